@@ -32,7 +32,7 @@ import { createFileSystem, type FileSystem, realFileSystem } from './persistence
 import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
-import { UsageFolder } from './persistence/usage/usage-folder.ts';
+import { UsageFolder } from './persistence/snapshots/usage-folder.ts';
 import { coreUsedMs } from './process/core-used.ts';
 import { VERSION } from './process/installation.ts';
 import type { Log } from './process/log.ts';

@@ -32,21 +32,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'flags compiled into rules, and evaluated for a context',
     imports: ['domain/flags', 'domain/json'],
   },
-  'domain/state/upgrade': {
-    purpose: 'what changed of events, records and replay from release to release, and the steps between',
-    imports: ['domain/flags'],
-  },
   'domain/state': {
     purpose:
       'the whole state, the events, the one function that applies them, and what older releases recorded in another way',
-    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state/upgrade'],
+    imports: ['domain/access', 'domain/flags', 'domain/json'],
   },
-  'domain/decision': {
-    purpose: 'what deciding gives, and what it is given',
-    imports: ['domain/flags', 'domain/state'],
-  },
-  'domain/document': {
-    purpose: 'the state as a document: import and export',
+  'domain/desired': {
+    purpose: 'the state as one document, and what is wrong with such a document',
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state'],
   },
   'domain/growth': {
@@ -56,13 +48,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',
-    imports: ['domain/access', 'domain/decision', 'domain/growth', 'domain/json', 'domain/state'],
+    imports: ['domain/access', 'domain/growth', 'domain/json', 'domain/state'],
   },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
     imports: [
       'domain/access',
-      'domain/decision',
       'domain/evaluation',
       'domain/flags',
       'domain/growth',
@@ -95,26 +86,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/journal': {
     purpose: 'formats of frames and segments, and the append-only journal in files',
-    imports: ['domain/state', 'domain/state/upgrade', 'persistence/codec', 'persistence/disk'],
-  },
-  'persistence/usage': {
-    purpose: 'the files of what applications reported',
-    imports: ['persistence/codec', 'persistence/disk'],
+    imports: ['domain/state', 'persistence/codec', 'persistence/disk'],
   },
   'persistence/snapshots': {
     purpose: 'snapshots of the state, and the files of usage, each of which is replaced as a whole',
-    imports: [
-      'checksums',
-      'domain/state/upgrade',
-      'persistence/codec',
-      'persistence/disk',
-      'persistence/journal',
-    ],
+    imports: ['domain/state', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
   },
   'persistence/event-log': {
     purpose: 'search in the journal: index files, filters, text search, retention',
     imports: [
-      'domain/state/upgrade',
+      'domain/state',
       'persistence/codec',
       'persistence/disk',
       'persistence/journal',
@@ -134,7 +115,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/json',
       'domain/people',
       'domain/state',
-      'domain/state/upgrade',
       'persistence/event-log',
       'persistence/journal',
       'persistence/recovery',
@@ -147,14 +127,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors/state',
       'domain/access',
       'domain/decide',
-      'domain/decision',
-      'domain/document',
+      'domain/desired',
       'domain/flags',
       'domain/growth',
       'domain/json',
       'domain/people',
       'domain/state',
-      'domain/state/upgrade',
       'domain/usage',
       'persistence/codec',
       'persistence/disk',
@@ -162,7 +140,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/journal',
       'persistence/recovery',
       'persistence/snapshots',
-      'persistence/usage',
     ],
   },
   'http/admin/schemas': {
@@ -181,37 +158,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the seam between HTTP engines and everything above them; imports nothing of ours',
     imports: [],
   },
-  'http/forwarding': {
-    purpose: 'hands writes on to the node that leads',
-    imports: ['domain/state', 'http/transport'],
-  },
-  'http/logging': {
-    purpose: 'what is logged about requests, and the ids to find it by',
-    imports: ['http/transport'],
-  },
-  'http/routing': {
-    purpose: 'finds the route for a method and a path, or says which path was meant',
-    imports: ['domain/state', 'http/transport'],
-  },
-  'http/tracing': {
-    purpose: 'what requests tell of themselves for traces, and OpenTelemetry',
-    imports: ['http/transport'],
-  },
-  'http/transport/node': {
-    purpose: 'the engine on node:http',
-    imports: ['http/transport'],
-  },
-  'http/transport/uws': {
-    purpose: 'the engine on uWebSockets.js',
-    imports: ['http/transport'],
-  },
   'http/dispatch': {
     purpose: 'what routes are made of: surfaces, callers and their rights, conditions, errors, responses',
     imports: [
       'actors',
       'domain/access',
       'domain/decide',
-      'domain/decision',
       'domain/flags',
       'domain/json',
       'domain/people',
@@ -293,7 +245,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'routes about environments, events and the running process',
     imports: [
       'domain/decide',
-      'domain/decision',
       'domain/flags',
       'domain/json',
       'domain/people',
@@ -351,7 +302,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/coding': {
     purpose: 'responses compressed, off the main thread, and kept for the next reader',
-    imports: ['checksums', 'http/dispatch', 'http/transport'],
+    imports: ['http/dispatch', 'http/transport', 'persistence/codec'],
   },
   'http/client-flags': {
     purpose:
@@ -410,6 +361,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
     ],
   },
+  'http/forwarding': {
+    purpose: 'hands writes on to the node that leads',
+    imports: ['domain/state', 'http/transport'],
+  },
+  'http/logging': {
+    purpose: 'what is logged about requests, and the ids to find it by',
+    imports: ['http/transport'],
+  },
   'http/openapi': {
     purpose: 'the description of the interface, made from the surfaces and their routes',
     imports: ['domain/flags', 'http/admin/schemas', 'http/dispatch'],
@@ -417,6 +376,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/pages': {
     purpose: 'the console and the API page',
     imports: ['http/coding', 'http/dispatch', 'http/transport'],
+  },
+  'http/routing': {
+    purpose: 'finds the route for a method and a path, or says which path was meant',
+    imports: ['domain/state', 'http/transport'],
+  },
+  'http/tracing': {
+    purpose: 'what requests tell of themselves for traces, and OpenTelemetry',
+    imports: ['http/transport'],
   },
   'http/serving': {
     purpose:
@@ -439,6 +406,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'passwords',
       'persistence/disk',
     ],
+  },
+  'http/transport/node': {
+    purpose: 'the engine on node:http',
+    imports: ['http/transport'],
+  },
+  'http/transport/uws': {
+    purpose: 'the engine on uWebSockets.js',
+    imports: ['http/transport'],
   },
   'http/usage': {
     purpose: 'routes on which applications report what they are and what they evaluated',
@@ -529,14 +504,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/oidc': {
     purpose: 'signing in with OpenID Connect: the provider, and the way there and back',
-    imports: [
-      'domain/decision',
-      'domain/people',
-      'domain/state',
-      'http/dispatch',
-      'http/sign-in',
-      'http/transport',
-    ],
+    imports: ['domain/people', 'domain/state', 'http/dispatch', 'http/sign-in', 'http/transport'],
   },
   'http/probes': {
     purpose: 'health, readiness and metrics',
@@ -631,8 +599,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'addons/tracing',
       'domain/decide',
-      'domain/decision',
-      'domain/document',
+      'domain/desired',
       'domain/flags',
       'domain/growth',
       'domain/json',
@@ -682,7 +649,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/event-log',
       'persistence/journal',
       'persistence/recovery',
-      'persistence/usage',
+      'persistence/snapshots',
       'process',
       'replication',
       'replication/archive',
@@ -696,7 +663,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
       'actors',
       'control',
-      'domain/json',
       'domain/state',
       'migration',
       'operations',
@@ -712,10 +678,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'replication/archive',
       'start',
     ],
-  },
-  checksums: {
-    purpose: 'checksums of parts, joined to that of the whole',
-    imports: [],
   },
   migration: {
     purpose:

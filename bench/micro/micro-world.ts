@@ -6,8 +6,8 @@ import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
+import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 

@@ -4,16 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
-import type { Actor, DecideContext } from '../domain/decision/decision.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
+import type { Actor, DecideContext } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import {
   RESPONSE_LIFETIME_MS,
   type RememberedResponse,
   withinLimit,
 } from '../domain/state/idempotency-cache.ts';
+import type { RecordedEvent } from '../domain/state/recorded-event.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
-import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
 import type { World } from '../domain/state/world.ts';
 import { EncodingError } from '../persistence/codec/message-pack.ts';
 import type { FrameEncoder } from '../persistence/journal/frame-payload.ts';

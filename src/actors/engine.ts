@@ -11,7 +11,7 @@
  */
 
 import assert from 'node:assert/strict';
-import type { Actor } from '../domain/decision/decision.ts';
+import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';

@@ -21,7 +21,7 @@ import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.t
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
-import { CHECKPOINT_EVENTS, PastCheckpoints } from './state/past-checkpoints.ts';
+import { CHECKPOINT_EVENTS, PastCheckpoints } from './past-checkpoints.ts';
 import { loadSnapshotRecord } from './state/world-snapshot.ts';
 
 /** Fewer bytes of events than these are read at once; no snapshot is worth a look. */

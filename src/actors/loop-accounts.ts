@@ -5,7 +5,7 @@
  * which the process had no core is nobody's: on a machine that is busy with something else, it would make debtors of everybody.
  */
 import assert from 'node:assert/strict';
-import type { Actor } from '../domain/decision/decision.ts';
+import type { Actor } from '../domain/state/decision.ts';
 
 /** Free in each piece of work: far above what a small request takes. */
 export const FREE_MS = 1;

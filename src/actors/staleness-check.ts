@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
-import { SYSTEM } from '../domain/decision/decision.ts';
+import { SYSTEM } from '../domain/state/decision.ts';
 import type { ProjectFlags } from '../domain/state/project-flags.ts';
 import type { Engine } from './engine.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Exports the state as a document and imports it elsewhere (see src/domain/document/state-document.ts). Importing an
+ * Exports the state as a document and imports it elsewhere (see src/domain/desired/state-document.ts). Importing an
  * export gives a state whose export is the same.
  *
  * An import is recorded as ordinary events: in one frame, so that a crash leaves all of it or nothing, when it fits
@@ -8,15 +8,15 @@
  */
 import assert from 'node:assert/strict';
 import type { Group } from '../domain/access/groups.ts';
-import { flagPointer } from '../domain/document/document-issues.ts';
+import { flagPointer } from '../domain/desired/document-issues.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
   type ProjectDocument,
   STATE_FORMAT_VERSION,
   type StateDocument,
-} from '../domain/document/state-document.ts';
-import { type SentFlag, StateImport } from '../domain/document/state-import.ts';
+} from '../domain/desired/state-document.ts';
+import { type SentFlag, StateImport } from '../domain/desired/state-import.ts';
 import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';

@@ -1,6 +1,6 @@
 /** A command on its way through a mailbox, and what comes of it. */
 import type { Command } from '../domain/decide/decide.ts';
-import type { Actor } from '../domain/decision/decision.ts';
+import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import type { Refusal } from '../domain/state/refusal.ts';

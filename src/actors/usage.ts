@@ -28,7 +28,7 @@ import {
   type PeriodId,
   UsageTable,
 } from '../domain/usage/usage-table.ts';
-import type { UsageFolder } from '../persistence/usage/usage-folder.ts';
+import type { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 /** Of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */

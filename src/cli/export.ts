@@ -1,7 +1,6 @@
 /** `flagstaff export`: write the state as a JSON document that another server can start with. */
 import { dirname, resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
-import { jsonPieces } from '../domain/json/json-pieces.ts';
 import { PARTIAL_SUFFIX } from '../operations/copy/copy-folder.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { resolveMoment } from '../operations/read/moment.ts';
@@ -9,6 +8,7 @@ import { StateAt } from '../operations/read/state-at.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
 import { type AddCommand, type CommandContext, dataDirectory, momentOf, withDataDir } from './command.ts';
 import { bytesText } from './format.ts';
+import { jsonPieces } from './json-pieces.ts';
 import { stateProgressOn } from './progress.ts';
 
 interface ExportCommandOptions {

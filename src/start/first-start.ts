@@ -8,7 +8,7 @@
 import { importState } from '../actors/state-file.ts';
 import type { Store } from '../actors/store.ts';
 import { ALL } from '../domain/decide/token-commands.ts';
-import { SYSTEM } from '../domain/decision/decision.ts';
+import { SYSTEM } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { initialTokenEvent, seedEvents } from '../domain/state/seed-events.ts';
 import type { World } from '../domain/state/world.ts';

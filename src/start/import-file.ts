@@ -4,8 +4,8 @@
  */
 import { createReadStream } from 'node:fs';
 import type { StateSource } from '../actors/state-file.ts';
-import { FLAG_DEPTH_MAX } from '../domain/document/state-document.ts';
-import type { SentFlag } from '../domain/document/state-import.ts';
+import { FLAG_DEPTH_MAX } from '../domain/desired/state-document.ts';
+import type { SentFlag } from '../domain/desired/state-import.ts';
 import type { Issue } from '../domain/json/issues.ts';
 import type { JsonValue } from '../domain/json/json.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../http/body/json-parts.ts';

@@ -1,8 +1,8 @@
 /** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CHECKPOINT_EVENTS } from '../../src/actors/past-checkpoints.ts';
 import type { Asker } from '../../src/actors/read-queue.ts';
-import { CHECKPOINT_EVENTS } from '../../src/actors/state/past-checkpoints.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/read/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';

@@ -8,7 +8,7 @@ import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { importState } from '../../src/actors/state-file.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import type { FlagDocument, StateDocument } from '../../src/domain/document/state-document.ts';
+import type { FlagDocument, StateDocument } from '../../src/domain/desired/state-document.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';

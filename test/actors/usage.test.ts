@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Usage } from '../../src/actors/usage.ts';
-import { UsageFolder } from '../../src/persistence/usage/usage-folder.ts';
+import { UsageFolder } from '../../src/persistence/snapshots/usage-folder.ts';
 import { ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
 import { TestWorld } from '../support/test-world.ts';
 

@@ -7,7 +7,7 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import type { StateDocument } from '../../src/domain/document/state-document.ts';
+import type { StateDocument } from '../../src/domain/desired/state-document.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
 import { planImport } from '../support/documents/state-document.ts';

@@ -2,7 +2,7 @@
  * The document that the `stopped` folder is imported from: the seed state of a new folder, and what only an import
  * brings, such as creation and archive times in the past.
  */
-import { STATE_FORMAT_VERSION } from '../../src/domain/document/state-document.ts';
+import { STATE_FORMAT_VERSION } from '../../src/domain/desired/state-document.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
 
 const LONG_AGO = '2019-03-04T05:06:07.000Z';

@@ -35,14 +35,14 @@ const STEP = (word: string): string => `{
 /** Changes of the source that make the build. */
 export const CHANGED = [
   {
-    file: 'domain/state/upgrade/upgrade.ts',
+    file: 'domain/state/upgrade.ts',
     find: 'const WRITTEN_STEPS: readonly UpgradeStep[] = [',
     replace: `const withWord = (data: any, word: string): any =>
   data === null ? null : { ...data, description: data.description + word };
 const WRITTEN_STEPS: readonly UpgradeStep[] = [${STEP('second')}, ${STEP('third')},`,
   },
   {
-    file: 'domain/state/upgrade/replay-rules.ts',
+    file: 'domain/state/replay-rules.ts',
     find: 'RULES_VERSION = REPLAY_RULES.length',
     replace: 'RULES_VERSION = REPLAY_RULES.length + 1',
   },

@@ -205,7 +205,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'leaves out the first step of an upgrade',
-    file: 'domain/state/upgrade/upgrade.ts',
+    file: 'domain/state/upgrade.ts',
     find: 'UPGRADE_STEPS.slice(contentVersion - 1)',
     replace: 'UPGRADE_STEPS.slice(contentVersion)',
   },

@@ -1,13 +1,13 @@
 /** A state without an engine: commands are decided and their events applied at once, with a clock that ticks. */
 
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
-import type { Actor, Decision } from '../../src/domain/decision/decision.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../../src/domain/flags/growth-limits.ts';
 import { applyChange } from '../../src/domain/state/apply.ts';
+import type { Actor, Decision } from '../../src/domain/state/decision.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
+import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 
 const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');

@@ -1,6 +1,6 @@
 /** Equal parts of what is read from disk become one: by all states that this process loads, of which a server has one. */
 import type { Flag } from '../../domain/flags/flag.ts';
-import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
+import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
 import { SharedParts } from './shared-parts.ts';
 import { SharedStrings } from './shared-strings.ts';
 

@@ -4,10 +4,10 @@
  * possible. An archived flag has neither parents nor children, so that no active flag depends on an archived one.
  */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags/archive-switch.ts';
 import type { Flag } from '../flags/flag.ts';
 import { stalenessOf } from '../flags/lifetime.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';

@@ -1,6 +1,7 @@
 /** Decisions that a flag has done what it was for, or has not (docs/specification/flags.md#lifecycle). */
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
+
 import type { CompletionData } from '../flags/lifecycle.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag } from '../state/events.ts';
 import { locateFlag } from '../state/locate.ts';
 import type { World } from '../state/world.ts';

@@ -1,6 +1,5 @@
 /** Decisions on context fields and their legal values. */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
   CONTEXT_FIELDS_MAX,
@@ -12,6 +11,7 @@ import {
 } from '../flags/context-field.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { findContextField, locateContextField } from '../state/targeting.ts';

@@ -4,9 +4,9 @@
  * (docs/specification/switches.md#last-strategy).
  */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import type { FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { locateFlagEnvironment } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

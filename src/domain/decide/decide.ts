@@ -3,8 +3,8 @@
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
 
-import { type DecideContext, type Decision, SYSTEM } from '../decision/decision.ts';
 import { PEOPLE_DECISIONS, type PeopleCommand } from '../people/people-decisions.ts';
+import { type DecideContext, type Decision, SYSTEM } from '../state/decision.ts';
 import { isSessionEvent } from '../state/events.ts';
 import { isRefusal } from '../state/refusal.ts';
 import { refuseInMaintenance } from '../state/settings.ts';

@@ -3,9 +3,9 @@
  * are one level deep, so nobody has to follow a chain, and no cycle can exist.
  */
 
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import type { Dependency, Flag } from '../flags/flag.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag, locateFlagAnywhere } from '../state/locate.ts';
 import { invalid, invalidOperation, notFound, type Refusal } from '../state/refusal.ts';

@@ -1,7 +1,7 @@
 /** Decisions that create, change, order and delete the environments of the service. */
 
-import type { Decision } from '../decision/decision.ts';
 import { environmentForgotten } from '../people/role-commands.ts';
+import type { Decision } from '../state/decision.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';

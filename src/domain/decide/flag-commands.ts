@@ -1,6 +1,5 @@
 /** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { type Flag, type FlagData, flagData, flagDataOf, flagVariants } from '../flags/flag.ts';
 import { LINKS_MAX, type Link } from '../flags/link.ts';
 import { INITIAL_METADATA, type MetadataInput } from '../flags/metadata.ts';
@@ -12,6 +11,7 @@ import {
 } from '../flags/metadata-changes.ts';
 import { isJsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import type { FlagRecord } from '../state/flag-record.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';

@@ -1,7 +1,7 @@
 /** Decides on moving a flag to another project (docs/specification/flags.md#moving). */
 
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { environmentOf, type Flag } from '../flags/flag.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag } from '../state/events.ts';
 import { locateFlag, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';

@@ -1,7 +1,7 @@
 /** Decisions on what somebody prefers: favorites of users, and settings of the service, maintenance among them. */
 
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, aboutFlag, inProject } from '../state/events.ts';
 import { favoritesOf } from '../state/favorites.ts';
 import { FRONTEND_SETTING_ID } from '../state/frontend-origins.ts';

@@ -1,7 +1,6 @@
 /** Decisions that create, change and delete projects, and that add and remove their environments. */
 
 import { OWNER_ROLE_ID } from '../access/roles.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { defaultStrategyOf, type StrategyInput } from '../flags/strategy.ts';
 import { strategyIssue } from '../flags/strategy-rules.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
@@ -9,6 +8,7 @@ import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
 import { locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
 import { didYouMean } from '../state/nearest-name.ts';

@@ -1,10 +1,10 @@
 /** All that a decision is held to before anything of it is applied. */
 
-import type { DecideContext } from '../decision/decision.ts';
 import { findOutgrowth, type Outgrowth } from '../growth/refuse-growth.ts';
 import { refuseBeyondMemory } from '../growth/refuse-memory.ts';
 import { refuseBeyondServed } from '../growth/refuse-served.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
+import type { DecideContext } from '../state/decision.ts';
 import type { DomainEvent } from '../state/events.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

@@ -6,12 +6,12 @@
  * endpoints; or environments that the project did not have then or no longer has. Strategies get their old ids back.
  */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { nextSwitch } from '../flags/environment-switch.ts';
 import { environmentOf, type Flag, type FlagEnvironment, type Tag } from '../flags/flag.ts';
 import { hasEnabledStrategy, type Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';

@@ -2,7 +2,7 @@
  * The decision that brings several flags of a project back to what they were, as one change: for each of them what the rollback
  * of one flag does, and all of it or nothing.
  */
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import type { DomainEvent } from '../state/events.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

@@ -1,6 +1,5 @@
 /** Decisions on segments. */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { segmentCost } from '../evaluation/segment-test.ts';
 import {
   SEGMENT_BYTES_MAX,
@@ -11,6 +10,7 @@ import {
 } from '../flags/segment.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locateProject, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';

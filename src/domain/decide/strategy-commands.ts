@@ -3,7 +3,6 @@
  * docs/specification/switches.md).
  */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { nextSwitch } from '../flags/environment-switch.ts';
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import { strategyIssue } from '../flags/strategy-rules.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';

@@ -1,6 +1,5 @@
 /** Decisions on strategy types. */
 
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import {
   predefinedStrategyType,
   STRATEGY_TYPE_BYTES_MAX,
@@ -10,6 +9,7 @@ import {
 } from '../flags/strategy-type.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { findStrategyType, locateStrategyType } from '../state/targeting.ts';

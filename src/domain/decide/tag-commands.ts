@@ -3,7 +3,6 @@
  * most once.
  */
 
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { type Flag, type Tag, tagKey } from '../flags/flag.ts';
 import {
   SIMPLE_TAG_TYPE,
@@ -13,6 +12,7 @@ import {
   type TagTypeInput,
 } from '../flags/tag-type.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, aboutFlag, type DomainEvent } from '../state/events.ts';
 import { locateFlag, locateFlagAnywhere, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';

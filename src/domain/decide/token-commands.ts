@@ -3,9 +3,9 @@
  * digest in a field that no reader sees.
  */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { relatedEvents } from '../growth/refuse-size.ts';
 import { isExpired, refuseLastAdminToken, SUCCESSOR_MS } from '../people/personal-token-commands.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type ApiTokenData, type DomainEvent } from '../state/events.ts';
 import { refuseUnknownProjects } from '../state/locate.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';

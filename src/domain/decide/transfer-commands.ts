@@ -4,7 +4,6 @@
  * or nothing. What is the same already is not recorded, so an import can be repeated.
  */
 
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { CONTEXT_FIELDS_MAX } from '../flags/context-field.ts';
 import { environmentOf, type Flag, type FlagEnvironment, flagDataOf, flagOf, tagKey } from '../flags/flag.ts';
 import { INITIAL_METADATA } from '../flags/metadata.ts';
@@ -13,6 +12,7 @@ import { bySortOrder } from '../flags/strategy.ts';
 import { TAG_TYPES_MAX } from '../flags/tag-type.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import {
   aboutFlag,
   aboutFlagEnvironment,

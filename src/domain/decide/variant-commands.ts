@@ -1,10 +1,10 @@
 /** Decisions on variants, of the whole flag or of one environment (docs/specification/variants.md). */
 
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { environmentOf, flagVariants } from '../flags/flag.ts';
 import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';

@@ -1,6 +1,6 @@
 /** Decisions on several of those who belong to a project at once: users and groups. */
 import { OWNER_ROLE_ID } from '../access/roles.ts';
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import type { DomainEvent } from '../state/events.ts';
 import { locateProject } from '../state/locate.ts';
 import { isRefusal, type Refusal } from '../state/refusal.ts';

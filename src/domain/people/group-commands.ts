@@ -1,8 +1,8 @@
 /** Decisions on groups of users (docs/specification/membership.md#groups). */
 import type { Group } from '../access/groups.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { refuseLargerThan, relatedEvents } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

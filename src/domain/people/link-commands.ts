@@ -1,7 +1,7 @@
 /** Decisions on the links with which people set a password or become users. Commands carry digests of their secrets only. */
 import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation, type PasswordLink } from '../access/links.ts';
 import { roleIdByName } from '../access/roles.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { locatePerson } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';

@@ -3,7 +3,7 @@
  * role of their own in a project, and a project keeps at least one Owner.
  */
 import { OWNER_ROLE_ID, type Role } from '../access/roles.ts';
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, type GroupAccessData, inProject, type MembershipData } from '../state/events.ts';
 import { locateProject, locateUser } from '../state/locate.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../state/refusal.ts';

@@ -2,7 +2,7 @@
  * Decisions on passwords of users. Commands carry the hash of a password and never the password itself; events carry the
  * hash in a field that no reader sees.
  */
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locatePerson } from '../state/locate.ts';
 import { invalidOperation, isRefusal } from '../state/refusal.ts';

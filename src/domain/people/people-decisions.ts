@@ -1,5 +1,5 @@
 /** The decisions of this room, by their commands: a part of the table of all decisions (../decide/decide.ts). */
-import type { DecideContext, Decision } from '../decision/decision.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
 import type { World } from '../state/world.ts';
 import {
   type GrantProjectAccess,

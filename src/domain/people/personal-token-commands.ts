@@ -3,7 +3,7 @@
  * itself, and events carry the digest in a field that no reader sees.
  */
 import { ADMIN_ROLE_ID } from '../access/roles.ts';
-import type { DecideContext, Decision } from '../decision/decision.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent, type PersonalTokenData } from '../state/events.ts';
 import { locatePersonalToken, locateUser } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';

@@ -9,8 +9,8 @@
  */
 import type { Group } from '../access/groups.ts';
 import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';
-import type { DecideContext, Decision } from '../decision/decision.ts';
 import { jsonEqual } from '../json/json.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts';
 import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';

@@ -10,9 +10,9 @@ import {
   PREDEFINED_ROLE_ID_MAX,
   type RolePermission,
 } from '../access/roles.ts';
-import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { noEnvironment } from '../state/locate.ts';
 import { didYouMean } from '../state/nearest-name.ts';

@@ -2,7 +2,7 @@
  * Decisions on service accounts: programs that act under a name, a role and memberships of their own. They are kept among
  * the users, with whom they share ids and names, and differ from them in that nobody signs in as one.
  */
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { locateServiceAccount } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';

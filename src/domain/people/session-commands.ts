@@ -3,7 +3,7 @@
  * are in all but name: its list of types is closed, and whoever watches it for new credentials sees these too.
  */
 import { isOfSame, type Session, type SignIn } from '../access/sessions.ts';
-import type { DecideContext, Decision } from '../decision/decision.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent, type SessionData } from '../state/events.ts';
 import { refuse } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

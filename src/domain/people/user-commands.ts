@@ -2,7 +2,7 @@
 
 import { WELCOME_LIFETIME_MS } from '../access/links.ts';
 import { ADMIN_ROLE_ID } from '../access/roles.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locatePerson, peopleOf } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';

@@ -3,7 +3,7 @@ import { makingRoom, type Session } from '../access/sessions.ts';
 import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
 import { dropFavorites } from './favorites.ts';
 import { dropRecord, putRecord } from './records.ts';
-import { NAMES_GO_WITH_DELETED } from './upgrade/replay-rules.ts';
+import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import { type ApiToken, identityKey, type World } from './world.ts';
 
 export function applyAccessEvent(world: World, event: AccessEvent, { rules }: EventStamp): void {

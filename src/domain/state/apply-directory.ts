@@ -3,7 +3,7 @@ import { tagKey } from '../flags/flag.ts';
 import { applyAccessEvent, dropTokensOfEnvironment } from './apply-access.ts';
 import type { DirectoryEvent, EventStamp } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
-import { NAMES_GO_WITH_DELETED } from './upgrade/replay-rules.ts';
+import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import type { Environment, World } from './world.ts';
 
 export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventStamp): void {

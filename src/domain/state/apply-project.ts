@@ -4,7 +4,7 @@ import type { EventStamp, ProjectEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { ProjectFlags } from './project-flags.ts';
 import { dropFlag, dropRecord, putRecord } from './records.ts';
-import { NAMES_GO_WITH_DELETED } from './upgrade/replay-rules.ts';
+import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import type { ProjectSettings, ProjectState, World } from './world.ts';
 
 export function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {

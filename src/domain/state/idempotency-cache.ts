@@ -7,7 +7,7 @@
  * restart keeps exactly the responses that were kept before it.
  */
 
-import { RESPONSES_BOUNDED_IN_BYTES } from './upgrade/replay-rules.ts';
+import { RESPONSES_BOUNDED_IN_BYTES } from './replay-rules.ts';
 
 export interface RememberedResponse {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */

@@ -10,7 +10,7 @@
  * The CRC-32 of the body is joined from those of its pieces.
  */
 import { crc32 } from 'node:zlib';
-import { joinedChecksum, shiftPast } from '../../checksums/joined-checksum.ts';
+import { joinedChecksum, shiftPast } from '../../persistence/codec/joined-checksum.ts';
 import { BodyPieces } from '../transport/response-body.ts';
 import type { Compressor } from './compressor.ts';
 

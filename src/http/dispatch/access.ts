@@ -11,8 +11,8 @@ import { givesEverywhere, givesInProject, holdEnough } from '../../domain/access
 import { ADMIN_ROLE_ID, predefinedRole, type Role } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
-import { type Actor, SYSTEM } from '../../domain/decision/decision.ts';
 import { groupsOf, knownRole } from '../../domain/people/roles-and-groups.ts';
+import { type Actor, SYSTEM } from '../../domain/state/decision.ts';
 import type { ApiToken, ApiTokenType, ProjectState, User, World } from '../../domain/state/world.ts';
 import { CallerCache } from './caller-cache.ts';
 

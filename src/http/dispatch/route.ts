@@ -10,7 +10,7 @@ import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { Need } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import type { Actor } from '../../domain/decision/decision.ts';
+import type { Actor } from '../../domain/state/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';

@@ -7,12 +7,13 @@
  * The second half is a write, so in a cluster the node that leads does all of it. It is a navigation: what goes wrong sends
  * the browser to the sign-in page, which says so in words of its own.
  */
-import { SYSTEM } from '../../domain/decision/decision.ts';
+
 import {
   refuseSignIn,
   type SignInByProvider,
   userOfIdentity,
 } from '../../domain/people/provider-commands.ts';
+import { SYSTEM } from '../../domain/state/decision.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { actorOf } from '../dispatch/access.ts';
 import { COMMON_ERRORS } from '../dispatch/errors.ts';

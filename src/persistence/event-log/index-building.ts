@@ -7,7 +7,7 @@
  * silently.
  */
 import assert from 'node:assert/strict';
-import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
+import { changesEvents } from '../../domain/state/upgrade.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import type { Frame } from '../journal/frame.ts';
 import { frameEnd, type RawFrame } from '../journal/frame-format.ts';

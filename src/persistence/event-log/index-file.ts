@@ -32,7 +32,7 @@
 import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
-import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
+import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
 import { pack, unpack } from '../codec/message-pack.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import {

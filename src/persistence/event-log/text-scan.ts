@@ -10,7 +10,7 @@
  *
  * Runs in a thread of its own (log-reader-worker.ts); nothing here knows that.
  */
-import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
+import { changesEvents } from '../../domain/state/upgrade.ts';
 import { type FileSystem, isMissing, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import { type FrameFormat, frameEnd, type RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';

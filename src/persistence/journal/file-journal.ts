@@ -17,7 +17,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
-import { FreeSpace, RESERVE_BYTES_DEFAULT } from '../disk/free-space.ts';
 import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch } from './batch.ts';
 import { type CommitLog, LocalCommitLog } from './commit-log.ts';
@@ -26,6 +25,7 @@ import { FlushWaiters } from './flush-waiters.ts';
 import { type Frame, type FramePosition, lastEventId } from './frame.ts';
 import { FRAME_HEADER_BYTES, type FrameBody, ownBody } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
+import { FreeSpace, RESERVE_BYTES_DEFAULT } from './free-space.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
 import { MarkKeeper, realTimer, type Timer } from './mark-keeper.ts';

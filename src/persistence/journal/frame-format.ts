@@ -10,8 +10,8 @@
  *        8      4  CRC-32 of byte 12 to the end of the payload: the frame's checksum, the next frame's chain value
  *       12      4  payload length in bytes, 1 … FRAME_BYTES_MAX
  *       16      4  checksum of the frame before; of the first frame in a segment: the segment header's chain value
- *       20      2  content version of the payload (src/domain/state/upgrade/upgrade.ts)
- *       22      2  rules of replay (src/domain/state/upgrade/replay-rules.ts)
+ *       20      2  content version of the payload (src/domain/state/upgrade.ts)
+ *       22      2  rules of replay (src/domain/state/replay-rules.ts)
  *       24      …  payload: one MessagePack map, its first key `id` (see frame-payload.ts)
  *
  * Sample, the payload `{ id: 1 }` alone (not a valid frame, but short), first in its segment:
@@ -45,8 +45,8 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
-import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
+import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
+import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
 import { FRAME_BYTES_MAX } from './frame.ts';
 
 /** How a payload is to be read and replayed. */

@@ -7,13 +7,13 @@
  */
 import assert from 'node:assert/strict';
 import { isLineageName } from '../../domain/state/lineage.ts';
-import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
-import { upgradeEvents } from '../../domain/state/upgrade/upgrade.ts';
+import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
+import { upgradeEvents } from '../../domain/state/upgrade.ts';
 import { FIRST, FIX_COUNT_MAX, numberAt } from '../codec/first-bytes.ts';
 import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
-import { PayloadWriter } from '../codec/payload-writer.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
 import type { PayloadStamp } from './frame-format.ts';
+import { PayloadWriter } from './payload-writer.ts';
 
 /** The key `id`, which every payload has from its second byte on. */
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);

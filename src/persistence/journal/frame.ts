@@ -1,6 +1,6 @@
 /** A frame: one committed command. All of its events survive a crash, or none does (invariant 2). */
 import type { LineageMark } from '../../domain/state/lineage.ts';
-import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
+import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
 
 export interface Frame {
   /** Id of the first event; the others follow without a gap. */

@@ -6,8 +6,8 @@
  */
 
 import assert from 'node:assert/strict';
-import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
-import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
+import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
+import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
 import { type DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
 import { UNREADABLE } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';

@@ -9,7 +9,7 @@
  *       12      4  checksum of the journal frame that holds the event (the chain value): where the journal goes on
  *       16      8  id of the last event that the state contains
  *       24      8  its time, milliseconds since 1970, as a float 64
- *       32      4  content version of the records (src/domain/state/upgrade/upgrade.ts)
+ *       32      4  content version of the records (src/domain/state/upgrade.ts)
  *       36     24  zeros
  *       60      4  CRC-32 of bytes 0–59
  *
@@ -49,8 +49,8 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { joinedChecksum, shiftPast } from '../../checksums/joined-checksum.ts';
-import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
+import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
+import { joinedChecksum, shiftPast } from '../codec/joined-checksum.ts';
 import { newerFormat } from '../disk/data-folder-error.ts';
 import { FRAME_BYTES_MAX } from '../journal/frame.ts';
 

@@ -9,7 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade/upgrade.ts';
+import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
 import { type FileSystem, isUnreadable, type OpenFile, UNREADABLE, withFile } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';

@@ -8,7 +8,7 @@ import {
   stateHash,
 } from '../../../src/actors/state/world-snapshot.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
-import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
+import { RULES_VERSION } from '../../../src/domain/state/replay-rules.ts';
 import { emptyWorld, type World } from '../../../src/domain/state/world.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

@@ -7,7 +7,7 @@ import { jsonSize } from '../../../src/domain/json/json.ts';
 import { applyChange } from '../../../src/domain/state/apply.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { NAMES_GO_WITH_DELETED } from '../../../src/domain/state/upgrade/replay-rules.ts';
+import { NAMES_GO_WITH_DELETED } from '../../../src/domain/state/replay-rules.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const createdAt = '2024-01-01T00:00:00.000Z';

@@ -10,7 +10,7 @@ import {
   inProject,
 } from '../../../src/domain/state/events.ts';
 import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
-import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
+import { RULES_VERSION } from '../../../src/domain/state/replay-rules.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const AT = '2024-06-01T00:00:00.000Z';

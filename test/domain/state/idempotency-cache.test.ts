@@ -9,7 +9,7 @@ import {
   type RememberedResponse,
   withinLimit,
 } from '../../../src/domain/state/idempotency-cache.ts';
-import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
+import { RULES_VERSION } from '../../../src/domain/state/replay-rules.ts';
 
 const responseOf = (key: string, body: string | null): RememberedResponse => ({
   key,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { SYSTEM } from '../../../src/domain/decision/decision.ts';
 import { INITIAL_METADATA } from '../../../src/domain/flags/metadata.ts';
+import { SYSTEM } from '../../../src/domain/state/decision.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { addToken } from '../../support/applications.ts';
 import { addProject } from '../../support/interface.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
-import { SPACE_CHECK_INTERVAL_MS } from '../../../src/persistence/disk/free-space.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
+import { SPACE_CHECK_INTERVAL_MS } from '../../../src/persistence/journal/free-space.ts';
 import { gatedDisk, ManualClock, settle } from '../../support/engine.ts';
 import { addProject, FEATURES, makeFlag, refused } from '../../support/interface.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { CONTENT_VERSION } from '../../../src/domain/state/upgrade/upgrade.ts';
+import { CONTENT_VERSION } from '../../../src/domain/state/upgrade.ts';
 import { VALUES_MAX } from '../../../src/persistence/codec/message-pack.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
 import type { PackedRecords } from '../../../src/persistence/snapshots/packed-records.ts';

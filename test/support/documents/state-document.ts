@@ -1,9 +1,9 @@
 /** State documents as whole values, for tests that change them. */
 import { exportState as exportLazily, type StateSource } from '../../../src/actors/state-file.ts';
-import type { StateDocument } from '../../../src/domain/document/state-document.ts';
-import { type SentFlag, StateImport } from '../../../src/domain/document/state-import.ts';
+import { jsonPieces } from '../../../src/cli/json-pieces.ts';
+import type { StateDocument } from '../../../src/domain/desired/state-document.ts';
+import { type SentFlag, StateImport } from '../../../src/domain/desired/state-import.ts';
 import type { Issue } from '../../../src/domain/json/issues.ts';
-import { jsonPieces } from '../../../src/domain/json/json-pieces.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import type { World } from '../../../src/domain/state/world.ts';
 

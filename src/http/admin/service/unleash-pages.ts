@@ -3,7 +3,7 @@
  * changes a flag, so it is answered and not kept (docs/unleash-compatibility.md). And what they ask beside.
  */
 import * as v from 'valibot';
-import { SYSTEM } from '../../../domain/decision/decision.ts';
+import { SYSTEM } from '../../../domain/state/decision.ts';
 import { API_TOKEN_USER_ID, authorOf } from '../../dispatch/access.ts';
 import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';

@@ -5,7 +5,7 @@
  * recovery may change. Refusing writes earlier keeps the process running: reads go on, and writes resume by
  * themselves once there is space again. The check is not on the hot path and runs at most once a second.
  */
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem } from '../disk/file-system.ts';
 
 /**
  * Room for several seconds of writes at full speed between two checks, and for a snapshot of a small installation.

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { LRUCache } from 'lru-cache';
-import { putFlag } from '../../domain/state/records.ts';
-import type { World } from '../../domain/state/world.ts';
-import type { FlagSnapshotRecord } from './flag-outlines.ts';
-import { loadSnapshotRecord, stateSections } from './world-snapshot.ts';
+import { putFlag } from '../domain/state/records.ts';
+import type { World } from '../domain/state/world.ts';
+import type { FlagSnapshotRecord } from './state/flag-outlines.ts';
+import { loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
 
 /** Replaying so many events takes some milliseconds. */
 export const CHECKPOINT_EVENTS = 256;

@@ -5,8 +5,8 @@
  *
  * The encodings are those that the general encoder chooses: the shortest for integers and lengths.
  */
-import { FIRST, FIX_COUNT_MAX, FIX_STRING_MAX } from './first-bytes.ts';
-import { EncodingError, guard, pack } from './message-pack.ts';
+import { FIRST, FIX_COUNT_MAX, FIX_STRING_MAX } from '../codec/first-bytes.ts';
+import { EncodingError, guard, pack } from '../codec/message-pack.ts';
 
 /** Holds almost every frame; a larger one makes it grow, and stay so. */
 const BUFFER_BYTES_FIRST = 64 * 1024;

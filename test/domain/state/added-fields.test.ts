@@ -1,10 +1,10 @@
 /** The steps that give older content the metadata that later releases added. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FlagMetadata } from '../../../../src/domain/flags/metadata.ts';
-import type { FlagEvent } from '../../../../src/domain/state/events.ts';
-import { METADATA_EVENT_TYPES, withAddedFields } from '../../../../src/domain/state/upgrade/added-fields.ts';
-import type { UpgradeStep } from '../../../../src/domain/state/upgrade/upgrade-step.ts';
+import type { FlagMetadata } from '../../../src/domain/flags/metadata.ts';
+import { METADATA_EVENT_TYPES, withAddedFields } from '../../../src/domain/state/added-fields.ts';
+import type { FlagEvent } from '../../../src/domain/state/events.ts';
+import type { UpgradeStep } from '../../../src/domain/state/upgrade-step.ts';
 
 const owner = { field: 'owner', release: '2.0.0', documentVersion: 3, older: 'unknown' } as const;
 const event = { project: 'p', featureName: 'f', environment: null, data: null, preData: null } as const;

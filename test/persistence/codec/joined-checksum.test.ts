@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { joinedChecksum, shiftPast } from '../../src/checksums/joined-checksum.ts';
+import { joinedChecksum, shiftPast } from '../../../src/persistence/codec/joined-checksum.ts';
 import {
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   blockChecksum,
   checksumWithBlock,
   sealBlock,
-} from '../../src/persistence/snapshots/snapshot-format.ts';
+} from '../../../src/persistence/snapshots/snapshot-format.ts';
 
 const LENGTHS = [0, 1, 2, 3, 4, 7, 8, 31, 64, 255, 256, 1_000, 65_537, 1_000_003];
 

@@ -2,7 +2,7 @@
  * The steps of the upgrade that give older flags the metadata that later releases added. They follow from the table
  * (flags/metadata.ts), whose rows say where a field came in and what older flags have in its place.
  */
-import { ADDED_FIELDS, type AddedField } from '../../flags/metadata.ts';
+import { ADDED_FIELDS, type AddedField } from '../flags/metadata.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 import type { UpgradeStep } from './upgrade-step.ts';
 

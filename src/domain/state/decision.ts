@@ -3,8 +3,8 @@
  * is pure. It reads the state and the context, and changes nothing.
  */
 import type { GrowthLimits } from '../flags/growth-limits.ts';
-import type { DomainEvent } from '../state/events.ts';
-import type { Refusal } from '../state/refusal.ts';
+import type { DomainEvent } from './events.ts';
+import type { Refusal } from './refusal.ts';
 
 export type Decision = readonly DomainEvent[] | Refusal;
 
