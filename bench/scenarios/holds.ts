@@ -5,7 +5,7 @@
  */
 
 import { ROUTES } from '../../src/http/admin/routes.ts';
-import type { Route } from '../../src/http/dispatch/route.ts';
+import type { Route } from '../../src/http/serving/route.ts';
 import { type Request, toggles } from '../lib/load/operation.ts';
 import { timedMs, timedResponse } from '../lib/load/timed-get.ts';
 import type { Measurement, Scenario } from '../lib/measurement.ts';

@@ -21,7 +21,7 @@ const CACHE_SHARE = 1 / 4;
 /** A process with less serves its few flags, and makes most responses anew. */
 export const CACHE_BYTES_MIN = 16 * 2 ** 20;
 
-/** What values that are derived from the state may take, as text in the heap or as bytes beside it (src/http/dispatch/cache.ts). */
+/** What values that are derived from the state may take, as text in the heap or as bytes beside it (src/http/serving/cache.ts). */
 export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): number {
   const stateBytes = Math.min(stateBudgetBytes, defaultMemoryBudget(heapBytesMax));
   return Math.floor(Math.max((heapBytesMax - stateBytes) * CACHE_SHARE, CACHE_BYTES_MIN));

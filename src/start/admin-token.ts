@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Engine } from '../actors/engine.ts';
 import { ALL } from '../domain/decide/token-commands.ts';
-import { digestOf } from '../http/dispatch/access.ts';
+import { digestOf } from '../http/serving/access.ts';
 
 /** The operator who runs the command, and the name of the token, as the event log shows both. */
 const OPERATOR = { name: 'flagstaff token create', userId: -1337 } as const;

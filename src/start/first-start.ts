@@ -12,7 +12,7 @@ import { SYSTEM } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { initialTokenEvent, seedEvents } from '../domain/state/seed-events.ts';
 import type { World } from '../domain/state/world.ts';
-import { digestOf } from '../http/dispatch/access.ts';
+import { digestOf } from '../http/serving/access.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { importMarker } from '../persistence/recovery/unfinished-import.ts';
 import type { Log } from '../process/log.ts';

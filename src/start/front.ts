@@ -1,7 +1,7 @@
 /** What listens, before there is anything to respond with. */
 
-import type { Phase } from '../http/probes/probes.ts';
 import type { Api } from '../http/serving/dispatcher.ts';
+import type { Phase } from '../http/serving/probes.ts';
 import type { Transport } from '../http/transport/transport.ts';
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';

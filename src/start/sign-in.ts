@@ -1,9 +1,9 @@
 /** The ways to sign in to the pages, as the server puts them together. The client of a provider is loaded only where one is set. */
 import { performance } from 'node:perf_hooks';
-import type { Surface } from '../http/dispatch/surface.ts';
 import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from '../http/oidc/oidc-surface.ts';
 import { Provider } from '../http/oidc/provider.ts';
-import type { SessionCookies } from '../http/session/session-cookie.ts';
+import type { SessionCookies } from '../http/serving/session-cookie.ts';
+import type { Surface } from '../http/serving/surface.ts';
 import { offeredSurface } from '../http/sign-in/offered-surface.ts';
 import { passwordSurface } from '../http/sign-in/password-surface.ts';
 import { SessionStart } from '../http/sign-in/session-start.ts';

@@ -10,7 +10,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/actors/store
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { FlagDocument, StateDocument } from '../../src/domain/desired/state-document.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
-import { digestOf } from '../../src/http/dispatch/access.ts';
+import { digestOf } from '../../src/http/serving/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { exportState, planImport, sourceOf } from '../support/documents/state-document.ts';

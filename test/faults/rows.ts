@@ -43,7 +43,7 @@ const framing = named('http/transport/framing.test.ts');
 const failures = named('http/transport/failures.test.ts');
 const jsonBody = named('http/body/json-body.test.ts');
 const jsonPatch = named('domain/json/json-patch.test.ts');
-const matcher = named('http/routing/route-matcher.test.ts');
+const matcher = named('http/serving/route-matcher.test.ts');
 
 const SEEDS = 'lose nothing that was acknowledged or read, and meet every trouble';
 
@@ -572,7 +572,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ),
       ...named('actors/read-queue.test.ts')('one caller never has all places'),
       ...limits('connections beyond their budget are closed, with one warning'),
-      ...named('http/probes.test.ts')('the metrics are made once for all who ask within a second'),
+      ...named('http/serving/probes.test.ts')('the metrics are made once for all who ask within a second'),
     ],
   },
   {

@@ -3,7 +3,7 @@
  * brings, such as creation and archive times in the past.
  */
 import { STATE_FORMAT_VERSION } from '../../src/domain/desired/state-document.ts';
-import { digestOf } from '../../src/http/dispatch/access.ts';
+import { digestOf } from '../../src/http/serving/access.ts';
 
 const LONG_AGO = '2019-03-04T05:06:07.000Z';
 const LATER = '2021-01-02T03:04:05.678Z';

@@ -73,22 +73,22 @@ import {
   STREAMS_PER_CALLER_MAX,
 } from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
-import { COMPRESSING_BYTES_MAX } from '../../src/http/coding/compressor.ts';
-import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
 import { FLAGS_AT_ONCE } from '../../src/http/evaluation/evaluated.ts';
 import { LONG_LISTS } from '../../src/http/evaluation/scope-evaluators.ts';
-import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/forwarding/leader-client.ts';
-import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
 import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/oidc/bounded-fetch.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/oidc/oidc-surface.ts';
-import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
+import { CACHE_BYTES_MAX } from '../../src/http/serving/caller-cache.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,
   WAITING_MAX,
 } from '../../src/http/serving/cluster.ts';
+import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
+import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/serving/leader-client.ts';
 import { WAITING_BYTES_MAX } from '../../src/http/serving/long-requests.ts';
+import { METRICS_AGE_MS_MAX } from '../../src/http/serving/probes.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/refuse-too-long.ts';
+import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
   CONNECTIONS_BESIDE_STREAMS_MAX,

@@ -9,10 +9,10 @@ import {
   MembershipErrorSchema,
   MessageErrorSchema,
 } from '../../src/http/admin/schemas/schemas.ts';
-import { ERROR_STATUS, type ErrorName } from '../../src/http/dispatch/errors.ts';
-import type { Route, Schema } from '../../src/http/dispatch/route.ts';
-import type { Surface } from '../../src/http/dispatch/surface.ts';
-import { compileRoutes } from '../../src/http/routing/route-matcher.ts';
+import { ERROR_STATUS, type ErrorName } from '../../src/http/serving/errors.ts';
+import type { Route, Schema } from '../../src/http/serving/route.ts';
+import { compileRoutes } from '../../src/http/serving/route-matcher.ts';
+import type { Surface } from '../../src/http/serving/surface.ts';
 import './check-against-description.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import { observeResponses, type ReceivedResponse } from './server.ts';

@@ -1,6 +1,6 @@
 /** Every route that the description lists, of all surfaces, under its whole path. */
-import type { Route } from '../../src/http/dispatch/route.ts';
-import type { Surface } from '../../src/http/dispatch/surface.ts';
+import type { Route } from '../../src/http/serving/route.ts';
+import type { Surface } from '../../src/http/serving/surface.ts';
 import { SURFACES } from '../../src/start/surfaces.ts';
 
 export interface DescribedRoute {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/state/events.ts';
 import type { User } from '../../src/domain/state/world.ts';
-import { digestOf } from '../../src/http/dispatch/access.ts';
+import { digestOf } from '../../src/http/serving/access.ts';
 import type { Call, ReceivedResponse, RequestOptions, TestServer } from './server.ts';
 
 export const FEATURES = '/projects/default/features';

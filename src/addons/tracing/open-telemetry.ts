@@ -4,9 +4,9 @@
  * from the standard variables, sends in batches, keeps at most 2,048 spans that wait, and drops what is more.
  */
 import type { Context, Tracer as OpenTelemetryTracer, Span, TraceAPI, TraceState } from '@opentelemetry/api';
-import { loggedPath } from '../../http/logging/logged-path.ts';
-import { traceParent } from '../../http/logging/request-identity.ts';
-import type { RequestTrace, Tracer } from '../../http/tracing/tracer.ts';
+import { loggedPath } from '../../http/serving/logged-path.ts';
+import { traceParent } from '../../http/serving/request-identity.ts';
+import type { RequestTrace, Tracer } from '../../http/serving/tracer.ts';
 import type { TransportRequestHead } from '../../http/transport/transport.ts';
 
 /** As the collector is to be sent them. */

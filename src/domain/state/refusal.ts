@@ -1,7 +1,7 @@
 /**
  * A refusal is the expected outcome of a command that is not carried out, and is returned as a value. The set of
  * refusals is closed. A refusal changes nothing. The HTTP layer maps each name to a status in one table
- * (src/http/dispatch/errors.ts).
+ * (src/http/serving/errors.ts).
  */
 
 /** A part of the request that is wrong. `path` is a JSON pointer from the request, such as `/body/name`. */

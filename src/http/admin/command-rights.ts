@@ -5,7 +5,7 @@
 import type { Command } from '../../domain/decide/decide.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Caller } from '../dispatch/access.ts';
+import type { Caller } from '../serving/access.ts';
 import { refuseMove } from './flags/move.ts';
 import { refuseImport } from './flags/transfer.ts';
 import { refuseForeignRoles } from './projects/given-roles.ts';

@@ -1,5 +1,5 @@
 /** The one table of routes, with everything that the server serves under `/api/admin`. */
-import type { Route } from '../dispatch/route.ts';
+import type { Route } from '../serving/route.ts';
 import { allTagsRoutes } from './flags/all-tags.ts';
 import { archiveRoutes } from './flags/archive.ts';
 import { dependencyRoutes } from './flags/dependencies.ts';

@@ -1,9 +1,9 @@
 /** The administrative interface as a surface: who may call it, and what is told to those who may not. */
 import type { Need, Right } from '../../domain/access/permissions.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { type Asked, type Caller, mayDo } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { type Asked, type Caller, mayDo } from '../serving/access.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import type { Surface } from '../serving/surface.ts';
 import { refuseCommand } from './command-rights.ts';
 import { API_PREFIX, ROUTES } from './routes.ts';
 

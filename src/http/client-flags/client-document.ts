@@ -13,12 +13,12 @@ import type { Flag } from '../../domain/flags/flag.ts';
 import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/flags/served-size.ts';
 import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
-import { passes } from '../dispatch/flag-filter.ts';
-import { BLOCK_ITEMS, BlockList, holdOnTo, type JsonBlock, listed } from '../dispatch/json-blocks.ts';
+import { passes } from '../serving/flag-filter.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FlagBlocks } from './flag-blocks.ts';
 import { type FlagSurroundings, segmentJson } from './flag-view.ts';
+import { BLOCK_ITEMS, BlockList, holdOnTo, type JsonBlock, listed } from './json-blocks.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;

@@ -8,15 +8,15 @@ import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../domain/flags/ser
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { Compressor } from '../coding/compressor.ts';
-import { type Cache, type CachePart, cacheOf } from '../dispatch/cache.ts';
-import { isFiltering } from '../dispatch/flag-filter.ts';
-import { Making } from '../dispatch/making.ts';
-import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
+import { type Cache, type CachePart, cacheOf } from '../serving/cache.ts';
+import { Compressor } from '../serving/compressor.ts';
+import { isFiltering } from '../serving/flag-filter.ts';
+import { doneAtOnce, inSlices } from '../serving/slices.ts';
 import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
 import type { ClientQuery, Payer } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
+import { Making } from './making.ts';
 
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;

@@ -3,10 +3,10 @@ import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment, locateEnvironment } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
-import { type CallerScope, UNLIMITED } from '../dispatch/access.ts';
-import { type FlagFilter, filterOf, isFiltering } from '../dispatch/flag-filter.ts';
-import type { RequestContext } from '../dispatch/route.ts';
-import type { SliceOwner } from '../dispatch/slices.ts';
+import { type CallerScope, UNLIMITED } from '../serving/access.ts';
+import { type FlagFilter, filterOf, isFiltering } from '../serving/flag-filter.ts';
+import type { RequestContext } from '../serving/route.ts';
+import type { SliceOwner } from '../serving/slices.ts';
 
 export interface ClientQuery extends FlagFilter {
   readonly environment: string;

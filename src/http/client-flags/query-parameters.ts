@@ -1,5 +1,5 @@
 /** How a query string narrows what a token covers. */
-import { FILTER_PARAMETERS } from '../dispatch/flag-filter.ts';
+import { FILTER_PARAMETERS } from '../serving/flag-filter.ts';
 
 export const QUERY_PARAMETERS = {
   project: {

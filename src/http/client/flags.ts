@@ -5,8 +5,8 @@ import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts
 import { type Answer, clientDocuments } from '../client-flags/client-documents.ts';
 import { clientQuery, coversProject, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
-import { JSON_HEADERS, TaggedResponse } from '../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
+import { JSON_HEADERS, TaggedResponse } from '../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../serving/route.ts';
 import { ClientFlagSchema, ClientFlagsSchema } from './schemas.ts';
 
 function documentResponse(

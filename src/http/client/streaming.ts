@@ -3,7 +3,7 @@ import { isRefusal } from '../../domain/state/refusal.ts';
 import { refuseLargeDocument } from '../client-flags/client-documents.ts';
 import { clientQuery, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
-import type { StreamRoute } from '../dispatch/route.ts';
+import type { StreamRoute } from '../serving/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
 import { DELTA_FORMAT } from '../watch/stream-format.ts';
 

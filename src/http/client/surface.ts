@@ -1,6 +1,6 @@
 /** What server-side SDKs and Unleash Edge ask for. */
-import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
+import type { Surface } from '../serving/surface.ts';
 import { applicationReportRoutes, bulkReportRoutes } from '../usage/reports.ts';
 import { deltaRoute } from './delta.ts';
 import { clientFlagRoutes } from './flags.ts';

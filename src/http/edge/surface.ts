@@ -5,11 +5,11 @@
 import * as v from 'valibot';
 import { list } from '../../domain/json/list-schema.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
-import { digestOf } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { jsonResponse } from '../dispatch/json-response.ts';
-import { readRoute } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { digestOf } from '../serving/access.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { readRoute } from '../serving/route.ts';
+import type { Surface } from '../serving/surface.ts';
 
 /** Each is hashed, which takes some 2 µs, for callers that nobody knows. */
 const TOKENS_MAX = 500;

@@ -10,7 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Outcome, OutcomeForm, RenderedOutcome } from '../../domain/evaluation/outcome.ts';
-import { type TaggedResponse, taggedResponse } from '../dispatch/json-response.ts';
+import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import { BodyPieces } from '../transport/response-body.ts';
 
 const COMMA_BYTES = 1;

@@ -5,10 +5,10 @@
  * A response that is not long is a list of references to bytes that are kept beside the flags, which makes it small; and all are forgotten once anything
  * has changed that one of them shows, so that none keeps bytes of flags that are no more.
  */
-import type { Cache, CachePart } from '../dispatch/cache.ts';
-import type { TaggedResponse } from '../dispatch/json-response.ts';
-import { SeenBefore } from '../dispatch/seen-before.ts';
+import type { Cache, CachePart } from '../serving/cache.ts';
+import type { TaggedResponse } from '../serving/json-response.ts';
 import { BodyPieces } from '../transport/response-body.ts';
+import { SeenBefore } from './seen-before.ts';
 
 /** Of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
 const BYTES_EACH = 2_000;

@@ -12,7 +12,7 @@ import { canonicalAddress } from '../../domain/flags/address.ts';
 import { shown } from '../../domain/json/issues.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import type { RequestContext } from '../dispatch/route.ts';
+import type { RequestContext } from '../serving/route.ts';
 
 type SentFields = Readonly<Record<string, unknown>>;
 

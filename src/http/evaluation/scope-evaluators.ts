@@ -7,9 +7,9 @@ import { ReadQueue, type ReadQueueLimits } from '../../actors/read-queue.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { CallerScope } from '../dispatch/access.ts';
-import { type Cache, type CachePart, cacheOf } from '../dispatch/cache.ts';
-import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
+import type { CallerScope } from '../serving/access.ts';
+import { type Cache, type CachePart, cacheOf } from '../serving/cache.ts';
+import { doneAtOnce, inSlices } from '../serving/slices.ts';
 import { RepeatedResponses } from './repeated-responses.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 

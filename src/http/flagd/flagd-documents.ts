@@ -9,9 +9,9 @@ import { surroundingsOf } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import { EncodedBody } from '../client-flags/encoded-body.ts';
-import { type CachePart, type CachePartOptions, cacheOf } from '../dispatch/cache.ts';
-import { passes } from '../dispatch/flag-filter.ts';
-import { inSlices } from '../dispatch/slices.ts';
+import { type CachePart, type CachePartOptions, cacheOf } from '../serving/cache.ts';
+import { passes } from '../serving/flag-filter.ts';
+import { inSlices } from '../serving/slices.ts';
 import { DefinitionsBuilder } from './definitions.ts';
 
 /** While changes come faster than a document can be made, so often. */

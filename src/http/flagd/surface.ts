@@ -3,9 +3,9 @@ import * as v from 'valibot';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { clientQuery, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
-import { readRoute } from '../dispatch/route.ts';
-import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { readRoute } from '../serving/route.ts';
+import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
+import type { Surface } from '../serving/surface.ts';
 import { flagdDocuments } from './flagd-documents.ts';
 
 const DefinitionSchema = v.pipe(

@@ -1,6 +1,6 @@
 /** What SDKs in browsers and phones ask for: flags already evaluated. */
-import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
+import type { Surface } from '../serving/surface.ts';
 import { applicationReportRoutes } from '../usage/reports.ts';
 import { toggleRoutes } from './toggles.ts';
 import { unsupportedRoutes } from './unsupported.ts';

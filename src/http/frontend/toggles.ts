@@ -1,7 +1,6 @@
 /** The flags that are on for one context, for SDKs in browsers and phones. */
 import * as v from 'valibot';
 import type { Refusal } from '../../domain/state/refusal.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { evaluatedList, type ListOptions } from '../evaluation/evaluated.ts';
 import { OutcomeLists } from '../evaluation/outcome-lists.ts';
 import {
@@ -10,6 +9,7 @@ import {
   contextInQuery,
   type SentContext,
 } from '../evaluation/request-input.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../serving/route.ts';
 import { TogglesSchema } from './schemas.ts';
 
 const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });

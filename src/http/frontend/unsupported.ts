@@ -3,8 +3,8 @@
  * for "not supported", while a 404 would tell them that there is no frontend API at all.
  */
 import { refuse } from '../../domain/state/refusal.ts';
-import { errorOfRefusal, plainErrorResponse } from '../dispatch/errors.ts';
-import type { PlainRoute } from '../dispatch/route.ts';
+import { errorOfRefusal, plainErrorResponse } from '../serving/errors.ts';
+import type { PlainRoute } from '../serving/route.ts';
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   '/client/features': 'The frontend API sends evaluated flags only: ask GET /api/frontend.',

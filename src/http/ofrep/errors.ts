@@ -1,7 +1,7 @@
 /** Errors as OpenFeature clients read them: those about one flag name it, and each has a code of the protocol. */
 import * as v from 'valibot';
-import type { ErrorShape, HttpError } from '../dispatch/errors.ts';
-import type { Params } from '../dispatch/params.ts';
+import type { ErrorShape, HttpError } from '../serving/errors.ts';
+import type { Params } from '../serving/params.ts';
 
 const ERROR_CODES = ['FLAG_NOT_FOUND', 'PARSE_ERROR', 'INVALID_CONTEXT', 'GENERAL'] as const;
 

@@ -1,11 +1,11 @@
 /** Flags evaluated for one context: one, and all of them. */
 import * as v from 'valibot';
-import { namesTag } from '../dispatch/conditional.ts';
-import { jsonResponse } from '../dispatch/json-response.ts';
-import { type Route, readRoute } from '../dispatch/route.ts';
 import { evaluated, evaluatedList } from '../evaluation/evaluated.ts';
 import { OutcomeLists } from '../evaluation/outcome-lists.ts';
 import { ContextSchema, contextField, contextInBody, type SentContext } from '../evaluation/request-input.ts';
+import { namesTag } from '../serving/conditional.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { type Route, readRoute } from '../serving/route.ts';
 import { EvaluationSchema, EvaluationsSchema, evaluationView } from './evaluation-view.ts';
 import { eventStreamsField } from './event-streams.ts';
 

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../domain/state/world.ts';
 import { queryOfAnyone, queryOfScope } from '../client-flags/client-query.ts';
-import { scopeOf } from '../dispatch/access.ts';
-import type { RequestContext, StreamRoute } from '../dispatch/route.ts';
+import { scopeOf } from '../serving/access.ts';
+import type { RequestContext, StreamRoute } from '../serving/route.ts';
 import { flagStreams, type StreamRequest } from '../watch/flag-streams.ts';
 import { REFETCH_FORMAT } from '../watch/stream-format.ts';
 

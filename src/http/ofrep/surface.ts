@@ -1,6 +1,6 @@
 /** What OpenFeature clients ask for, by the OpenFeature Remote Evaluation Protocol. */
-import { sdkAccess } from '../dispatch/sdk-access.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { sdkAccess } from '../serving/sdk-access.ts';
+import type { Surface } from '../serving/surface.ts';
 import { OFREP_ERRORS } from './errors.ts';
 import { evaluateRoutes } from './evaluate.ts';
 import { eventStreamRoute, STREAMS_PATH } from './event-streams.ts';

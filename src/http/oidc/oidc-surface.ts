@@ -15,11 +15,11 @@ import {
 } from '../../domain/people/provider-commands.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { actorOf } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { EMPTY_HEADERS } from '../dispatch/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { actorOf } from '../serving/access.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import { EMPTY_HEADERS } from '../serving/json-response.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../serving/route.ts';
+import type { Surface } from '../serving/surface.ts';
 import { NO_SESSION, type SessionStart } from '../sign-in/session-start.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { AttemptCookie } from './attempt-cookie.ts';

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import { type ConversionConfig, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import type { Schema } from '../dispatch/route.ts';
+import type { Schema } from '../serving/route.ts';
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 

@@ -10,7 +10,7 @@ import {
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import type { Surface } from '../serving/surface.ts';
 import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
 import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
 import { operationOf } from './operations.ts';

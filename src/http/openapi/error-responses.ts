@@ -3,9 +3,9 @@
  * share is described by all of them; the body names the one.
  */
 import * as v from 'valibot';
-import { ERROR_STATUS, type ErrorName, type ErrorShape } from '../dispatch/errors.ts';
-import type { Route } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { ERROR_STATUS, type ErrorName, type ErrorShape } from '../serving/errors.ts';
+import type { Route } from '../serving/route.ts';
+import type { Surface } from '../serving/surface.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 
 export type OpenApiObject = { readonly [field: string]: unknown };

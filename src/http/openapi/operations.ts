@@ -1,5 +1,5 @@
 /** One operation of the description: what its route says, in OpenAPI's words. */
-import type { Route } from '../dispatch/route.ts';
+import type { Route } from '../serving/route.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 import { errorsOf, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
 import { exampleOf } from './examples.ts';

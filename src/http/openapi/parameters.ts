@@ -1,5 +1,5 @@
 /** The parameters that stand in paths and queries, described once by name. */
-import type { Route } from '../dispatch/route.ts';
+import type { Route } from '../serving/route.ts';
 import { type OpenApiObject, takesIfMatch } from './error-responses.ts';
 
 interface ParameterText {

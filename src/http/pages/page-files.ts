@@ -6,11 +6,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { type Coding, Compressor } from '../coding/compressor.ts';
-import { preferredCoding } from '../coding/preferred-coding.ts';
-import { isNotModified } from '../dispatch/conditional.ts';
-import { tagOfCoding } from '../dispatch/etag.ts';
-import type { PlainRoute } from '../dispatch/route.ts';
+import { type Coding, Compressor } from '../serving/compressor.ts';
+import { isNotModified } from '../serving/conditional.ts';
+import { tagOfCoding } from '../serving/etag.ts';
+import { preferredCoding } from '../serving/preferred-coding.ts';
+import type { PlainRoute } from '../serving/route.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 

@@ -9,9 +9,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import type { PlainRoute } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import type { PlainRoute } from '../serving/route.ts';
+import type { Surface } from '../serving/surface.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import { makePage, type Page, pageRoute, readPage } from './page-files.ts';
 

@@ -1,13 +1,13 @@
 /** A request on its way to its response, and the route that it takes. */
 
-import type { Caller } from '../dispatch/access.ts';
-import type { RouteMeter } from '../dispatch/meters.ts';
-import { type ParamName, type Params, paramNamesOf } from '../dispatch/params.ts';
-import { type PlainRoute, type Route, routeInFull } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
-import type { ServedRequest } from '../logging/request-log.ts';
-import type { RequestTrace } from '../tracing/tracer.ts';
 import type { Responder, TransportRequest } from '../transport/transport.ts';
+import type { Caller } from './access.ts';
+import type { RouteMeter } from './meters.ts';
+import { type ParamName, type Params, paramNamesOf } from './params.ts';
+import type { ServedRequest } from './request-log.ts';
+import { type PlainRoute, type Route, routeInFull } from './route.ts';
+import type { Surface } from './surface.ts';
+import type { RequestTrace } from './tracer.ts';
 
 export interface Call {
   readonly request: TransportRequest;

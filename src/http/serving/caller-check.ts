@@ -1,13 +1,13 @@
 /** Who calls, and whether he may: 401 and 403. Asked when the request comes, and again when its turn comes after a wait. */
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { type Asked, type Authenticator, type Caller, NOBODY } from '../dispatch/access.ts';
-import type { Route, StreamingHints } from '../dispatch/route.ts';
-import type { SurfaceAccess } from '../dispatch/surface.ts';
-import type { SessionCookie, SessionCookies } from '../session/session-cookie.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
+import { type Asked, type Authenticator, type Caller, NOBODY } from './access.ts';
 import type { BoundRoute } from './call.ts';
 import { refuseCrossSite, refuseForeignHost } from './cross-site.ts';
+import type { Route, StreamingHints } from './route.ts';
+import type { SessionCookie, SessionCookies } from './session-cookie.ts';
+import type { SurfaceAccess } from './surface.ts';
 
 interface CallerCheckOptions {
   readonly authenticator: Authenticator;

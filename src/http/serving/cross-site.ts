@@ -10,8 +10,8 @@
  */
 import { isIP } from 'node:net';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { type Caller, NOBODY } from '../dispatch/access.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
+import { type Caller, NOBODY } from './access.ts';
 
 /** Reserved, or used by networks of containers: nobody can register a name that ends so. */
 const LOCAL_NAME_PATTERN = /^[^.]+\.?$|\.(?:localhost|local|internal|svc)\.?$/;

@@ -7,25 +7,25 @@
  */
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Authenticator, Caller } from '../dispatch/access.ts';
-import { RouteMeter } from '../dispatch/meters.ts';
-import { type Params, paramsOf } from '../dispatch/params.ts';
-import type { PlainRoute, ReadRoute, Route } from '../dispatch/route.ts';
-import { type Surface, surfaceInFull } from '../dispatch/surface.ts';
-import { type Route as Compiled, compileRoutes, type RouteMatcher } from '../routing/route-matcher.ts';
-import { unmatched } from '../routing/unmatched.ts';
-import type { SessionCookies } from '../session/session-cookie.ts';
-import type { Tracer } from '../tracing/tracer.ts';
 import type { RequestHandler, TransportRequestHead } from '../transport/transport.ts';
+import type { Authenticator, Caller } from './access.ts';
 import { type BoundRoute, bindRoute, type Call } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { chargedName, isSpared, LongRequests } from './long-requests.ts';
+import { RouteMeter } from './meters.ts';
+import { type Params, paramsOf } from './params.ts';
 import { PiecesOfBodies } from './pieces-of-body.ts';
 import { ReadPath } from './read-path.ts';
 import { readBody } from './request-body.ts';
 import { Context, type ContextSources } from './request-context.ts';
 import { type RefuseUnread, ResponseSender, type SenderOptions } from './response-sender.ts';
+import type { PlainRoute, ReadRoute, Route } from './route.ts';
+import { type Route as Compiled, compileRoutes, type RouteMatcher } from './route-matcher.ts';
+import type { SessionCookies } from './session-cookie.ts';
+import { type Surface, surfaceInFull } from './surface.ts';
+import type { Tracer } from './tracer.ts';
+import { unmatched } from './unmatched.ts';
 import { WritePath } from './write-path.ts';
 
 export interface ApiOptions extends ContextSources, SenderOptions {

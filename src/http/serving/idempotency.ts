@@ -6,11 +6,11 @@
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import { type Caller, secretIn } from '../dispatch/access.ts';
-import { EMPTY_HEADERS, JSON_HEADERS } from '../dispatch/json-response.ts';
-import type { WriteRoute } from '../dispatch/route.ts';
 import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import { type Caller, secretIn } from './access.ts';
+import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
+import type { WriteRoute } from './route.ts';
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;

@@ -8,9 +8,9 @@ import { callerName, FREE_MS, type LoopAccounts } from '../../actors/loop-accoun
 import { type Asker, ReadQueue } from '../../actors/read-queue.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
-import type { Caller } from '../dispatch/access.ts';
-import type { Surface } from '../dispatch/surface.ts';
 import type { TransportRequest } from '../transport/transport.ts';
+import type { Caller } from './access.ts';
+import type { Surface } from './surface.ts';
 
 /** What may wait, in bytes. Protects memory, and with it those who would wait for longer than their clients do. */
 export const WAITING_BYTES_MAX = 32 * 2 ** 20;

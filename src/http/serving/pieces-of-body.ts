@@ -1,6 +1,6 @@
 /**
  * Large bodies of which some thousand come every minute, read some items at a time, so that requests beside them wait for none
- * (src/http/dispatch/slices.ts). Each piece is put where it stood in an otherwise empty body, and the route's schema looks at that:
+ * (src/http/serving/slices.ts). Each piece is put where it stood in an otherwise empty body, and the route's schema looks at that:
  * there is one schema, and what it lets through is put together again. Whatever is wrong, or too long, is read once more as one
  * body, which says what it is.
  */
@@ -10,10 +10,10 @@ import type { JsonValue } from '../../domain/json/json.ts';
 import { parseJsonBody } from '../body/json-body.ts';
 import { cutJson, type JsonPiece, type PlaceOfItems } from '../body/json-pieces.ts';
 import { measureShape } from '../body/json-shape.ts';
-import type { ReadRoute, Schema } from '../dispatch/route.ts';
-import { inBriefSlices, type SliceOwner } from '../dispatch/slices.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import { type BodyOutcome, readBody, refuseMediaType } from './request-body.ts';
+import type { ReadRoute, Schema } from './route.ts';
+import { inBriefSlices, type SliceOwner } from './slices.ts';
 
 /** A smaller body takes some 50 µs in one go. */
 const CUT_BYTES_MIN = 4 * 1024;

@@ -1,22 +1,16 @@
 /** From a checked request to what it reads, once or as a stream; sent when all that it shows is durable (invariant 4). */
 import type { Engine } from '../../actors/engine.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { Coding } from '../coding/compressor.ts';
-import { ResponseCoder } from '../coding/response-coder.ts';
-import { cacheOf } from '../dispatch/cache.ts';
-import { isNotModified } from '../dispatch/conditional.ts';
-import { TaggedResponse } from '../dispatch/json-response.ts';
-import type {
-  ReadResponse,
-  ReadRoute,
-  RequestContext,
-  StreamOpening,
-  StreamRoute,
-} from '../dispatch/route.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import { cacheOf } from './cache.ts';
 import type { Call } from './call.ts';
+import type { Coding } from './compressor.ts';
+import { isNotModified } from './conditional.ts';
+import { TaggedResponse } from './json-response.ts';
 import { refuseTooLong } from './refuse-too-long.ts';
+import { ResponseCoder } from './response-coder.ts';
 import type { ResponseSender } from './response-sender.ts';
+import type { ReadResponse, ReadRoute, RequestContext, StreamOpening, StreamRoute } from './route.ts';
 
 export class ReadPath {
   readonly #engine: Engine;

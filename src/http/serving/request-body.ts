@@ -7,8 +7,8 @@ import { parseInBudget } from '../../domain/json/check-budget.ts';
 import { issuesOf } from '../../domain/json/issues.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { parseJsonBody } from '../body/json-body.ts';
-import type { Route } from '../dispatch/route.ts';
 import type { TransportRequest } from '../transport/transport.ts';
+import type { Route } from './route.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
 

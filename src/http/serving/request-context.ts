@@ -6,11 +6,11 @@ import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
-import type { Caller } from '../dispatch/access.ts';
-import type { Instance } from '../dispatch/instance.ts';
-import type { Params } from '../dispatch/params.ts';
-import type { RequestContext, StreamingHints } from '../dispatch/route.ts';
 import type { Responder, TransportRequest } from '../transport/transport.ts';
+import type { Caller } from './access.ts';
+import type { Instance } from './instance.ts';
+import type { Params } from './params.ts';
+import type { RequestContext, StreamingHints } from './route.ts';
 
 /** What all requests share. */
 export interface ContextSources {

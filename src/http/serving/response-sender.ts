@@ -11,6 +11,9 @@ import { FRONTEND_SETTING_ID, frontendOrigins } from '../../domain/state/fronten
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { settingOf } from '../../domain/state/settings.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import type { HttpResponse, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
+import { type Call, servedBy } from './call.ts';
+import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
 import {
   COMMON_ERRORS,
   errorOfFault,
@@ -18,15 +21,12 @@ import {
   errorOfTransport,
   errorResponse,
   type HttpError,
-} from '../dispatch/errors.ts';
-import type { Instance } from '../dispatch/instance.ts';
-import { RouteMeter } from '../dispatch/meters.ts';
-import type { StreamOpening } from '../dispatch/route.ts';
-import { type Surface, surfaceBelow } from '../dispatch/surface.ts';
-import { type ApiLog, RequestLog, type ServedRequest } from '../logging/request-log.ts';
-import type { HttpResponse, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
-import { type Call, servedBy } from './call.ts';
-import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
+} from './errors.ts';
+import type { Instance } from './instance.ts';
+import { RouteMeter } from './meters.ts';
+import { type ApiLog, RequestLog, type ServedRequest } from './request-log.ts';
+import type { StreamOpening } from './route.ts';
+import { type Surface, surfaceBelow } from './surface.ts';
 
 export interface SenderOptions {
   readonly engine: Engine;

@@ -6,14 +6,14 @@ import { type RuleWarning, ruleWarnings } from '../../domain/growth/rule-warning
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { flagPrecondition, recordPrecondition } from '../dispatch/conditional.ts';
-import type { RequestContext, WriteRoute } from '../dispatch/route.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import type { BoundRoute, Call } from './call.ts';
 import type { CallerCheck } from './caller-check.ts';
 import { type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
+import { flagPrecondition, recordPrecondition } from './conditional.ts';
 import { retryOf } from './idempotency.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
+import type { RequestContext, WriteRoute } from './route.ts';
 
 /** What the author of rules should hear of them. */
 const WARNINGS_HEADER = 'flagstaff-warnings';

@@ -11,11 +11,11 @@ import { hashed, NewPasswordSchema, PasswordBody } from '../admin/requests/passw
 import { InvitedUserSchema, LinkUserSchema } from '../admin/schemas/access-schemas.ts';
 import { foundUserView, roleView } from '../admin/views/access-views.ts';
 import { recorded, settledResponse } from '../admin/views/responses.ts';
-import { actorOf, digestOf } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { emptyResponse, jsonResponse } from '../dispatch/json-response.ts';
-import { type RequestContext, readRoute, writeRoute } from '../dispatch/route.ts';
-import { FOR_ALL, type Surface } from '../dispatch/surface.ts';
+import { actorOf, digestOf } from '../serving/access.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import { emptyResponse, jsonResponse } from '../serving/json-response.ts';
+import { type RequestContext, readRoute, writeRoute } from '../serving/route.ts';
+import { FOR_ALL, type Surface } from '../serving/surface.ts';
 
 const SECRET_PHRASE = 'the secret of a link';
 const Secret = v.pipe(v.string(`${SECRET_PHRASE}.`), v.maxLength(100, `${SECRET_PHRASE}.`));

@@ -1,8 +1,8 @@
 /** Tells the sign-in page how people can sign in, which it shows to everybody. */
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { jsonResponse } from '../dispatch/json-response.ts';
-import { readRoute } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { readRoute } from '../serving/route.ts';
+import type { Surface } from '../serving/surface.ts';
 
 export interface SignInsOffered {
   /** Of the button that leads to the provider, and where it leads; null where there is none. */

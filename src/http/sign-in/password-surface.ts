@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { KnownPasswordSchema } from '../admin/requests/passwords.ts';
 import { companionUserView } from '../admin/views/views.ts';
-import { actorOf } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { JSON_HEADERS } from '../dispatch/json-response.ts';
-import { writeRoute } from '../dispatch/route.ts';
-import { FOR_ALL, type Surface } from '../dispatch/surface.ts';
+import { actorOf } from '../serving/access.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import { JSON_HEADERS } from '../serving/json-response.ts';
+import { writeRoute } from '../serving/route.ts';
+import { FOR_ALL, type Surface } from '../serving/surface.ts';
 import type { SessionStart } from './session-start.ts';
 
 /** Longer than any username or email that is accepted. */

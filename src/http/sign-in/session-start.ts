@@ -1,9 +1,9 @@
 /** How a session begins and ends for a browser: its secret, its command and its cookie, whichever way its user signs in. */
 import type { BeginSession, SessionSecret } from '../../domain/people/session-commands.ts';
-import { digestOf } from '../dispatch/access.ts';
-import { makeSecret, secretOf } from '../dispatch/fresh-secret.ts';
-import type { RequestContext } from '../dispatch/route.ts';
-import type { SessionCookies } from '../session/session-cookie.ts';
+import { digestOf } from '../serving/access.ts';
+import { makeSecret, secretOf } from '../serving/fresh-secret.ts';
+import type { RequestContext } from '../serving/route.ts';
+import type { SessionCookies } from '../serving/session-cookie.ts';
 
 export interface SessionSettings {
   /** After which a session ends, however much it is used. */

@@ -7,11 +7,11 @@ import { isOfSame, type Session } from '../../domain/access/sessions.ts';
 import { notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { adminSurface } from '../admin/surface.ts';
-import { type Caller, digestOf, secretIn } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { EMPTY_HEADERS, jsonResponse } from '../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../dispatch/route.ts';
-import type { Surface, SurfaceAccess } from '../dispatch/surface.ts';
+import { type Caller, digestOf, secretIn } from '../serving/access.ts';
+import { COMMON_ERRORS } from '../serving/errors.ts';
+import { EMPTY_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../serving/route.ts';
+import type { Surface, SurfaceAccess } from '../serving/surface.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { NO_SESSION, type SessionStart } from './session-start.ts';
 

@@ -3,10 +3,10 @@ import type * as v from 'valibot';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import type { FlagCounts, Side } from '../../domain/usage/reports.ts';
-import { digestOf } from '../dispatch/access.ts';
-import { emptyResponse } from '../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import { inBriefSlices } from '../dispatch/slices.ts';
+import { digestOf } from '../serving/access.ts';
+import { emptyResponse } from '../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../serving/route.ts';
+import { inBriefSlices } from '../serving/slices.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import {

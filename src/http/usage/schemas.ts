@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { list } from '../../domain/json/list-schema.ts';
 import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
-import type { ItemsOfBody } from '../dispatch/route.ts';
+import type { ItemsOfBody } from '../serving/route.ts';
 
 /** As in what applications send: `toggles` by the name of the flag. */
 interface SentCounts {

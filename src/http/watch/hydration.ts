@@ -6,7 +6,7 @@ import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { ClientQuery } from '../client-flags/client-query.ts';
 import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
 import type { FlagSurroundings } from '../client-flags/flag-view.ts';
-import { passes } from '../dispatch/flag-filter.ts';
+import { passes } from '../serving/flag-filter.ts';
 
 /** Small beside what the kernel takes for one client, and large enough to be worth a call. */
 const PART_CHARACTERS = 64 * 1024;

@@ -12,7 +12,7 @@ import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, coversProject, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks, FlagLook } from '../client-flags/flag-blocks.ts';
 import { segmentJson } from '../client-flags/flag-view.ts';
-import { passes } from '../dispatch/flag-filter.ts';
+import { passes } from '../serving/flag-filter.ts';
 
 /** What clients are told. */
 export interface VisibleChange {

@@ -9,7 +9,7 @@ import type { Engine } from '../../actors/engine.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
-import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
+import { doneAtOnce, inSlices } from '../serving/slices.ts';
 import { type EventEffects, effectsOf } from './event-effects.ts';
 import { Hydration } from './hydration.ts';
 import { QueryContent, type VisibleChange } from './query-content.ts';

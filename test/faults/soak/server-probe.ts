@@ -5,7 +5,7 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { Distribution, RouteMeter } from '../../../src/http/dispatch/meters.ts';
+import { Distribution, RouteMeter } from '../../../src/http/serving/meters.ts';
 import { LOADER } from '../../support/source.ts';
 
 export interface ProbeReading {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FlagsUse, HourCounts } from '../../../src/domain/usage/last-seen.ts';
 import { wholeFlag } from '../../../src/http/admin/views/render-flag.ts';
-import { ofFlagItself } from '../../../src/http/dispatch/etag.ts';
+import { ofFlagItself } from '../../../src/http/serving/etag.ts';
 import { bytesOf } from '../../../src/http/transport/response-body.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

@@ -7,7 +7,7 @@ import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/views/project-figures.ts';
 import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
 import { flagList, healthReport, projectOverview } from '../../../src/http/admin/views/render-project.ts';
-import { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
+import { TaggedResponse } from '../../../src/http/serving/json-response.ts';
 import { bytesOf } from '../../../src/http/transport/response-body.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';

@@ -4,9 +4,9 @@ import { afterEach, describe, it } from 'node:test';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { Cache } from '../../../src/http/dispatch/cache.ts';
-import { BLOCK_ITEMS, BLOCK_LENGTH_MAX, BlockList } from '../../../src/http/dispatch/json-blocks.ts';
-import { setSliceMs } from '../../../src/http/dispatch/slices.ts';
+import { BLOCK_ITEMS, BLOCK_LENGTH_MAX, BlockList } from '../../../src/http/client-flags/json-blocks.ts';
+import { Cache } from '../../../src/http/serving/cache.ts';
+import { setSliceMs } from '../../../src/http/serving/slices.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const query = (projects: readonly string[] | '*', environment: string) =>

@@ -1,6 +1,6 @@
 /**
  * Who may do what (docs/specification/rights.md#rights-by-role): every route of the table × every kind of caller.
- * What is expected stands here, written by hand and not taken from src/http/dispatch/access.ts: which permission an
+ * What is expected stands here, written by hand and not taken from src/http/serving/access.ts: which permission an
  * operation asks for, and whom it is given to. A route or a kind of caller without a decision fails.
  */
 import assert from 'node:assert/strict';
@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Right } from '../../../src/domain/access/permissions.ts';
 import { ROUTES } from '../../../src/http/admin/routes.ts';
-import { digestOf } from '../../../src/http/dispatch/access.ts';
-import type { Route } from '../../../src/http/dispatch/route.ts';
+import { digestOf } from '../../../src/http/serving/access.ts';
+import type { Route } from '../../../src/http/serving/route.ts';
 import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';

@@ -4,7 +4,7 @@ import { LoopAccounts, OWED_MS_MAX } from '../../../src/actors/loop-accounts.ts'
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { LongRequests, WAITING_BYTES_MAX } from '../../../src/http/serving/long-requests.ts';
 import { settle } from '../../support/engine.ts';
-import { LoopRounds } from '../dispatch/loop-rounds.ts';
+import { LoopRounds } from './loop-rounds.ts';
 
 const awaited = (): AbortSignal => new AbortController().signal;
 

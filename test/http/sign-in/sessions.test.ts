@@ -9,7 +9,7 @@ import {
   SESSIONS_PER_CALLER_MAX,
   type Session,
 } from '../../../src/domain/access/sessions.ts';
-import { Authenticator, digestOf } from '../../../src/http/dispatch/access.ts';
+import { Authenticator, digestOf } from '../../../src/http/serving/access.ts';
 import { addUser, FEATURES } from '../../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
 import { TestWorld } from '../../support/test-world.ts';

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { digestOf } from '../../../src/http/dispatch/access.ts';
+import { digestOf } from '../../../src/http/serving/access.ts';
 import '../../support/check-responses.ts';
 import { refused } from '../../support/interface.ts';
 import { describeInterface, type ReceivedResponse, startTestServer } from '../../support/server.ts';

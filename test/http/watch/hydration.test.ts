@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { Cache } from '../../../src/http/dispatch/cache.ts';
+import { Cache } from '../../../src/http/serving/cache.ts';
 import type { Hydration } from '../../../src/http/watch/hydration.ts';
 import type { QueryWatch } from '../../../src/http/watch/query-watch.ts';
 import { QueryWatches } from '../../../src/http/watch/query-watches.ts';

@@ -5,7 +5,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import fc from 'fast-check';
 import { clientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { setSliceMs } from '../../../src/http/dispatch/slices.ts';
+import { setSliceMs } from '../../../src/http/serving/slices.ts';
 import {
   HYDRATION_START,
   type Hydration,

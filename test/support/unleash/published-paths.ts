@@ -1,6 +1,6 @@
 /** The paths that Unleash 6.10 publishes and this server has too, and whether a response is what it publishes of them. */
 import { readFileSync } from 'node:fs';
-import { probeSurface } from '../../../src/http/probes/probes.ts';
+import { probeSurface } from '../../../src/http/serving/probes.ts';
 import { passwordSurface } from '../../../src/http/sign-in/password-surface.ts';
 import { SURFACES } from '../../../src/start/surfaces.ts';
 import { conformsToPublished } from './published-schemas.ts';

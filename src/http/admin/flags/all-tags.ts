@@ -2,15 +2,15 @@
 import { takenTag } from '../../../domain/decide/tag-commands.ts';
 import { type Flag, type Tag, tagKey } from '../../../domain/flags/flag.ts';
 import { invalidOperation, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
   writeRoute,
-} from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+} from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { BULK_FLAGS_MAX, TagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsSchema, TagWithVersionSchema } from '../schemas/directory-schemas.ts';

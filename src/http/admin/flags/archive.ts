@@ -5,15 +5,15 @@ import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { type LocatedFlag, locateFlags } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
+import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
   writeRoute,
-} from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+} from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { FlagNamesSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';

@@ -5,9 +5,9 @@
 import * as v from 'valibot';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import type { Params } from '../../dispatch/params.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import type { Params } from '../../serving/params.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { DependencySchema } from '../schemas/schemas.ts';
 import { projectFigures } from '../views/project-figures.ts';

@@ -1,6 +1,6 @@
 /** Flags and projects that users mark as their favorites. */
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Locate, type Method, type Route, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Locate, type Method, type Route, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 
 interface FavoriteRoute {

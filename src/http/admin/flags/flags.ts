@@ -6,17 +6,17 @@ import * as v from 'valibot';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { type LocatedFlag, locateFlag } from '../../../domain/state/locate.ts';
-import { environmentsRevision } from '../../dispatch/etag.ts';
-import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
-import type { Params } from '../../dispatch/params.ts';
+import { environmentsRevision } from '../../serving/etag.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
+import type { Params } from '../../serving/params.ts';
 import {
   type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
   writeRoute,
-} from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+} from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';

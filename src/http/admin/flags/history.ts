@@ -4,14 +4,14 @@ import type { PastFlag } from '../../../actors/flag-history.ts';
 import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { NEVER_SEEN } from '../../../domain/usage/last-seen.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import {
   type QueryParameter,
   type ReadResponse,
   type RequestContext,
   type Route,
   writeRoute,
-} from '../../dispatch/route.ts';
+} from '../../serving/route.ts';
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { RollbackSchema } from '../schemas/schemas.ts';

@@ -1,9 +1,9 @@
 /** Routes about the stages of a flag's life (docs/specification/flags.md#lifecycle). */
 import * as v from 'valibot';
 import { COMPLETION_ENTRIES } from '../../../domain/flags/lifecycle.ts';
-import { environmentsRevision } from '../../dispatch/etag.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { environmentsRevision } from '../../serving/etag.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { StagesSchema } from '../schemas/schemas.ts';
 import { stagesView } from '../views/lifecycle-view.ts';

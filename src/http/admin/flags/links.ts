@@ -1,8 +1,8 @@
 /** Routes about links of a flag. The flag shows them, and its metadata sets them all at once. */
 import * as v from 'valibot';
 import { LINK_ENTRIES } from '../../../domain/flags/link.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Route, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 
 const LINK = '/projects/:projectId/features/:featureName/link';

@@ -6,9 +6,9 @@ import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { locateFlag } from '../../../domain/state/locate.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { type Caller, mayDo } from '../../dispatch/access.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, writeRoute } from '../../dispatch/route.ts';
+import { type Caller, mayDo } from '../../serving/access.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Route, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 
 const MoveBody = v.pipe(v.object({ newProjectId: v.string() }), v.title('ChangeProject'));

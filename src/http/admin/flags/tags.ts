@@ -1,8 +1,8 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { FlagNamesSchema, TagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsSchema } from '../schemas/directory-schemas.ts';

@@ -9,10 +9,10 @@ import { locateFlagAnywhere, locateProject } from '../../../domain/state/locate.
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { findContextField, findTagType } from '../../../domain/state/targeting.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { type Caller, mayDo } from '../../dispatch/access.ts';
-import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import { type Caller, mayDo } from '../../serving/access.ts';
+import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { ExportBody, ImportBody, importCommand } from '../requests/transfer-bodies.ts';
 import { ExportSchema, ImportCheckSchema } from '../schemas/transfer-schemas.ts';
 import { exportView } from '../views/export-view.ts';

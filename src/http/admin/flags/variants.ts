@@ -12,9 +12,9 @@ import { distributeWeights, type Variant, VariantListSchema } from '../../../dom
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
-import type { Params } from '../../dispatch/params.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import type { Params } from '../../serving/params.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { VariantsSchema } from '../schemas/schemas.ts';
 import { settledResponse } from '../views/responses.ts';

@@ -7,8 +7,8 @@ import type {
   StrategyResult,
 } from '../../../domain/evaluation/explanation.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import type { RequestContext } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { BodyPieces } from '../../transport/response-body.ts';
 
 /** Where in the interface the strategy can be changed. */

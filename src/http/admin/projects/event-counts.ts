@@ -3,7 +3,7 @@ import type { Flag } from '../../../domain/flags/flag.ts';
 import type { EventType } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
+import type { RequestContext } from '../../serving/route.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

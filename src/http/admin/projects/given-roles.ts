@@ -2,7 +2,7 @@
 import type { Command } from '../../../domain/decide/decide.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { type Caller, mayDo, rolesIn } from '../../dispatch/access.ts';
+import { type Caller, mayDo, rolesIn } from '../../serving/access.ts';
 
 type MemberCommand = Extract<
   Command,

@@ -1,6 +1,6 @@
 /** Routes that add, change and remove a member of a project (docs/specification/membership.md#rules). */
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Method, type Route, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 

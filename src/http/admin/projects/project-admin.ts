@@ -1,15 +1,15 @@
 /** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
   writeRoute,
-} from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+} from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';

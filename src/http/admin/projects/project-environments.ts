@@ -1,8 +1,8 @@
 /** Routes about the environments that a project has. */
 import * as v from 'valibot';
 import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';

@@ -1,7 +1,7 @@
 /** Reports about a project: how its flags are, and what was done lately (docs/specification/companions.md#reports). */
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import {
   HealthReportSchema,

@@ -1,8 +1,8 @@
 /** A project's overview and its list of flags (docs/specification/flags.md#overview). */
 
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../dispatch/flag-filter.ts';
-import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../serving/flag-filter.ts';
+import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';

@@ -2,8 +2,8 @@
 import { STAGES, type StageName } from '../../../domain/flags/lifecycle.ts';
 import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import type { RequestContext } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { stagesView } from '../views/lifecycle-view.ts';
 import { flagsNow } from '../views/shelf-walk.ts';
 

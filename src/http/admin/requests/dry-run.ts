@@ -1,7 +1,7 @@
 /** Changes that can be tried: the events that they would record are listed, and none is. */
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
-import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 
 export const DRY_RUN_PARAMETER: QueryParameter = {
   description: 'Whether to only list the events that would be recorded.',

@@ -25,8 +25,8 @@ import {
   locateTagType,
 } from '../../../domain/state/targeting.ts';
 import type { User, World } from '../../../domain/state/world.ts';
-import { digestOf } from '../../dispatch/access.ts';
-import type { Params } from '../../dispatch/params.ts';
+import { digestOf } from '../../serving/access.ts';
+import type { Params } from '../../serving/params.ts';
 
 export const project = (world: World, { projectId }: Params) => locateProject(world, projectId);
 

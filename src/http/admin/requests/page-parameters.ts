@@ -1,6 +1,6 @@
 /** The query parameters `limit` and `offset` of routes that list by pages. */
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
-import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 
 interface Page {
   readonly limit: number;

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { PASSWORD_BYTES_MAX, passwordIssues } from '../../../domain/access/password-rules.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import { NOBODY } from '../../dispatch/access.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
+import { NOBODY } from '../../serving/access.ts';
+import type { RequestContext } from '../../serving/route.ts';
 
 const NOT_TEXT = 'A password must be a string.';
 

@@ -4,7 +4,7 @@
  */
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
-import type { Params } from '../../dispatch/params.ts';
+import type { Params } from '../../serving/params.ts';
 import * as locate from './locators.ts';
 
 export const { contextField, environment, segment } = locate;

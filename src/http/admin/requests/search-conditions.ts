@@ -1,7 +1,7 @@
 /** Query parameters of searches that name an operator and values: `?project=IS_ANY_OF:shop,billing`. */
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 
 export interface Condition<Operator extends string> {
   readonly operator: Operator;

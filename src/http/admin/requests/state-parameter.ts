@@ -2,7 +2,7 @@
 import { STALENESS, type Staleness } from '../../../domain/flags/lifetime.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
-import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 
 export const STATE_PARAMETER: Readonly<Record<'state', QueryParameter>> = {
   state: {

@@ -6,7 +6,7 @@ import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { stalenessOf } from '../../../domain/flags/lifetime.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 import { type Condition, conditionParameter, conditionsOf, dayOf } from '../requests/search-conditions.ts';
 import { segmentNames } from '../views/found-flag-view.ts';
 import type { ShownFlag } from '../views/shelf-walk.ts';

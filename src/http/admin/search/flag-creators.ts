@@ -1,6 +1,6 @@
 /** The route that lists who created the flags of a project, for filters of searches. */
-import { authorOf } from '../../dispatch/access.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { authorOf } from '../../serving/access.ts';
+import { type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagCreatorsSchema } from '../schemas/search-schemas.ts';
 import { projectFigures } from '../views/project-figures.ts';

@@ -3,7 +3,7 @@ import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
-import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 
 const FIELDS = ['name', 'type', 'project', 'createdAt', 'lastSeenAt', 'stale'] as const;
 const DIRECTIONS = ['asc', 'desc'] as const;

@@ -1,9 +1,9 @@
 /** The search for flags in all projects (docs/specification/flags.md#search). */
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import { JSON_HEADERS } from '../../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import { JSON_HEADERS } from '../../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { FoundFlagsSchema } from '../schemas/search-schemas.ts';
 import { flagFavorites } from '../views/directory-views.ts';

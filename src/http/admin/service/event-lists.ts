@@ -2,7 +2,7 @@
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
-import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
 import { EventsSchema } from '../schemas/schemas.ts';

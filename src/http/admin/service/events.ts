@@ -4,10 +4,10 @@ import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { EventPage, EventQuery } from '../../../persistence/event-log/event-log.ts';
-import { type Caller, mayDo } from '../../dispatch/access.ts';
-import { etagOf } from '../../dispatch/etag.ts';
-import { taggedResponse } from '../../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { type Caller, mayDo } from '../../serving/access.ts';
+import { etagOf } from '../../serving/etag.ts';
+import { taggedResponse } from '../../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
 /** Of the response; increases only when its format changes. */

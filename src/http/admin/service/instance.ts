@@ -1,7 +1,7 @@
 /** The figures of the running process. */
 import * as v from 'valibot';
-import { jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute } from '../../serving/route.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Bytes = v.pipe(Count, v.description('Bytes.'));

@@ -1,8 +1,8 @@
 /** Maintenance: while it is on, all changes but its end are refused. */
 import * as v from 'valibot';
 import { isInMaintenance } from '../../../domain/state/settings.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const MAINTENANCE = '/maintenance';

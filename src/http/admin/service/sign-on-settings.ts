@@ -6,9 +6,9 @@
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
 import { invalidOperation, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { digestOf } from '../../dispatch/access.ts';
-import type { SignOn } from '../../dispatch/instance.ts';
-import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { digestOf } from '../../serving/access.ts';
+import type { SignOn } from '../../serving/instance.ts';
+import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { OidcSettingsSchema, SamlSettingsSchema } from '../schemas/sign-on-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
 

@@ -12,9 +12,9 @@ import {
   ORIGIN_PHRASE,
 } from '../../../domain/state/frontend-origins.ts';
 import { isInMaintenance, settingOf } from '../../../domain/state/settings.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { publicUrl } from '../../dispatch/public-url.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { publicUrl } from '../../serving/public-url.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const UI_CONFIG = '/ui-config';

@@ -4,9 +4,9 @@
  */
 import * as v from 'valibot';
 import { SYSTEM } from '../../../domain/state/decision.ts';
-import { API_TOKEN_USER_ID, authorOf } from '../../dispatch/access.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { API_TOKEN_USER_ID, authorOf } from '../../serving/access.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import {
   EventCreatorsSchema,

@@ -1,7 +1,7 @@
 /** The check of a constraint that a form makes before it adds it to a strategy. */
 import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute } from '../../serving/route.ts';
 
 export const constraintCheckRoutes: readonly Route[] = [
   readRoute({

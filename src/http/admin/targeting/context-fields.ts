@@ -8,8 +8,8 @@ import {
 } from '../../../domain/flags/context-field.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { contextFields } from '../../../domain/state/targeting.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../schemas/targeting-schemas.ts';

@@ -4,14 +4,14 @@ import { refuseTakenSegmentName } from '../../../domain/decide/segment-commands.
 import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
   writeRoute,
-} from '../../dispatch/route.ts';
+} from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import {

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { STRATEGY_TYPE_ENTRIES, StrategyTypeNameSchema } from '../../../domain/flags/strategy-type.ts';
 import { strategyTypes } from '../../../domain/state/targeting.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { StrategyTypeSchema, StrategyTypesSchema } from '../schemas/targeting-schemas.ts';
 import { recorded, settledResponse } from '../views/responses.ts';

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { refuseTakenTagType } from '../../../domain/decide/tag-commands.ts';
 import { TAG_TYPE_ENTRIES, TagTypeNameSchema } from '../../../domain/flags/tag-type.ts';
 import { tagTypes } from '../../../domain/state/targeting.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import {
   FoundTagTypeSchema,

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { isRefusal, notFound } from '../../../domain/state/refusal.ts';
 import { refuseInMaintenance } from '../../../domain/state/settings.ts';
 import { TEXT_LENGTH_MAX } from '../../../domain/usage/applications.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute } from '../../serving/route.ts';
 import { APPLICATION, named } from './applications.ts';
 import { NO_STATE_SHOWN } from './flag-usage.ts';
 

@@ -11,8 +11,8 @@ import {
   NO_DETAILS,
 } from '../../../domain/usage/applications.ts';
 import { SIDES, type Side } from '../../../domain/usage/reports.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import type { RequestContext } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { strategyTypeView } from '../views/targeting-views.ts';
 import { isOutdatedSdk } from './outdated-sdks.ts';
 

@@ -1,8 +1,8 @@
 /** Applications that reported (docs/specification/usage.md). */
 import type { Usage } from '../../../actors/usage.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import {

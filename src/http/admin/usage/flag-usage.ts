@@ -2,8 +2,8 @@
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
 import { SIDES } from '../../../domain/usage/reports.ts';
 import { DAY_MS, floorTo, HOUR_MS, type PeriodCount } from '../../../domain/usage/usage-table.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { FlagUsageSchema, RawFlagUsageSchema } from '../schemas/usage-schemas.ts';
 
 const FLAG_USAGE = '/client-metrics/features/:featureName';

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
 import { GROUP_USERS_MAX } from '../../../domain/people/group-commands.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { IdSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { GroupSchema, GroupsSchema } from '../schemas/access-schemas.ts';

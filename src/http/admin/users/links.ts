@@ -5,10 +5,10 @@ import { userNamed } from '../../../domain/people/identity.ts';
 import { knownRole } from '../../../domain/people/roles-and-groups.ts';
 import { isRefusal, notFound } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
-import { linkUrl } from '../../dispatch/public-url.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { linkUrl } from '../../serving/public-url.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import {

@@ -1,8 +1,8 @@
 /** Routes about passwords of users (docs/specification/users.md#passwords). */
 import * as v from 'valibot';
 import { invalid, invalidOperation, isRefusal } from '../../../domain/state/refusal.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { hashed, KnownPasswordSchema, NewPasswordSchema, PasswordBody } from '../requests/passwords.ts';
 

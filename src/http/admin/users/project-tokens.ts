@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import { invalid, invalidOperation, isRefusal } from '../../../domain/state/refusal.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
-import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
 import { apiTokenView } from '../views/directory-views.ts';

@@ -4,8 +4,8 @@ import { CUSTOM_ROLE_TYPES } from '../../../domain/access/roles.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { refuseTakenRoleName } from '../../../domain/people/role-commands.ts';
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import {

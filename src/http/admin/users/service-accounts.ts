@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { personalTokensOf } from '../../../domain/people/personal-token-commands.ts';
 import type { User } from '../../../domain/state/world.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { DisplayNameSchema, RootRoleSchema, UsernameSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ServiceAccountSchema, ServiceAccountsSchema } from '../schemas/access-schemas.ts';

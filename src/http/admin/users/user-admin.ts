@@ -5,11 +5,10 @@
 import * as v from 'valibot';
 import { peopleOf } from '../../../domain/state/locate.ts';
 import type { User, World } from '../../../domain/state/world.ts';
-import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
-import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { linkUrl } from '../../dispatch/public-url.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { linkUrl } from '../../serving/public-url.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -26,6 +25,7 @@ import { foundUserView, groupView, rootRolesView } from '../views/access-views.t
 import { callerView } from '../views/directory-views.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { companionUserView } from '../views/views.ts';
+import { grantedPermissions } from './granted-permissions.ts';
 
 const USERS = '/user-admin';
 const USER = `${USERS}/:id`;

@@ -1,7 +1,7 @@
 /** Routes that change a user and show the caller's own profile (docs/specification/users.md). */
 import * as v from 'valibot';
-import { jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { DisplayNameSchema, EmailSchema, RootRoleSchema, UsernameSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ProfileSchema, UserSchema } from '../schemas/schemas.ts';

@@ -15,8 +15,8 @@ import {
   type World,
 } from '../../../domain/state/world.ts';
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
-import type { Caller } from '../../dispatch/access.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
+import type { Caller } from '../../serving/access.ts';
+import type { RequestContext } from '../../serving/route.ts';
 import { bareGroupView, roleView } from './access-views.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';

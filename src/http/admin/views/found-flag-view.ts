@@ -1,7 +1,7 @@
 /** A flag as the search for flags shows it. */
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
-import { authorOf } from '../../dispatch/access.ts';
+import { authorOf } from '../../serving/access.ts';
 import { stageView } from './lifecycle-view.ts';
 import { type FlagSources, usedEnvironmentSummary, useOf } from './render-flag.ts';
 import type { ShownFlag } from './shelf-walk.ts';

@@ -3,9 +3,9 @@
  * Without `limit` a list is whole or is refused, because who asks for all must not take a part for it.
  */
 import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import { JSON_HEADERS } from '../../dispatch/json-response.ts';
-import type { ReadResponse, RequestContext } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import { JSON_HEADERS } from '../../serving/json-response.ts';
+import type { ReadResponse, RequestContext } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 
 /** Bytes of a list. 2,000 tokens of ten projects take 2 MiB; a caller who reads slowly keeps all of it in memory. */

@@ -7,7 +7,7 @@ import { endOfLife } from '../../../domain/flags/lifetime.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import type { SliceOwner } from '../../dispatch/slices.ts';
+import type { SliceOwner } from '../../serving/slices.ts';
 import { andThen, ofEachShelf, type ShelfWork } from './shelf-walk.ts';
 
 /** While the figures are right although nothing changes. */

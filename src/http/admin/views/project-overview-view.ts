@@ -3,7 +3,7 @@ import type { DefaultStrategy } from '../../../domain/flags/strategy.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import { inSlices } from '../../serving/slices.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
 

@@ -18,8 +18,8 @@ import {
   type World,
 } from '../../../domain/state/world.ts';
 import type { FlagSeen, FlagsUse, HourCounts } from '../../../domain/usage/last-seen.ts';
-import { environmentsRevision, FAVORITE_TAG, flagEtag, seenTag } from '../../dispatch/etag.ts';
-import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
+import { environmentsRevision, FAVORITE_TAG, flagEtag, seenTag } from '../../serving/etag.ts';
+import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
 import { stageView } from './lifecycle-view.ts';
 import { timeOrNull } from './views.ts';
 

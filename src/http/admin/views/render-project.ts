@@ -11,12 +11,12 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
-import { type Cache, type CachePart, cacheOf } from '../../dispatch/cache.ts';
-import { environmentsRevision, etagOf, FAVORITE_TAG } from '../../dispatch/etag.ts';
-import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
-import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
-import type { ReadResponse } from '../../dispatch/route.ts';
-import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
+import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
+import { environmentsRevision, etagOf, FAVORITE_TAG } from '../../serving/etag.ts';
+import { type FlagFilter, passes } from '../../serving/flag-filter.ts';
+import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
+import type { ReadResponse } from '../../serving/route.ts';
+import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 import { BodyPieces, type ResponseBody } from '../../transport/response-body.ts';
 import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
 import type { FlagSources } from './render-flag.ts';

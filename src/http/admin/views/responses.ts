@@ -1,8 +1,8 @@
 /** Responses that several routes share. */
 import type { DomainEvent } from '../../../domain/state/events.ts';
-import { recordEtag } from '../../dispatch/etag.ts';
-import { jsonResponse, taggedResponse } from '../../dispatch/json-response.ts';
-import type { ReadResponse, RequestContext } from '../../dispatch/route.ts';
+import { recordEtag } from '../../serving/etag.ts';
+import { jsonResponse, taggedResponse } from '../../serving/json-response.ts';
+import type { ReadResponse, RequestContext } from '../../serving/route.ts';
 
 /** The response to a read of several parts of the state, which waits for all of the state (invariant 4). */
 export function settledResponse({ engine }: RequestContext<unknown>, value: unknown): ReadResponse {

@@ -4,7 +4,7 @@
  */
 import type { FlagRecord, ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
+import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 
 /** So many shelves take some 3 ms when nothing is kept of them. */
 const SHELVES_AT_ONCE = 8;

@@ -8,8 +8,8 @@ import type { Strategy } from '../../../domain/flags/strategy.ts';
 import type { ReferenceKind } from '../../../domain/state/references.ts';
 import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import type { RequestContext } from '../../dispatch/route.ts';
-import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
+import type { RequestContext } from '../../serving/route.ts';
+import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 import { flagsNow } from './shelf-walk.ts';
 
 /** Bounds the response: 10,000 uses take about 2 MB. */

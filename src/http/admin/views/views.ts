@@ -4,7 +4,7 @@ import { ADMIN_ROLE_ID } from '../../../domain/access/roles.ts';
 import { knownRole } from '../../../domain/people/roles-and-groups.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import type { UserSignIns } from '../../../domain/usage/sign-ins.ts';
-import type { Caller } from '../../dispatch/access.ts';
+import type { Caller } from '../../serving/access.ts';
 
 /**
  * Gravatar's address for an email or a username. Only browsers request it, never the server (docs/specification/users.md#identity).

@@ -1,7 +1,7 @@
 /** The stream of recorded events (docs/specification/events.md#stream). */
 import { callerName } from '../../../actors/loop-accounts.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { RequestContext, Route, StreamRoute } from '../../dispatch/route.ts';
+import type { RequestContext, Route, StreamRoute } from '../../serving/route.ts';
 import { recordedStreams } from './recorded-streams.ts';
 
 const ID_PATTERN = /^[0-9]{1,15}$/;

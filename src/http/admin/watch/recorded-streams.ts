@@ -9,7 +9,7 @@
  */
 import type { Engine } from '../../../actors/engine.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import type { StreamOpening } from '../../dispatch/route.ts';
+import type { StreamOpening } from '../../serving/route.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
 import { EVENT_STREAM_HEADERS } from '../../watch/event-stream.ts';
 import { PacedWork } from '../../watch/paced-work.ts';

@@ -6,7 +6,7 @@ import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,
   WAITING_MAX,
-} from '../../src/http/serving/cluster.ts';
+} from '../../../src/http/serving/cluster.ts';
 
 function atLeast() {
   let tell = (): void => undefined;

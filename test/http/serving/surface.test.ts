@@ -1,7 +1,7 @@
 /** Which surface a path belongs to. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { surfaceAt } from '../../../src/http/dispatch/surface.ts';
+import { surfaceAt } from '../../../src/http/serving/surface.ts';
 
 it('a path belongs to the surface of the longest prefix that ends at a segment', () => {
   const surfaces = ['/api/admin', '/api', '', '/api/admin/special'].map((prefix) => ({ prefix }));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiToken } from '../../../src/domain/state/world.ts';
-import { Authenticator, digestOf } from '../../../src/http/dispatch/access.ts';
+import { Authenticator, digestOf } from '../../../src/http/serving/access.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 function callerOf(token: Pick<ApiToken, 'type' | 'projects' | 'environment'>) {

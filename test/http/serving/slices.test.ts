@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { doneAtOnce, inBriefSlices, inSlices, turn } from '../../../src/http/dispatch/slices.ts';
+import { doneAtOnce, inBriefSlices, inSlices, turn } from '../../../src/http/serving/slices.ts';
 import { LoopRounds } from './loop-rounds.ts';
 
 /** Longer than a slice, so that each call is one. */

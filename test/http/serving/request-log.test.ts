@@ -5,7 +5,7 @@ import {
   REFUSED_LOGINS_LOGGED_MAX,
   REFUSED_LOGINS_PERIOD_MS,
   RequestLog,
-} from '../../../src/http/logging/request-log.ts';
+} from '../../../src/http/serving/request-log.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import { createLog } from '../../../src/process/log.ts';
 import { ENGINES, startTestServer, type TestServer } from '../../support/server.ts';

@@ -5,11 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import {
-  FORWARDED_BYTES_MAX,
-  FORWARDED_MAX,
-  LeaderClient,
-} from '../../../src/http/forwarding/leader-client.ts';
+import { FORWARDED_BYTES_MAX, FORWARDED_MAX, LeaderClient } from '../../../src/http/serving/leader-client.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 
 interface Leader {

@@ -11,8 +11,8 @@ import { stateBytes } from '../../domain/state/records.ts';
 import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
 import type { ReplicaView } from '../../replication/replica.ts';
-import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from '../dispatch/meters.ts';
 import type { Transport } from '../transport/transport.ts';
+import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from './meters.ts';
 
 /** What happens at each commit of the journal. Made before the journal, which reports to it. */
 export class CommitMeter {

@@ -2,14 +2,15 @@
  * Responses in the coding that their clients like best, compressed off the main thread. What is kept as bytes for many readers is
  * compressed once for all of them; anything else for each request.
  */
-import type { Cache, CachePart } from '../dispatch/cache.ts';
-import { isNotModified } from '../dispatch/conditional.ts';
-import { tagOfCoding } from '../dispatch/etag.ts';
-import { TaggedResponse } from '../dispatch/json-response.ts';
+
 import { BodyPieces, byteLengthOf, bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import type { Cache, CachePart } from './cache.ts';
 import { type Coding, Compressor } from './compressor.ts';
+import { isNotModified } from './conditional.ts';
+import { tagOfCoding } from './etag.ts';
 import { gzipPieces } from './gzip-pieces.ts';
+import { TaggedResponse } from './json-response.ts';
 import { preferredCoding, takesGzip } from './preferred-coding.ts';
 
 /** Smaller bodies fit into one packet as they are. */

@@ -11,12 +11,12 @@ import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import type { ReplicaView } from '../../replication/replica.ts';
-import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from '../dispatch/errors.ts';
-import { jsonResponse } from '../dispatch/json-response.ts';
-import type { PlainRoute } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
+import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
+import { jsonResponse } from './json-response.ts';
+import type { PlainRoute } from './route.ts';
+import type { Surface } from './surface.ts';
 
 export const METRICS_PATH = '/internal-backstage/prometheus';
 

@@ -2,9 +2,9 @@
  * The rights of a caller in the terms that clients of this interface know, so that they can hide what would be
  * refused. Only access.ts decides what is refused, and this list is made from it.
  */
-import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
-import type { World } from '../../domain/state/world.ts';
-import { type Caller, mayDo } from './access.ts';
+import { type Need, PERMISSIONS, type PermissionInfo } from '../../../domain/access/permissions.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { type Caller, mayDo } from '../../serving/access.ts';
 
 interface GrantedPermission {
   readonly permission: string;

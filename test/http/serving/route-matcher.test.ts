@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compileRoutes } from '../../../src/http/routing/route-matcher.ts';
+import { compileRoutes } from '../../../src/http/serving/route-matcher.ts';
 
 const PATTERNS: readonly (readonly [method: string, pattern: string])[] = [
   ['GET', '/api/admin/projects'],
