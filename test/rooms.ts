@@ -312,17 +312,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/serving',
     ],
   },
-  'http/client-flags': {
-    purpose:
-      'flags as server-side SDKs read them: one flag as JSON, and documents of bytes, one for each query',
+  'http/openapi': {
+    purpose: 'the description of the interface, made from the surfaces and their routes',
+    imports: ['domain/flags', 'http/admin/schemas', 'http/serving'],
+  },
+  'http/pages': {
+    purpose: 'the console and the API page',
+    imports: ['http/serving', 'http/transport'],
+  },
+  'http/sdk/documents': {
+    purpose: 'flags as server-side SDKs get them',
     imports: ['actors', 'domain/decide', 'domain/evaluation', 'domain/flags', 'domain/state', 'http/serving'],
   },
-  'http/edge': {
-    purpose: 'what Unleash Edge asks for: which tokens are valid',
-    imports: ['domain/json', 'domain/state', 'http/serving'],
-  },
-  'http/evaluation': {
-    purpose: 'evaluators of the scopes of tokens, kept up to date, and the contexts in requests',
+  'http/sdk/evaluation': {
+    purpose: 'flags evaluated for the context of a request',
     imports: [
       'actors',
       'domain/decide',
@@ -345,59 +348,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/admin/flags',
       'http/admin/schemas',
-      'http/evaluation',
+      'http/sdk/evaluation',
       'http/serving',
       'http/transport',
     ],
   },
-  'http/flagd': {
-    purpose: 'definitions of flags for flagd, as far as flagd evaluates them like SDKs',
-    imports: [
-      'actors',
-      'domain/evaluation',
-      'domain/flags',
-      'domain/state',
-      'http/client-flags',
-      'http/serving',
-    ],
-  },
-  'http/openapi': {
-    purpose: 'the description of the interface, made from the surfaces and their routes',
-    imports: ['domain/flags', 'http/admin/schemas', 'http/serving'],
-  },
-  'http/pages': {
-    purpose: 'the console and the API page',
-    imports: ['http/serving', 'http/transport'],
-  },
-  'http/usage': {
-    purpose: 'routes on which applications report what they are and what they evaluated',
-    imports: [
-      'domain/decide',
-      'domain/json',
-      'domain/state',
-      'domain/usage',
-      'http/serving',
-      'http/transport',
-    ],
-  },
-  'http/frontend': {
-    purpose: 'what SDKs in browsers read: the flags that are on for one context',
-    imports: ['domain/state', 'http/evaluation', 'http/serving', 'http/usage'],
-  },
-  'http/watch': {
-    purpose: 'what changes in the flags of a query, for clients that were away and for open streams',
+  'http/sdk/streams': {
+    purpose: 'streams of changes, and how thousands of them are told',
     imports: [
       'actors',
       'domain/evaluation',
       'domain/state',
-      'http/client-flags',
+      'http/sdk/documents',
       'http/serving',
       'http/transport',
     ],
   },
   'http/admin/watch': {
     purpose: 'the stream of recorded events, by which the console hears what to read again',
-    imports: ['actors', 'domain/state', 'http/serving', 'http/transport', 'http/watch'],
+    imports: ['actors', 'domain/state', 'http/sdk/streams', 'http/serving', 'http/transport'],
   },
   'http/admin': {
     purpose: 'the administrative interface: who may call it, and the table of its routes',
@@ -417,28 +386,22 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/serving',
     ],
   },
-  'http/client': {
-    purpose: 'what server-side SDKs ask for: all flags, changes since the last time, and a stream of changes',
-    imports: [
-      'domain/flags',
-      'domain/state',
-      'http/client-flags',
-      'http/serving',
-      'http/usage',
-      'http/watch',
-    ],
-  },
-  'http/ofrep': {
+  'http/sdk': {
     purpose:
-      'the OpenFeature Remote Evaluation Protocol: flags evaluated for one context, and streams of changes',
+      'what SDKs and OpenFeature clients call: client, frontend, OFREP, flagd, Edge, and reports of use',
     imports: [
+      'actors',
+      'domain/decide',
       'domain/evaluation',
       'domain/flags',
+      'domain/json',
       'domain/state',
-      'http/client-flags',
-      'http/evaluation',
+      'domain/usage',
+      'http/sdk/documents',
+      'http/sdk/evaluation',
+      'http/sdk/streams',
       'http/serving',
-      'http/watch',
+      'http/transport',
     ],
   },
   'http/sign-in': {
@@ -547,12 +510,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/admin',
       'http/body',
-      'http/client',
-      'http/edge',
-      'http/flagd',
-      'http/frontend',
-      'http/ofrep',
       'http/oidc',
+      'http/sdk',
       'http/serving',
       'http/sign-in',
       'http/transport',

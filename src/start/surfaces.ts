@@ -1,10 +1,10 @@
 /** The surfaces that programs talk to, all of which the description lists. */
 import { adminSurface } from '../http/admin/surface.ts';
-import { clientSurface } from '../http/client/surface.ts';
-import { edgeSurface } from '../http/edge/surface.ts';
-import { flagdSurface } from '../http/flagd/surface.ts';
-import { frontendSurface } from '../http/frontend/surface.ts';
-import { ofrepStreamSurface, ofrepSurface } from '../http/ofrep/surface.ts';
+import { clientSurface } from '../http/sdk/client-surface.ts';
+import { edgeSurface } from '../http/sdk/edge-surface.ts';
+import { flagdSurface } from '../http/sdk/flagd-surface.ts';
+import { frontendSurface } from '../http/sdk/frontend-surface.ts';
+import { ofrepStreamSurface, ofrepSurface } from '../http/sdk/ofrep-surface.ts';
 import type { Surface } from '../http/serving/surface.ts';
 import { inviteSurface, resetSurface } from '../http/sign-in/link-surfaces.ts';
 

@@ -73,10 +73,21 @@ import {
   STREAMS_PER_CALLER_MAX,
 } from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
-import { FLAGS_AT_ONCE } from '../../src/http/evaluation/evaluated.ts';
-import { LONG_LISTS } from '../../src/http/evaluation/scope-evaluators.ts';
 import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/oidc/bounded-fetch.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/oidc/oidc-surface.ts';
+import { FLAGS_AT_ONCE } from '../../src/http/sdk/evaluation/evaluated.ts';
+import { LONG_LISTS } from '../../src/http/sdk/evaluation/scope-evaluators.ts';
+import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/report-schemas.ts';
+import {
+  BEGINNING_TICKS_MAX,
+  PAGE_STREAMS_MAX,
+  PAST_HYDRATIONS_MAX,
+} from '../../src/http/sdk/streams/flag-streams.ts';
+import {
+  NARROWED_STREAMED_MAX,
+  NARROWED_STREAMED_PER_TOKEN_MAX,
+} from '../../src/http/sdk/streams/query-watches.ts';
+import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/sdk/streams/watch-log.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/serving/caller-cache.ts';
 import {
   STRANGERS_WAITING_MAX,
@@ -100,17 +111,6 @@ import {
   UWS_BODY_BYTES_PER_SECOND_MIN,
   UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
-import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/usage/schemas.ts';
-import {
-  BEGINNING_TICKS_MAX,
-  PAGE_STREAMS_MAX,
-  PAST_HYDRATIONS_MAX,
-} from '../../src/http/watch/flag-streams.ts';
-import {
-  NARROWED_STREAMED_MAX,
-  NARROWED_STREAMED_PER_TOKEN_MAX,
-} from '../../src/http/watch/query-watches.ts';
-import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
 import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
 import { GOOD_SIGN_INS_MAX } from '../../src/passwords/good-sign-ins.ts';
 import {

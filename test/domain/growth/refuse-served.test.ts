@@ -7,9 +7,9 @@ import { refuseBeyondServed } from '../../../src/domain/growth/refuse-served.ts'
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { ServedBytes } from '../../../src/domain/state/served-bytes.ts';
 import { settleFlags, type World } from '../../../src/domain/state/world.ts';
-import { surroundingsOf } from '../../../src/http/client-flags/client-document.ts';
-import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { clientFlagView, segmentJson } from '../../../src/http/client-flags/flag-view.ts';
+import { surroundingsOf } from '../../../src/http/sdk/documents/client-document.ts';
+import { queryOfScope } from '../../../src/http/sdk/documents/client-query.ts';
+import { clientFlagView, segmentJson } from '../../../src/http/sdk/documents/flag-view.ts';
 import { anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import '../../support/check-responses.ts';
 import { addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface } from '../../support/server.ts';
-import { rawResponse } from '../client/raw-response.ts';
+import { rawResponse } from '../sdk/raw-response.ts';
 
 const DECODED = {
   identity: (bytes: Buffer) => bytes,

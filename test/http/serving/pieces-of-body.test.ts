@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { it, test } from 'node:test';
 import fc from 'fast-check';
 import { LIST_LENGTH_MAX } from '../../../src/http/body/json-shape.ts';
+import { BULK_COUNTS_MAX } from '../../../src/http/sdk/report-schemas.ts';
+import { applicationReportRoutes, bulkReportRoutes } from '../../../src/http/sdk/reports.ts';
 import { PiecesOfBodies } from '../../../src/http/serving/pieces-of-body.ts';
 import { readBody } from '../../../src/http/serving/request-body.ts';
 import type { ReadRoute } from '../../../src/http/serving/route.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
-import { applicationReportRoutes, bulkReportRoutes } from '../../../src/http/usage/reports.ts';
-import { BULK_COUNTS_MAX } from '../../../src/http/usage/schemas.ts';
 
 const routeAt = (wanted: string): ReadRoute => {
   const routes = [...applicationReportRoutes({ side: 'backend', below: '', tag: '' }), ...bulkReportRoutes];

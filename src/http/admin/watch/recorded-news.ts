@@ -3,7 +3,7 @@
  * reads with its own rights.
  */
 import type { Change, ChangeFeed } from '../../../actors/change-feed.ts';
-import { EVENT_END, eventHead } from '../../watch/event-stream.ts';
+import { EVENT_END, eventHead } from '../../sdk/streams/event-stream.ts';
 
 /** Of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;

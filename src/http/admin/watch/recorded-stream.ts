@@ -1,6 +1,7 @@
 /** One open stream about recorded events, and how far its client is. */
+
+import { KEEP_ALIVE } from '../../sdk/streams/event-stream.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import { KEEP_ALIVE } from '../../watch/event-stream.ts';
 import type { RecordedNews } from './recorded-news.ts';
 
 export interface RecordedStreamRequest {

@@ -9,10 +9,10 @@
  */
 import type { Engine } from '../../../actors/engine.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import { EVENT_STREAM_HEADERS } from '../../sdk/streams/event-stream.ts';
+import { PacedWork } from '../../sdk/streams/paced-work.ts';
 import type { StreamOpening } from '../../serving/route.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import { EVENT_STREAM_HEADERS } from '../../watch/event-stream.ts';
-import { PacedWork } from '../../watch/paced-work.ts';
 import { RecordedNews } from './recorded-news.ts';
 import { RecordedStream, type RecordedStreamRequest } from './recorded-stream.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/http/admin/watch/recorded-streams.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../../support/server.ts';
-import { type OpenedStream, openStream } from '../../client/event-stream.ts';
+import { type OpenedStream, openStream } from '../../sdk/event-stream.ts';
 
 const VIEWER = 3;
 const DAY_MS = 86_400_000;

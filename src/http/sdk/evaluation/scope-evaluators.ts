@@ -1,0 +1,151 @@
+/**
+ * The evaluators that are kept, one for each scope that is asked for. Scopes are many (sets of projects × environments),
+ * so evaluators are part of the cache.
+ */
+import type { Engine } from '../../../actors/engine.ts';
+import { ReadQueue, type ReadQueueLimits } from '../../../actors/read-queue.ts';
+import { ALL } from '../../../domain/decide/token-commands.ts';
+import { defaultEnvironment } from '../../../domain/state/locate.ts';
+import type { World } from '../../../domain/state/world.ts';
+import type { CallerScope } from '../../serving/access.ts';
+import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
+import { doneAtOnce, inSlices } from '../../serving/slices.ts';
+import { RepeatedResponses } from './repeated-responses.ts';
+import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
+
+/**
+ * Of each flag of each evaluator, most of them its columns; what a flag was compiled into is kept beside the flag, once for each
+ * environment.
+ */
+const FLAG_BYTES = 150;
+
+/** An evaluator takes some memory however few its flags are. */
+const BYTES_EACH = 8 * 1024;
+
+/** Each takes up to some 20 MB when it is done. Who asks for one mostly shares a token with others, and not an address. */
+export const LONG_LISTS: ReadQueueLimits = {
+  runningMax: 4,
+  runningPerAskerMax: 2,
+  waitingMax: 32 * 1024 * 1024,
+};
+
+interface Entry {
+  readonly key: string;
+  readonly evaluator: ScopeEvaluator;
+  /** Set while it is brought up to date in slices. */
+  updating: Promise<void> | null;
+}
+
+export interface ScopeEvaluatorsOptions {
+  readonly world: World;
+  readonly cache: Cache;
+}
+
+export class ScopeEvaluators {
+  readonly #world: World;
+  readonly #entries: CachePart<string, Entry>;
+  readonly #keys = new WeakMap<CallerScope, string>();
+  /** What they came to in their newest state. */
+  readonly repeated: RepeatedResponses;
+  /** For lists of so many flags that they are made in slices; what waits counts in bytes. */
+  readonly longLists = new ReadQueue(LONG_LISTS);
+
+  constructor({ world, cache }: ScopeEvaluatorsOptions) {
+    this.#world = world;
+    this.#entries = cache.part({
+      bytesOf: ({ evaluator }, key) => BYTES_EACH + evaluator.flagCount * FLAG_BYTES + key.length * 2,
+    });
+    this.repeated = new RepeatedResponses(cache);
+  }
+
+  /** Those kept at the moment. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The evaluator of what `scope` covers, which shows at least what there is after the event `lastId()`, the newest one. */
+  get(scope: CallerScope, lastId: () => number): ScopeEvaluator | Promise<ScopeEvaluator> {
+    const entry = this.#entryOf(scope);
+    const { evaluator } = entry;
+    const wanted = lastId();
+    if (evaluator.shows(wanted)) return evaluator;
+    if (entry.updating === null) {
+      const next = evaluator.next(wanted);
+      if (doneAtOnce(() => next.update.advance())) {
+        this.#adopt(entry, next);
+        return evaluator;
+      }
+      this.#goOn(entry, next);
+    }
+    return this.#whenShown(entry, wanted, lastId);
+  }
+
+  #goOn(entry: Entry, next: NextEvaluator): void {
+    entry.updating = inSlices(() => next.update.advance())
+      .then(() => this.#adopt(entry, next))
+      .finally(() => {
+        entry.updating = null;
+      });
+  }
+
+  async #whenShown(entry: Entry, wanted: number, lastId: () => number): Promise<ScopeEvaluator> {
+    const { evaluator } = entry;
+    await entry.updating;
+    // What was under way may have been begun before the event that is wanted.
+    while (!evaluator.shows(wanted)) {
+      if (entry.updating === null) this.#goOn(entry, evaluator.next(lastId()));
+      await entry.updating;
+    }
+    return evaluator;
+  }
+
+  #adopt(entry: Entry, next: NextEvaluator): void {
+    const { evaluator, key } = entry;
+    const { revision } = evaluator.shown;
+    evaluator.adopt(next);
+    if (this.#entries.peek(key) === entry) this.#entries.set(key, entry);
+    if (evaluator.shown.revision !== revision) this.repeated.forgetAll();
+  }
+
+  #entryOf(scope: CallerScope): Entry {
+    const key = scope.environment === ALL ? keyOf(this.#scopeOf(scope)) : this.#knownKey(scope);
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const entry: Entry = {
+      key,
+      evaluator: new ScopeEvaluator(this.#world, this.#scopeOf(scope)),
+      updating: null,
+    };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #knownKey(scope: CallerScope): string {
+    let key = this.#keys.get(scope);
+    if (key === undefined) {
+      key = keyOf(this.#scopeOf(scope));
+      this.#keys.set(scope, key);
+    }
+    return key;
+  }
+
+  /** Without a token that names it, the environment is the first one. */
+  #scopeOf({ environment, projects }: CallerScope): Scope {
+    return {
+      environment: environment === ALL ? (defaultEnvironment(this.#world) ?? '') : environment,
+      projects: projects === ALL ? ALL : [...new Set(projects)].sort(),
+    };
+  }
+}
+
+/** Keyed by the engine whose state they show: they go with it. */
+const evaluatorsOf = new WeakMap<Engine, ScopeEvaluators>();
+
+export function scopeEvaluators(engine: Engine): ScopeEvaluators {
+  let known = evaluatorsOf.get(engine);
+  if (known === undefined) {
+    known = new ScopeEvaluators({ world: engine.world, cache: cacheOf(engine) });
+    evaluatorsOf.set(engine, known);
+  }
+  return known;
+}

@@ -1,0 +1,170 @@
+/**
+ * Follows what one query shows, for all clients that ask it: what they have missed, and all of it for those that are new.
+ *
+ * It is brought up to date when somebody wants to know, from the changes since the last time; a flag that changed a thousand
+ * times in between is looked at once. It follows the state, which is ahead of the disk: whatever is shown of it waits until
+ * its id is durable (invariant 4).
+ */
+import type { Engine } from '../../../actors/engine.ts';
+import { doneAtOnce, inSlices } from '../../serving/slices.ts';
+import { surroundingsOf } from '../documents/client-document.ts';
+import { type ClientQuery, type Payer, projectsOf } from '../documents/client-query.ts';
+import type { FlagBlocks } from '../documents/flag-blocks.ts';
+import { type EventEffects, effectsOf } from './event-effects.ts';
+import { Hydration } from './hydration.ts';
+import { QueryContent, type VisibleChange } from './query-content.ts';
+import { LOG_CHARACTERS_MAX, WatchLog } from './watch-log.ts';
+
+export interface QueryWatchOptions {
+  readonly engine: Engine;
+  readonly query: ClientQuery;
+  readonly blocks: FlagBlocks;
+  /** What its log may have at the moment. */
+  readonly logCharactersMax?: () => number;
+}
+
+/** Of the name of a flag and what it looks like, by reference: an entry of a map. */
+const FLAG_BYTES = 48;
+
+/** A watch takes some memory however few its flags are. */
+const WATCH_BYTES = 2 * 1024;
+
+export class QueryWatch {
+  readonly query: ClientQuery;
+  readonly #engine: Engine;
+  readonly #blocks: FlagBlocks;
+  readonly #content: QueryContent;
+  readonly #logCharactersMax: () => number;
+  #log: WatchLog | null = null;
+  /** The newest event that the content shows for certain. */
+  #checkedId = -1;
+  /**
+   * Of the change that was found last. They are told in the order in which they were found, because only in that order each segment is
+   * there as long as a flag refers to it; so none has a smaller id than the one before.
+   */
+  #seenAs = -1;
+  /** What was found and not yet told: something while flags are looked at in slices. */
+  #found: VisibleChange[] = [];
+  /** Set while flags are looked at in slices. */
+  #looking: Promise<void> | null = null;
+
+  constructor({ engine, query, blocks, logCharactersMax }: QueryWatchOptions) {
+    this.query = query;
+    this.#engine = engine;
+    this.#blocks = blocks;
+    this.#logCharactersMax = logCharactersMax ?? (() => LOG_CHARACTERS_MAX);
+    this.#content = new QueryContent({ world: engine.world, query, blocks });
+  }
+
+  /** To be read in the same step in which the watch was brought up to date. */
+  get log(): WatchLog {
+    if (this.#log === null) throw new Error('a watch is brought up to date before it is read');
+    return this.#log;
+  }
+
+  /** About the bytes that it takes. What flags look like is counted where it is shared. */
+  get bytes(): number {
+    return WATCH_BYTES + this.#content.flagCount * FLAG_BYTES + (this.#log?.characters ?? 0);
+  }
+
+  /** All that the query shows, to be asked for in the same step in which the watch was brought up to date. */
+  hydration(): Hydration {
+    const { world } = this.#engine;
+    const { query } = this;
+    const segments = new Map(world.directory.segments);
+    return new Hydration({
+      id: this.log.newestId,
+      query,
+      shelves: [...projectsOf(world, query)].flatMap(({ flags }) => flags.shelved()),
+      segments: this.#content.segments,
+      blocks: this.#blocks,
+      around: { ...surroundingsOf(world, query), segment: (id) => segments.get(id) },
+    });
+  }
+
+  /** Brings it up to date; in a promise where that takes long, for which `payer` is charged. */
+  refresh(payer?: Payer): undefined | Promise<void> {
+    if (this.#looking !== null) return this.#looking;
+    const { lastId } = this.#engine;
+    if (lastId === this.#checkedId) return undefined;
+    const looks = this.#looksDue();
+    const advance = (): boolean => this.#takeOne(looks);
+    if (doneAtOnce(advance)) {
+      this.#tell(lastId);
+      return undefined;
+    }
+    this.#looking = inSlices(advance, payer)
+      .finally(() => {
+        this.#looking = null;
+      })
+      .then(() => {
+        this.#tell(lastId);
+        // What has changed meanwhile is looked at afterwards.
+        return this.refresh(payer);
+      });
+    return this.#looking;
+  }
+
+  /** What has to be looked at since the last time. */
+  #looksDue(): Iterator<readonly VisibleChange[]> {
+    const { lastId, feed } = this.#engine;
+    const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId);
+    const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
+    const seenAs = (eventId: number): number => {
+      // In slices, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
+      const newest = this.#engine.lastId === lastId ? eventId : this.#engine.lastId;
+      this.#seenAs = Math.max(this.#seenAs, newest);
+      return this.#seenAs;
+    };
+    if (effects !== null && effects.everything === null) return looksAt(this.#content, effects, seenAs);
+    const everything = effects?.everything ?? lastId;
+    return looksAtAll(this.#content, () => seenAs(everything));
+  }
+
+  /** True when there is nothing further to look at. */
+  #takeOne(looks: Iterator<readonly VisibleChange[]>): boolean {
+    const next = looks.next();
+    if (next.done === true) return true;
+    // Where nobody has been given anything yet, nobody has missed anything.
+    if (this.#log !== null) this.#found.push(...next.value);
+    return false;
+  }
+
+  /** All flags were looked at since event `lastId`. The content shows the state after it, and where others came meanwhile, some of theirs. */
+  #tell(lastId: number): void {
+    this.#checkedId = lastId;
+    if (this.#log === null) {
+      if (this.#engine.lastId === lastId) this.#log = this.#newLog();
+      return;
+    }
+    // What is told under the id of a later event waits for all that the event changed: who has an update with an id has all up to it.
+    const later = this.#found.findIndex(({ eventId }) => eventId > lastId);
+    const told = this.#found.splice(0, later === -1 ? this.#found.length : later);
+    if (told.length === 0) return;
+    this.#log.append({ id: told.at(-1)!.eventId, changes: told.map(({ json }) => json).join(',') });
+  }
+
+  /**
+   * Begins with the newest event that can have changed what the query shows. It is made of the state alone, so after a restart
+   * a client that has everything is known to have it.
+   */
+  #newLog(): WatchLog {
+    const { directory } = this.#engine.world;
+    const revisions = Array.from(projectsOf(this.#engine.world, this.query), ({ revision }) => revision);
+    const newestId = Math.max(directory.revision, directory.accessRevision, ...revisions);
+    return new WatchLog(newestId, this.#logCharactersMax);
+  }
+}
+
+function* looksAt(
+  content: QueryContent,
+  { segments, flags }: EventEffects,
+  seenAs: (eventId: number) => number,
+): Generator<readonly VisibleChange[]> {
+  for (const [id, eventId] of segments) yield content.lookAtSegment(id, seenAs(eventId));
+  for (const [name, eventId] of flags) yield content.lookAtFlag(name, seenAs(eventId));
+}
+
+function* looksAtAll(content: QueryContent, eventId: () => number): Generator<readonly VisibleChange[]> {
+  for (const name of content.names()) yield content.lookAtFlag(name, eventId());
+}

@@ -1,0 +1,249 @@
+/**
+ * The watches, one for each query. Those that have streams stay, and their bytes are reserved in the cache; the others are part of it.
+ * So are the parts of hydrations, which all streams of a query share that begin together.
+ */
+import type { Engine } from '../../../actors/engine.ts';
+import type { ApiToken } from '../../../domain/state/world.ts';
+import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
+import { doneAtOnce, inSlices } from '../../serving/slices.ts';
+import { clientDocuments } from '../documents/client-documents.ts';
+import type { ClientQuery, Payer } from '../documents/client-query.ts';
+import { EncodedBody } from '../documents/encoded-body.ts';
+import { HYDRATION_START, type Hydration, type HydrationPart, type HydrationPosition } from './hydration.ts';
+import { QueryWatch } from './query-watch.ts';
+import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from './watch-log.ts';
+
+/** Narrowed queries that streams are open for. Each is looked at with every change. */
+export const NARROWED_STREAMED_MAX = 100;
+
+/** Of one token, so that it leaves half of them to others. */
+export const NARROWED_STREAMED_PER_TOKEN_MAX = 50;
+
+/** Around the events of a response. */
+export const EVENTS_HEAD = Buffer.from('{"events":[');
+export const EVENTS_TAIL = Buffer.from(']}');
+
+/** A watch that streams are open for. */
+interface Streamed {
+  readonly watch: QueryWatch;
+  /** The token of the stream that was opened first. */
+  readonly opener: ApiToken | null;
+  readonly reservedBytes: number;
+}
+
+/** A hydration as the body of a response. */
+interface HydrationBody {
+  readonly id: number;
+  readonly encoded: EncodedBody;
+}
+
+/** What is kept of the watches without streams, and for responses. */
+interface Kept {
+  readonly watches: CachePart<string, QueryWatch>;
+  readonly bodies: CachePart<QueryWatch, HydrationBody>;
+}
+
+function keptIn(cache: Cache, isMultiplied: boolean): Kept {
+  return {
+    watches: cache.part({ isMultiplied, bytesOf: ({ bytes }) => bytes }),
+    bodies: cache.part({
+      isMultiplied,
+      bytesOf: ({ encoded }) => encoded.bytes,
+      onEvicted: ({ encoded }) => encoded.retire(),
+    }),
+  };
+}
+
+export class QueryWatches {
+  readonly #engine: Engine;
+  readonly #cache: Cache;
+  readonly #whole: Kept;
+  readonly #narrowed: Kept;
+  readonly #parts: CachePart<string, HydrationPart>;
+  /** By key. */
+  readonly #streamed = new Map<string, Streamed>();
+  /** The hydration of each watch that was made last. */
+  readonly #hydrations = new WeakMap<QueryWatch, Hydration>();
+  /** Bodies that are being made. */
+  readonly #making = new WeakMap<Hydration, Promise<EncodedBody>>();
+
+  constructor(engine: Engine, cache = cacheOf(engine)) {
+    this.#engine = engine;
+    this.#cache = cache;
+    this.#whole = keptIn(cache, false);
+    this.#narrowed = keptIn(cache, true);
+    this.#parts = cache.part({ isMultiplied: true, bytesOf: ({ bytes }) => bytes.byteLength });
+  }
+
+  /** Those that are kept at the moment. */
+  get size(): number {
+    return this.#streamed.size + this.#whole.watches.size + this.#narrowed.watches.size;
+  }
+
+  /**
+   * Calls `read` with the watch of the query, in the step in which that was brought up to date. `payer` is charged where that takes
+   * long.
+   */
+  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Payer): T | Promise<T> {
+    const { key } = query;
+    const known = this.#streamed.get(key)?.watch ?? this.#keptOf(query).watches.get(key);
+    return this.#whenCurrent(known ?? this.#newWatch(query), read, payer);
+  }
+
+  /** All that the query of an up-to-date watch shows. */
+  hydrationOf(watch: QueryWatch): Hydration {
+    let hydration = this.#hydrations.get(watch);
+    if (hydration?.id !== watch.log.newestId) {
+      hydration = watch.hydration();
+      this.#hydrations.set(watch, hydration);
+    }
+    return hydration;
+  }
+
+  /** The hydration that was made last, which may show less than the watch. */
+  lastHydrationOf(watch: QueryWatch): Hydration | null {
+    return this.#hydrations.get(watch) ?? null;
+  }
+
+  /** The parts of the hydration, each made when it is asked for, unless it was made for another reader. */
+  *partsOf(hydration: Hydration): Generator<Uint8Array, void, void> {
+    for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {
+      const key = `${hydration.serial}/${position.shelf}/${position.at}`;
+      const known = this.#parts.get(key);
+      const part: HydrationPart = known ?? hydration.part(position);
+      if (known === undefined) this.#parts.set(key, part);
+      yield part.bytes;
+      position = part.next;
+    }
+  }
+
+  /** The hydration of an up-to-date watch as the body of a response, in each coding that clients ask for. */
+  bodyOf(watch: QueryWatch, payer?: Payer): EncodedBody | Promise<EncodedBody> {
+    const hydration = this.hydrationOf(watch);
+    const known = this.#keptOf(watch.query).bodies.get(watch);
+    if (known?.id === hydration.id) return known.encoded;
+    const pending = this.#making.get(hydration);
+    if (pending !== undefined) return pending;
+    const pieces = new BodyMaker(hydration);
+    if (doneAtOnce(() => pieces.advance())) return this.#keep(watch, hydration.id, pieces.body());
+    // What was made of it is not held while others are made.
+    const making = clientDocuments(this.#engine).making.run(async () => {
+      const again = new BodyMaker(hydration);
+      await inSlices(() => again.advance(), payer);
+      return this.#keep(watch, hydration.id, again.body());
+    }, payer);
+    this.#making.set(hydration, making);
+    return making.finally(() => this.#making.delete(hydration));
+  }
+
+  #keep(watch: QueryWatch, id: number, body: Buffer): EncodedBody {
+    const { bodies } = this.#keptOf(watch.query);
+    const kept: HydrationBody = {
+      id,
+      encoded: new EncodedBody({
+        ...clientDocuments(this.#engine).workshop,
+        ...{ tag: String(id), body, isTagOfAllCodings: true },
+        onResized: () => {
+          if (bodies.peek(watch) === kept) bodies.set(watch, kept);
+        },
+      }),
+    };
+    bodies.get(watch)?.encoded.retire();
+    bodies.set(watch, kept);
+    return kept.encoded;
+  }
+
+  /** Whether a first stream of the token may be opened for the query, which takes so many bytes. */
+  hasRoomFor({ isNarrowed, key }: ClientQuery, token: ApiToken | null, bytes = 0): boolean {
+    if (this.#streamed.has(key)) return true;
+    if (!this.#cache.hasRoomFor(bytes)) return false;
+    if (!isNarrowed) return true;
+    const narrowed = [...this.#streamed.values()].filter(({ watch }) => watch.query.isNarrowed);
+    const own = narrowed.filter(({ opener }) => token !== null && opener?.digest === token.digest);
+    return narrowed.length < NARROWED_STREAMED_MAX && own.length < NARROWED_STREAMED_PER_TOKEN_MAX;
+  }
+
+  /** The watch has streams from now on, the first of which the token opens. */
+  hold(watch: QueryWatch, opener: ApiToken | null): void {
+    const { key } = watch.query;
+    this.#keptOf(watch.query).watches.delete(key);
+    if (this.#streamed.has(key)) return;
+    const reservedBytes = watch.bytes;
+    this.#cache.reserve(reservedBytes);
+    this.#streamed.set(key, { watch, opener, reservedBytes });
+  }
+
+  /** The watch has no streams any more. */
+  release(watch: QueryWatch): void {
+    if (this.#free(watch)) this.#keptOf(watch.query).watches.set(watch.query.key, watch);
+  }
+
+  /** What it shows is wrong: whoever asks next gets a new one. */
+  drop(watch: QueryWatch): void {
+    this.#free(watch);
+    this.#keptOf(watch.query).watches.delete(watch.query.key);
+  }
+
+  /** True when it was one with streams. */
+  #free(watch: QueryWatch): boolean {
+    const { key } = watch.query;
+    const streamed = this.#streamed.get(key);
+    if (streamed?.watch !== watch) return false;
+    this.#streamed.delete(key);
+    this.#cache.reserve(-streamed.reservedBytes);
+    return true;
+  }
+
+  /** Others may change the state again while a watch that took long is waited for. */
+  #whenCurrent<T>(
+    watch: QueryWatch,
+    read: (watch: QueryWatch) => T,
+    payer: Payer | undefined,
+  ): T | Promise<T> {
+    const refreshing = watch.refresh(payer);
+    const { query } = watch;
+    // Counted anew: it may have more flags than before.
+    if (this.#streamed.get(query.key)?.watch !== watch) this.#keptOf(query).watches.set(query.key, watch);
+    if (refreshing === undefined) return read(watch);
+    return refreshing.then(() => this.#whenCurrent(watch, read, payer));
+  }
+
+  #newWatch(query: ClientQuery): QueryWatch {
+    const engine = this.#engine;
+    return new QueryWatch({
+      engine,
+      query,
+      blocks: clientDocuments(engine).blocksOf(query),
+      logCharactersMax: () => Math.min(LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX / (this.#streamed.size + 1)),
+    });
+  }
+
+  #keptOf({ isNarrowed }: ClientQuery): Kept {
+    return isNarrowed ? this.#narrowed : this.#whole;
+  }
+}
+
+/** Makes the body of a response from the parts of a hydration. */
+class BodyMaker {
+  readonly #pieces: Uint8Array[] = [EVENTS_HEAD];
+  readonly #hydration: Hydration;
+  #position: HydrationPosition | null = HYDRATION_START;
+
+  constructor(hydration: Hydration) {
+    this.#hydration = hydration;
+  }
+
+  /** Makes one part; true when that was the last one. */
+  advance(): boolean {
+    if (this.#position !== null) {
+      const { bytes, next } = this.#hydration.part(this.#position);
+      this.#pieces.push(bytes);
+      this.#position = next;
+    }
+    return this.#position === null;
+  }
+
+  body(): Buffer {
+    return Buffer.concat([...this.#pieces, EVENTS_TAIL]);
+  }
+}

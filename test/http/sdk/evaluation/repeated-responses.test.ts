@@ -1,0 +1,115 @@
+/** Lists that are kept for contexts that come again: never an old one, and none that depends on more than the context. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { RepeatedResponses } from '../../../../src/http/sdk/evaluation/repeated-responses.ts';
+import { scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
+import { Cache } from '../../../../src/http/serving/cache.ts';
+import { type TaggedResponse, taggedResponse } from '../../../../src/http/serving/json-response.ts';
+import { BodyPieces } from '../../../../src/http/transport/response-body.ts';
+import { addToken } from '../../../support/applications.ts';
+import { addStrategy, environmentPath, makeFlag } from '../../../support/interface.ts';
+import { describeInterface } from '../../../support/server.ts';
+
+function keepTwice(kept: RepeatedResponses, key: string, list: TaggedResponse): void {
+  kept.keep(key, list);
+  kept.keep(key, list);
+}
+
+describe('kept lists', () => {
+  const listOf = (pieces: number) =>
+    taggedResponse('"tag"', new BodyPieces(Array<Uint8Array>(pieces).fill(new Uint8Array(1)), pieces));
+
+  it('are bounded by the bytes that they take, and those asked for longest ago go first', () => {
+    const kept = new RepeatedResponses(new Cache(4 * 30_000));
+    for (let at = 0; at < 100; at += 1) keepTwice(kept, `context ${at}`, listOf(1_000));
+    assert.equal(kept.size, 2);
+    assert.notEqual(kept.get('context 99'), undefined);
+    assert.equal(kept.get('context 0'), undefined);
+  });
+
+  it('are none for contexts that come once, however many these are', () => {
+    const kept = new RepeatedResponses(new Cache(1_000_000));
+    keepTwice(kept, 'again', listOf(1));
+    for (let at = 0; at < 10_000; at += 1) kept.keep(`once ${at}`, listOf(1));
+    assert(kept.size < 10, `${kept.size} are kept`);
+    assert.notEqual(kept.get('again'), undefined);
+  });
+
+  it('are none for contexts that are long', () => {
+    const kept = new RepeatedResponses(new Cache(1_000_000));
+    keepTwice(kept, 'x'.repeat(2_001), listOf(1));
+    assert.equal(kept.size, 0);
+  });
+});
+
+describeInterface('lists for a context that comes again', (server) => {
+  const keptCount = (): number => scopeEvaluators(server().server.store.engine).repeated.size;
+  const call = (path: string) => server().callBelow(path);
+
+  it('are kept for each context, form and token, and not for others', async () => {
+    await makeFlag(server().call, 'plain');
+    await addStrategy(server().call, 'plain');
+    await server().call('POST', `${environmentPath('plain')}/on`);
+    const token = await addToken(server(), { type: 'frontend', environment: 'development', projects: ['*'] });
+    const names = async (query: string) => {
+      const { body } = await call('/api/frontend')('GET', query, undefined, { token });
+      return body.toggles.map(({ name }: { name: string }) => name);
+    };
+    assert.deepEqual(await names('?userId=7'), ['plain']);
+    assert.equal(keptCount(), 0, 'a context that came once');
+    const context = { userId: '7' };
+    for (let time = 0; time < 3; time += 1) {
+      assert.deepEqual(await names('?userId=7'), ['plain']);
+      await names('?userId=8');
+      await call('/api/frontend')('POST', '', { context }, { token });
+      const { body } = await call('/ofrep/v1')('POST', '/evaluate/flags', { context }, { token });
+      assert.deepEqual(body.flags[0].key, 'plain');
+    }
+    assert.equal(keptCount(), 4);
+    await server().call('POST', `${environmentPath('plain')}/off`);
+    assert.deepEqual(await names('?userId=7'), []);
+    assert.equal(
+      keptCount(),
+      1,
+      'all that was kept before the change is gone, but for the context that was seen before',
+    );
+  });
+
+  for (const [what, strategy] of [
+    [
+      'the time',
+      {
+        constraints: [{ contextName: 'currentTime', operator: 'DATE_AFTER', value: '2020-01-01T00:00:00Z' }],
+      },
+    ],
+    [
+      'chance',
+      { name: 'flexibleRollout', parameters: { rollout: '50', stickiness: 'random', groupId: 'g' } },
+    ],
+    [
+      'a session of its own',
+      { name: 'flexibleRollout', parameters: { rollout: '50', stickiness: 'sessionId', groupId: 'g' } },
+    ],
+    [
+      'the address of the caller',
+      { constraints: [{ contextName: 'remoteAddress', operator: 'IN', values: ['127.0.0.1'] }] },
+    ],
+  ] as const) {
+    it(`are not kept where they depend on ${what}, unless the context says it`, async () => {
+      const name = `by-${what.replaceAll(' ', '-')}`;
+      await makeFlag(server().call, name);
+      await addStrategy(server().call, name, strategy);
+      await server().call('POST', `${environmentPath(name)}/on`);
+      const token = await addToken(server(), {
+        ...{ type: 'frontend', environment: 'development', projects: ['*'] },
+      });
+      const get = (query: string) => call('/api/frontend')('GET', query, undefined, { token });
+      for (let time = 0; time < 3; time += 1) await get('?userId=7');
+      assert.equal(keptCount(), 0);
+      const whole = '?userId=7&sessionId=1&remoteAddress=127.0.0.1&currentTime=2026-01-01T00:00:00Z';
+      for (let time = 0; time < 3; time += 1) await get(whole);
+      assert.equal(keptCount(), what === 'chance' ? 0 : 1);
+      await server().call('POST', `${environmentPath(name)}/off`);
+    });
+  }
+});

@@ -1,0 +1,98 @@
+/** Work in slices: how long each may take, and what share of the time all of them. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PacedWork } from '../../../../src/http/sdk/streams/paced-work.ts';
+
+/** A step of the work takes as long as the test says, by a clock that only moves so. */
+class WorkBench {
+  nowMs = 0;
+  areOthersWaiting = false;
+  stepsLeft = 0;
+  stepMs = 1;
+  /** What was done between two callbacks of the clock. */
+  readonly slicesMs: number[] = [];
+  #due: (() => void) | null = null;
+  readonly work: PacedWork;
+
+  constructor() {
+    this.work = new PacedWork({
+      advance: () => {
+        if (this.stepsLeft === 0) return true;
+        this.step();
+        return this.stepsLeft === 0;
+      },
+      areOthersWaiting: () => this.areOthersWaiting,
+      clock: {
+        now: () => this.nowMs,
+        defer: (slice) => {
+          this.#due = slice;
+        },
+        later: (delayMs, slice) => {
+          this.#due = () => {
+            this.nowMs += delayMs;
+            slice();
+          };
+        },
+      },
+    });
+  }
+
+  step = (): void => {
+    this.stepsLeft -= 1;
+    this.nowMs += this.stepMs;
+  };
+
+  /** Runs what the clock was given, with `othersMs` of others before each time. */
+  run(othersMs: number): void {
+    for (let due = this.#due; due !== null; due = this.#due) {
+      this.#due = null;
+      this.nowMs += othersMs;
+      const startedAt = this.nowMs;
+      due();
+      this.slicesMs.push(this.nowMs - startedAt);
+    }
+  }
+}
+
+describe('work in slices', () => {
+  it('holds the event loop for 5 ms at a time, and goes on until nothing is left', () => {
+    const bench = new WorkBench();
+    bench.stepsLeft = 1_000;
+    bench.work.want();
+    bench.run(0);
+    assert.equal(bench.stepsLeft, 0);
+    assert.equal(Math.max(...bench.slicesMs), 5);
+    assert.equal(bench.nowMs, 1_000, 'alone, it does not rest');
+  });
+
+  it('takes a tenth of the time, after a first burst, while others wait', () => {
+    const bench = new WorkBench();
+    bench.areOthersWaiting = true;
+    bench.stepsLeft = 1_000;
+    bench.work.want();
+    bench.run(0.5);
+    const workedMs = 1_000;
+    const share = (workedMs - 100) / bench.nowMs;
+    assert(share > 0.08 && share < 0.12, `${share}`);
+  });
+
+  it('counts others who take long as waiting', () => {
+    const bench = new WorkBench();
+    bench.stepsLeft = 1_000;
+    bench.work.want();
+    bench.run(3);
+    assert(bench.nowMs > 5_000, `${bench.nowMs}`);
+  });
+
+  it('is done again when it is wanted while it is done', () => {
+    const bench = new WorkBench();
+    bench.stepsLeft = 3;
+    bench.work.want();
+    bench.run(0);
+    bench.stepsLeft = 2;
+    bench.work.want();
+    bench.work.want();
+    bench.run(0);
+    assert.deepEqual([bench.stepsLeft, bench.nowMs], [0, 5]);
+  });
+});
