@@ -1,13 +1,13 @@
 /** The ways to sign in to the pages, as the server puts them together. The client of a provider is loaded only where one is set. */
 import { performance } from 'node:perf_hooks';
-import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from '../http/oidc/oidc-surface.ts';
-import { Provider } from '../http/oidc/provider.ts';
+import { offeredSurface } from '../http/people/offered-surface.ts';
+import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from '../http/people/oidc-surface.ts';
+import { passwordSurface } from '../http/people/password-surface.ts';
+import { Provider } from '../http/people/provider.ts';
+import { SessionStart } from '../http/people/session-start.ts';
+import { sessionSurfaces } from '../http/people/session-surfaces.ts';
 import type { SessionCookies } from '../http/serving/session-cookie.ts';
 import type { Surface } from '../http/serving/surface.ts';
-import { offeredSurface } from '../http/sign-in/offered-surface.ts';
-import { passwordSurface } from '../http/sign-in/password-surface.ts';
-import { SessionStart } from '../http/sign-in/session-start.ts';
-import { sessionSurfaces } from '../http/sign-in/session-surfaces.ts';
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
 

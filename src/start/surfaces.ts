@@ -1,12 +1,12 @@
 /** The surfaces that programs talk to, all of which the description lists. */
 import { adminSurface } from '../http/admin/surface.ts';
+import { inviteSurface, resetSurface } from '../http/people/link-surfaces.ts';
 import { clientSurface } from '../http/sdk/client-surface.ts';
 import { edgeSurface } from '../http/sdk/edge-surface.ts';
 import { flagdSurface } from '../http/sdk/flagd-surface.ts';
 import { frontendSurface } from '../http/sdk/frontend-surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from '../http/sdk/ofrep-surface.ts';
 import type { Surface } from '../http/serving/surface.ts';
-import { inviteSurface, resetSurface } from '../http/sign-in/link-surfaces.ts';
 
 /** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
 const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };

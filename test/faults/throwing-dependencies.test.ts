@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import { ROUTES } from '../../src/http/admin/routes.ts';
-import { describeInterface } from '../../src/http/openapi/document.ts';
+import { describeInterface } from '../../src/http/description/document.ts';
 import type { Route } from '../../src/http/serving/route.ts';
 import { VERSION } from '../../src/process/installation.ts';
 import { SURFACES } from '../../src/start/surfaces.ts';

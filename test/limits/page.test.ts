@@ -29,7 +29,7 @@ it('each setting of the page exists, and refuses what is no number', () => {
 });
 
 it('README.md, docs/README.md and the description of the interface lead to the page', () => {
-  for (const path of ['README.md', 'docs/README.md', 'src/http/openapi/document.ts']) {
+  for (const path of ['README.md', 'docs/README.md', 'src/http/description/document.ts']) {
     assert.match(readFileSync(join(ROOT_FOLDER, path), 'utf8'), /limits\.md/, path);
   }
 });

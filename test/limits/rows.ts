@@ -55,6 +55,12 @@ import {
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
+import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events/events.ts';
+import { EVENTS_TOLD_MAX } from '../../src/http/admin/events/recorded-news.ts';
+import {
+  STREAMS_MAX as EVENT_STREAMS_MAX,
+  STREAMS_PER_CALLER_MAX,
+} from '../../src/http/admin/events/recorded-streams.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
 import {
   FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
@@ -65,16 +71,10 @@ import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playgrou
 import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/explanation-view.ts';
 import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground/playground.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
-import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { LIST_BYTES_MAX } from '../../src/http/admin/views/list-response.ts';
-import { EVENTS_TOLD_MAX } from '../../src/http/admin/watch/recorded-news.ts';
-import {
-  STREAMS_MAX as EVENT_STREAMS_MAX,
-  STREAMS_PER_CALLER_MAX,
-} from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
-import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/oidc/bounded-fetch.ts';
-import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/oidc/oidc-surface.ts';
+import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/people/bounded-fetch.ts';
+import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/people/oidc-surface.ts';
 import { FLAGS_AT_ONCE } from '../../src/http/sdk/evaluation/evaluated.ts';
 import { LONG_LISTS } from '../../src/http/sdk/evaluation/scope-evaluators.ts';
 import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/report-schemas.ts';

@@ -1,6 +1,6 @@
 /** TypeScript types generated from the description of the interface. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
-import { describeInterface } from '../../src/http/openapi/document.ts';
+import { describeInterface } from '../../src/http/description/document.ts';
 import { SURFACES } from '../../src/start/surfaces.ts';
 
 /** The text of a file of declarations. `select` may leave out parts of the description. */

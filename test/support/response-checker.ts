@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describeInterface } from '../../src/http/openapi/document.ts';
+import { describeInterface } from '../../src/http/description/document.ts';
 import { compileRoutes } from '../../src/http/serving/route-matcher.ts';
 import { SURFACES } from '../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';

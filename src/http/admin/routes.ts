@@ -1,5 +1,9 @@
 /** The one table of routes, with everything that the server serves under `/api/admin`. */
 import type { Route } from '../serving/route.ts';
+import { eventListRoutes } from './events/event-lists.ts';
+import { eventSearchRoutes } from './events/event-search.ts';
+import { eventStreamRoutes } from './events/event-stream.ts';
+import { eventRoutes } from './events/events.ts';
 import { allTagsRoutes } from './flags/all-tags.ts';
 import { archiveRoutes } from './flags/archive.ts';
 import { dependencyRoutes } from './flags/dependencies.ts';
@@ -27,9 +31,6 @@ import { projectRoutes } from './projects/projects.ts';
 import { flagCreatorRoutes } from './search/flag-creators.ts';
 import { flagSearchRoutes } from './search/flag-search.ts';
 import { environmentRoutes } from './service/environments.ts';
-import { eventListRoutes } from './service/event-lists.ts';
-import { eventSearchRoutes } from './service/event-search.ts';
-import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
 import { maintenanceRoutes } from './service/maintenance.ts';
 import { signOnRoutes } from './service/sign-on-settings.ts';
@@ -55,7 +56,6 @@ import { roleRoutes } from './users/roles.ts';
 import { serviceAccountRoutes } from './users/service-accounts.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
-import { eventStreamRoutes } from './watch/event-stream.ts';
 
 export const API_PREFIX = '/api/admin';
 

@@ -13,11 +13,11 @@ import { type Caller, mayDo } from '../../serving/access.ts';
 import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
-import { ExportBody, ImportBody, importCommand } from '../requests/transfer-bodies.ts';
-import { ExportSchema, ImportCheckSchema } from '../schemas/transfer-schemas.ts';
-import { exportView } from '../views/export-view.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { flagsNow } from '../views/shelf-walk.ts';
+import { exportView } from './export-view.ts';
+import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
+import { ExportSchema, ImportCheckSchema } from './transfer-schemas.ts';
 
 /** Of the flags, as `jsonSize` counts: what is exported at once can be imported at once, and neither holds others up for long. */
 export const EXPORT_SIZE_MAX = 512 * 1024;

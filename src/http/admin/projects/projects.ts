@@ -4,13 +4,13 @@ import { isRefusal } from '../../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../serving/flag-filter.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
-import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
 import { favoriteProjects, flagFavorites } from '../views/directory-views.ts';
 import { projectOverviewView } from '../views/project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from '../views/render-project.ts';
 import { pinnedResponse } from '../views/responses.ts';
+import { STATE_PARAMETER, stateOf } from './state-parameter.ts';
 
 const listSources = ({ world, caller, usage, asker, now }: RequestContext<unknown>): ListSources => ({
   world,

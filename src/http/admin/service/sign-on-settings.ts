@@ -9,8 +9,8 @@ import type { World } from '../../../domain/state/world.ts';
 import { digestOf } from '../../serving/access.ts';
 import type { SignOn } from '../../serving/instance.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
-import { OidcSettingsSchema, SamlSettingsSchema } from '../schemas/sign-on-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
+import { OidcSettingsSchema, SamlSettingsSchema } from './sign-on-schemas.ts';
 
 const OIDC = '/auth/oidc/settings';
 const SAML = '/auth/saml/settings';

@@ -8,13 +8,13 @@ import { API_TOKEN_USER_ID, authorOf } from '../../serving/access.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { TEXT_LENGTH_MAX } from '../requests/bodies.ts';
+import { settledResponse } from '../views/responses.ts';
 import {
   EventCreatorsSchema,
   FeedbackSchema,
   SplashSchema,
   TelemetrySettingsSchema,
-} from '../schemas/unleash-page-schemas.ts';
-import { settledResponse } from '../views/responses.ts';
+} from './unleash-page-schemas.ts';
 
 const ID_PHRASE = `a text of 1 to ${TEXT_LENGTH_MAX} characters`;
 const FEEDBACK_ENTRIES = {

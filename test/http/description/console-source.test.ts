@@ -36,7 +36,7 @@ describe("the console's source", () => {
 
   it('has the types of responses as the description has them', async () => {
     const current = readFileSync(CONSOLE_TYPES_FILE, 'utf8') === (await consoleTypes());
-    assert(current, 'run `node --import tsx test/http/pages/console-types.ts`');
+    assert(current, 'run `node --import tsx test/http/description/console-types.ts`');
   });
 
   it('never makes markup or code of a string', () => {

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { LegalValueSchema } from '../../../domain/flags/context-field.ts';
 import { METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
-import { StrategySchema } from './schemas.ts';
-import { TagTypeSchema } from './targeting-schemas.ts';
+import { StrategySchema } from '../schemas/schemas.ts';
+import { TagTypeSchema } from '../schemas/targeting-schemas.ts';
 
 const Integer = v.pipe(v.number(), v.integer());
 

@@ -1,5 +1,5 @@
 /** Prints the description of the interface, for programs that check it: `.ci/lint-description`. */
-import { describeInterface } from '../../../src/http/openapi/document.ts';
+import { describeInterface } from '../../../src/http/description/document.ts';
 import { VERSION } from '../../../src/process/installation.ts';
 import { SURFACES } from '../../../src/start/surfaces.ts';
 

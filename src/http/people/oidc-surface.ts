@@ -20,11 +20,11 @@ import { COMMON_ERRORS } from '../serving/errors.ts';
 import { EMPTY_HEADERS } from '../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
-import { NO_SESSION, type SessionStart } from '../sign-in/session-start.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { AttemptCookie } from './attempt-cookie.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 import { type Attempt, type Provider, ProviderError, type SignInProblem } from './provider.ts';
+import { NO_SESSION, type SessionStart } from './session-start.ts';
 
 export const LOGIN_PATH = '/auth/oidc/login';
 export const CALLBACK_PATH = '/auth/oidc/callback';

@@ -15,7 +15,7 @@ import { type StrategyInput, StrategyInputSchema } from '../../../domain/flags/s
 import { SIMPLE_TAG_TYPE, TAG_TYPE_ENTRIES, TagTypeNameSchema } from '../../../domain/flags/tag-type.ts';
 import { VariantListSchema } from '../../../domain/flags/variant.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { FlagNameSchema, TagBody } from './bodies.ts';
+import { FlagNameSchema, TagBody } from '../requests/bodies.ts';
 
 /** One that may also be null, or left out. */
 const listOf = <const Item extends v.GenericSchema>(item: Item, phrase: string) =>
