@@ -3,6 +3,9 @@
  * supervisor can tell what is worth a restart.
  */
 
+import { DisagreementError } from './addons/replication/alignment.ts';
+import { NewerRecordError } from './addons/replication/record-format.ts';
+import { UnsafeLogError } from './addons/replication/unsafe-log-error.ts';
 import { openTracer } from './addons/tracing/tracing.ts';
 import { ListenError } from './http/transport/listen-failure.ts';
 import { originOf } from './http/transport/origin.ts';
@@ -14,9 +17,6 @@ import { JournalFailure } from './persistence/journal/journal-failure.ts';
 import { EXIT, type ExitCode } from './process/exit-codes.ts';
 import { createLog } from './process/log.ts';
 import { ConfigError } from './process/settings.ts';
-import { DisagreementError } from './replication/alignment.ts';
-import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
-import { NewerRecordError } from './replication/record-format.ts';
 import { type Server, startServer } from './server.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
 import { writeFirstToken } from './start/first-token.ts';

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { roleMachine } from '../src/addons/replication/role.ts';
 import { archiveSwitchMachine } from '../src/domain/flags/archive-switch.ts';
 import { environmentSwitchMachine } from '../src/domain/flags/environment-switch.ts';
-import { roleMachine } from '../src/replication/role.ts';
 
 /** Every machine of the product, by the file that defines it. */
 export const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
   'src/domain/flags/environment-switch.ts': environmentSwitchMachine,
   'src/domain/flags/archive-switch.ts': archiveSwitchMachine,
-  'src/replication/role.ts': roleMachine,
+  'src/addons/replication/role.ts': roleMachine,
 };
 
 /** What a diagram shows of a machine and of a state. Anything else would be missing from it without notice. */

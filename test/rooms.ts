@@ -167,6 +167,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'from a request to its response: routes, callers and their rights, conditions, bodies, errors, coding, probes and metrics',
     imports: [
       'actors',
+      'control',
       'domain/access',
       'domain/decide',
       'domain/flags',
@@ -181,7 +182,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/codec',
       'persistence/disk',
       'persistence/journal',
-      'replication',
     ],
   },
   'http/admin/requests': {
@@ -426,68 +426,33 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   control: {
     purpose: 'the channel by which commands reach a running server, and what a node shows of itself',
-    imports: [
-      'actors',
-      'persistence/disk',
-      'persistence/journal',
-      'persistence/snapshots',
-      'replication',
-      'replication/archive',
-    ],
+    imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   operations: {
     purpose:
       'what is done with data folders from outside: reading, verifying, copying, restoring, repairing, comparing',
-    imports: [],
-  },
-  'operations/read': {
-    purpose: 'reading a data folder: events, status, the state at a moment',
     imports: [
       'actors/state',
       'control',
+      'domain/flags',
+      'domain/people',
       'domain/state',
-      'operations',
       'persistence/disk',
       'persistence/event-log',
       'persistence/journal',
       'persistence/recovery',
       'persistence/snapshots',
-      'replication',
     ],
   },
-  'operations/diff': {
-    purpose: 'the difference between two moments',
-    imports: [
-      'domain/flags',
-      'domain/people',
-      'domain/state',
-      'operations',
-      'operations/read',
-      'persistence/disk',
-    ],
+  'addons/migration': {
+    purpose: 'what an Unleash holds, brought to a server',
+    imports: ['domain/access', 'domain/evaluation', 'domain/flags'],
   },
-  'operations/verify': {
-    purpose: 'verifying a data folder',
+  'addons/replication': {
+    purpose:
+      'a shared log for several nodes, one of which leads: records, leadership, the archive, NATS JetStream',
     imports: [
-      'actors/state',
       'control',
-      'operations',
-      'operations/read',
-      'persistence/disk',
-      'persistence/journal',
-      'persistence/recovery',
-      'persistence/snapshots',
-    ],
-  },
-  'operations/copy': {
-    purpose: 'backup, restore and repair',
-    imports: [
-      'actors/state',
-      'control',
-      'domain/state',
-      'operations',
-      'operations/read',
-      'operations/verify',
       'persistence/disk',
       'persistence/journal',
       'persistence/recovery',
@@ -503,6 +468,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'what a start does before and while the server opens: settings, first events, what listens, who may sign in, the cluster',
     imports: [
       'actors',
+      'addons/replication',
       'addons/tracing',
       'domain/decide',
       'domain/desired',
@@ -521,15 +487,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/recovery',
       'process',
-      'replication',
-      'replication/archive',
-      'replication/nats',
     ],
   },
   '.': {
     purpose: 'the process: its arguments and signals, and the server, put together from all the other rooms',
     imports: [
       'actors',
+      'addons/replication',
       'addons/tracing',
       'control',
       'domain/access',
@@ -543,9 +507,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/recovery',
       'persistence/snapshots',
       'process',
-      'replication',
-      'replication/archive',
-      'replication/nats',
       'start',
     ],
   },
@@ -554,40 +515,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       '.',
       'actors',
+      'addons/migration',
+      'addons/replication',
       'control',
       'domain/state',
-      'migration',
       'operations',
-      'operations/copy',
-      'operations/diff',
-      'operations/read',
-      'operations/verify',
       'persistence/disk',
       'persistence/event-log',
       'persistence/recovery',
       'process',
-      'replication',
-      'replication/archive',
       'start',
     ],
-  },
-  migration: {
-    purpose:
-      'from a server of the Unleash Admin API to another: read, compare, take the steps between; whether applications get the same',
-    imports: ['domain/access', 'domain/evaluation', 'domain/flags'],
-  },
-  'replication/archive': {
-    purpose:
-      'the journal and snapshots that a cluster keeps for nodes which come later: put there, and fetched',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
-  },
-  replication: {
-    purpose: 'the nodes of a cluster: the log that they share, who leads, and following it',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'replication/archive'],
-  },
-  'replication/nats': {
-    purpose: 'the shared log and the archive on NATS JetStream',
-    imports: ['replication', 'replication/archive'],
   },
 };
 

@@ -1,6 +1,6 @@
 /** `flagstaff backup`: make a consistent, verified copy of a data folder. */
 import { resolve } from 'node:path';
-import { type Backup, backUp } from '../operations/copy/backup.ts';
+import { type Backup, backUp } from '../operations/backup.ts';
 import {
   type AddCommand,
   type CommonOptions,

@@ -1,14 +1,12 @@
 /** `flagstaff cluster`: what the node of a cluster knows of it, and handing over. */
 import { randomBytes } from 'node:crypto';
+import { beginLog } from '../addons/replication/new-log.ts';
+import type { ArchiveView, PeerView, ReplicaView } from '../control/cluster-view.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import type { ArchiveView } from '../replication/archive/archivist.ts';
-import { beginLog } from '../replication/new-log.ts';
-import type { Peer } from '../replication/peers.ts';
-import type { ReplicaView } from '../replication/replica.ts';
 import { openLog } from '../start/cluster.ts';
 import { clusterConfig } from '../start/cluster-config.ts';
 import {
@@ -139,5 +137,5 @@ function archiveText({
   return `${held}, ${snapshot}; the log begins with position ${firstPosition} and may forget events up to ${forgottenId}`;
 }
 
-const peerText = ({ role, epoch, durableId, address, silentMs }: Peer): string =>
+const peerText = ({ role, epoch, durableId, address, silentMs }: PeerView): string =>
   `${role}, epoch ${epoch}, event ${durableId} on its disk, ${address}, heard ${(silentMs / 1000).toFixed(1)} s ago`;

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { type Moment, parseMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
-import { type Moment, parseMoment } from '../operations/read/moment.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { ExitCode } from '../process/exit-codes.ts';
 import { dataDirOf } from '../start/config.ts';

@@ -1,6 +1,6 @@
 /** `flagstaff diff`: show what changed between two moments. */
-import { type Comparison, diffBetween } from '../operations/diff/between.ts';
-import type { FieldChange, ThingChange } from '../operations/diff/diff.ts';
+import { type Comparison, diffBetween } from '../operations/between.ts';
+import type { FieldChange, ThingChange } from '../operations/diff.ts';
 import {
   type AddCommand,
   type CommonOptions,

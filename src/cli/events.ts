@@ -1,7 +1,7 @@
 /** `flagstaff events`: show the event log on the terminal. */
 import { EVENT_TYPES } from '../domain/state/event-types.ts';
 import { didYouMean } from '../domain/state/nearest-name.ts';
-import { type EventSelection, followEvents, newestEvents } from '../operations/read/read-events.ts';
+import { type EventSelection, followEvents, newestEvents } from '../operations/read-events.ts';
 import type { LoggedEvent } from '../persistence/event-log/logged-event.ts';
 import {
   type AddCommand,

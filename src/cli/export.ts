@@ -1,10 +1,10 @@
 /** `flagstaff export`: write the state as a JSON document that another server can start with. */
 import { dirname, resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
-import { PARTIAL_SUFFIX } from '../operations/copy/copy-folder.ts';
+import { PARTIAL_SUFFIX } from '../operations/copy-folder.ts';
+import { resolveMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
-import { resolveMoment } from '../operations/read/moment.ts';
-import { StateAt } from '../operations/read/state-at.ts';
+import { StateAt } from '../operations/state-at.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
 import { type AddCommand, type CommandContext, dataDirectory, momentOf, withDataDir } from './command.ts';
 import { bytesText } from './format.ts';

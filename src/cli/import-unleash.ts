@@ -1,11 +1,11 @@
 /** `flagstaff import-unleash`: makes a running Flagstaff equal to an Unleash. */
 import { readFileSync } from 'node:fs';
-import { AdminCallError, AdminClient } from '../migration/admin-client.ts';
-import type { Configuration } from '../migration/configuration.ts';
-import { type FailedStep, type MigrationResult, takeSteps } from '../migration/migrate.ts';
-import { type Plan, planMigration } from '../migration/plan.ts';
-import { readExport } from '../migration/read-export.ts';
-import { readServer, withWholeFlags } from '../migration/read-server.ts';
+import { AdminCallError, AdminClient } from '../addons/migration/admin-client.ts';
+import type { Configuration } from '../addons/migration/configuration.ts';
+import { type FailedStep, type MigrationResult, takeSteps } from '../addons/migration/migrate.ts';
+import { type Plan, planMigration } from '../addons/migration/plan.ts';
+import { readExport } from '../addons/migration/read-export.ts';
+import { readServer, withWholeFlags } from '../addons/migration/read-server.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { jsonText } from './command.ts';

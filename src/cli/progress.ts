@@ -1,6 +1,6 @@
 /** Progress bars for everything that may take long. They are shown on standard error, and only on a terminal. */
 import { Presets, SingleBar } from 'cli-progress';
-import type { StateProgress } from '../operations/read/state-at.ts';
+import type { StateProgress } from '../operations/state-at.ts';
 import { bytesText, count } from './format.ts';
 import type { Terminal } from './terminal.ts';
 

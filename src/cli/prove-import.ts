@@ -1,8 +1,8 @@
 /** `flagstaff import-unleash --prove`: whether applications get the same from both servers. */
 
-import { AdminCallError } from '../migration/admin-client.ts';
-import { type ClientDocument, readDocument } from '../migration/client-document.ts';
-import { type Comparison, compareDocuments, type Difference } from '../migration/prove.ts';
+import { AdminCallError } from '../addons/migration/admin-client.ts';
+import { type ClientDocument, readDocument } from '../addons/migration/client-document.ts';
+import { type Comparison, compareDocuments, type Difference } from '../addons/migration/prove.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import type { CommandContext } from './command.ts';
 import { jsonText } from './command.ts';

@@ -1,14 +1,14 @@
 /** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
 import { Option } from 'commander';
-import { finishRepair, repair } from '../operations/copy/repair.ts';
+import { finishRepair, repair } from '../operations/repair.ts';
 import {
   type EventRange,
   planRepair,
   REPAIR_PREFERENCES,
   type RepairPlan,
   type RepairPreference,
-} from '../operations/copy/repair-plan.ts';
-import { type FolderVerification, verifyFolder } from '../operations/verify/verify-folder.ts';
+} from '../operations/repair-plan.ts';
+import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-import.ts';
 import { EXIT } from '../process/exit-codes.ts';

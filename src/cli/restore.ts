@@ -1,7 +1,7 @@
 /** `flagstaff restore`: point-in-time restore into a new folder. */
 import { resolve } from 'node:path';
-import { type Restored, restore } from '../operations/copy/restore.ts';
-import type { Moment } from '../operations/read/moment.ts';
+import type { Moment } from '../operations/moment.ts';
+import { type Restored, restore } from '../operations/restore.ts';
 import { type AddCommand, type CommonOptions, momentOf, printResult } from './command.ts';
 import { misuse } from './failure.ts';
 import { rateText, timeText } from './format.ts';

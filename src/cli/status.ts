@@ -1,6 +1,6 @@
 /** `flagstaff status`: show what a data folder holds. */
 
-import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
+import { type FolderStatus, folderStatus, type LastStop } from '../operations/folder-status.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { roleText } from './cluster.ts';
 import {

@@ -1,8 +1,8 @@
 /** `flagstaff verify`: read every byte of a data folder and report every damage. */
 
-import { type DeepVerification, verifyDeep } from '../operations/verify/verify-deep.ts';
-import { type FolderVerification, verifyFolder } from '../operations/verify/verify-folder.ts';
-import type { Damage } from '../operations/verify/verify-journal.ts';
+import { type DeepVerification, verifyDeep } from '../operations/verify-deep.ts';
+import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
+import type { Damage } from '../operations/verify-journal.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import {
   type AddCommand,

@@ -6,17 +6,20 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { paddedId } from '../persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
-import type { Archivist } from '../replication/archive/archivist.ts';
-import type { Replica } from '../replication/replica.ts';
+import type { ArchiveView, ReplicaView } from './cluster-view.ts';
 import type { ControlSnapshot } from './control-protocol.ts';
 import type { ControlHandlers } from './control-server.ts';
 
 export interface ControlledStore {
   readonly store: Store;
   /** Null where the server runs alone. */
-  readonly replica: Replica | null;
+  readonly replica: {
+    readonly view: ReplicaView;
+    readonly isLeading: boolean;
+    handOver(): Promise<void>;
+  } | null;
   /** Null where the log keeps everything. */
-  readonly archivist: Archivist | null;
+  readonly archivist: { readonly view: ArchiveView | null } | null;
   readonly folder: string;
   readonly fs: FileSystem;
   /** Resolves with the secret of the new token. */

@@ -12,8 +12,7 @@
  * directory is used; where both are too long, the server runs without the channel and says so.
  */
 import { join, relative } from 'node:path';
-import type { ArchiveView } from '../replication/archive/archivist.ts';
-import type { ReplicaView } from '../replication/replica.ts';
+import type { ArchiveView, ReplicaView } from './cluster-view.ts';
 
 export const SOCKET_FILE_NAME = 'flagstaff.sock';
 

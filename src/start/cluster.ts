@@ -6,19 +6,19 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Store } from '../actors/store.ts';
+import type { Archivist } from '../addons/replication/archivist.ts';
+import { type ClusterNode, openClusterNode, type StoreHooks } from '../addons/replication/cluster-node.ts';
+import type { FileArchive } from '../addons/replication/file-archive.ts';
+import { lazyArchive } from '../addons/replication/lazy-archive.ts';
+import type { ConnectionLog } from '../addons/replication/nats-connection.ts';
+import type { Replica } from '../addons/replication/replica.ts';
+import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
+import { UnsafeLogError } from '../addons/replication/unsafe-log-error.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
 import { LeaderClient } from '../http/serving/leader-client.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
 import type { Log } from '../process/log.ts';
 import { ConfigError } from '../process/settings.ts';
-import type { Archivist } from '../replication/archive/archivist.ts';
-import type { FileArchive } from '../replication/archive/file-archive.ts';
-import { lazyArchive } from '../replication/archive/lazy-archive.ts';
-import { type ClusterNode, openClusterNode, type StoreHooks } from '../replication/cluster-node.ts';
-import type { ConnectionLog } from '../replication/nats/nats-connection.ts';
-import { UnsafeLogError } from '../replication/nats/unsafe-log-error.ts';
-import type { Replica } from '../replication/replica.ts';
-import type { ReplicatedLog } from '../replication/replicated-log.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 
 /** Between two attempts while the servers of the log choose who keeps it. */
@@ -132,9 +132,9 @@ function sharedOf({ config, log: notes, replicatedLog, replicatedArchive }: Clus
 }
 
 async function openShared(config: ClusterConfig, log: ConnectionLog): Promise<Shared> {
-  const { connectToNats } = await import('../replication/nats/nats-connection.ts');
-  const { openNatsArchive } = await import('../replication/nats/nats-archive.ts');
-  const { openNatsLog, replicasFor } = await import('../replication/nats/nats-log.ts');
+  const { connectToNats } = await import('../addons/replication/nats-connection.ts');
+  const { openNatsArchive } = await import('../addons/replication/nats-archive.ts');
+  const { openNatsLog, replicasFor } = await import('../addons/replication/nats-log.ts');
   const { servers, node: name, user, credentialsFile, cluster, durability } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
   // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { CHECKPOINT_EVENTS } from '../../src/actors/past-checkpoints.ts';
 import type { Asker } from '../../src/actors/read-queue.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
-import { StateAt } from '../../src/operations/read/state-at.ts';
+import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';

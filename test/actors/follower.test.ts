@@ -1,4 +1,4 @@
-/** An engine behind a commit log, and one that applies what another one decided. The nodes of a cluster are in test/replication. */
+/** An engine behind a commit log, and one that applies what another one decided. The nodes of a cluster are in test/addons/replication. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { startUnleash } from '../../bench/lib/peer/unleash.ts';
-import { CLIENT_TOKENS, migrateAtRandom, type RunCounts } from '../migration/random-runs.ts';
+import { CLIENT_TOKENS, migrateAtRandom, type RunCounts } from '../addons/migration/random-runs.ts';
 
 /** One where the archive has a list, and the newest. */
 const VERSIONS = ['6.10.1', '8.2.0'];

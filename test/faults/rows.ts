@@ -596,8 +596,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise:
       'No flag is on for fewer than before or than in the source; run again, it takes what is left, and then finds everything equal.',
     tests: [
-      ...named('migration/random-runs.test.ts')('makes nothing less on, and ends equal'),
-      ...named('migration/migrate.test.ts')(
+      ...named('addons/migration/random-runs.test.ts')('makes nothing less on, and ends equal'),
+      ...named('addons/migration/migrate.test.ts')(
         'leaves a flag on that is on where what it should become is refused',
         'reads a source in which flags vanish meanwhile',
       ),

@@ -11,6 +11,8 @@ import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { CACHE_BYTES_MIN } from '../../src/actors/memory-budget.ts';
 import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/past-checkpoints.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
+import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
+import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
@@ -122,8 +124,6 @@ import {
 import { NEW_WAITING_MAX, WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/journal/free-space.ts';
-import { SNAPSHOTS_ARCHIVED } from '../../src/replication/archive/archivist.ts';
-import { ARCHIVE_FILE_BYTES } from '../../src/replication/archive/file-archive.ts';
 import { LOG_BYTES } from '../../src/start/cluster-config.ts';
 
 export interface LimitRow {

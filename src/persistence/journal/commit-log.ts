@@ -7,7 +7,7 @@
  * frame that another node wrote is followed: applied and appended as the same bytes, under the same ids.
  *
  * One node alone needs no log besides its disk: `LocalCommitLog`. The nodes of a cluster share one
- * (src/replication/replicated-commit-log.ts).
+ * (src/addons/replication/replicated-commit-log.ts).
  */
 
 import type { FrameBody } from './frame-format.ts';

@@ -1,7 +1,7 @@
 /** Exports of flags, and their way into another environment, project or service. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { recordedUnleash } from '../../migration/recorded-unleash.ts';
+import { recordedUnleash } from '../../addons/migration/recorded-unleash.ts';
 import { addProject, addUser } from '../../support/interface.ts';
 import { type Call, describeInterface, startTestServer } from '../../support/server.ts';
 

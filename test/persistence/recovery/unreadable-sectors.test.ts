@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { verifyJournal } from '../../../src/operations/verify/verify-journal.ts';
+import { verifyJournal } from '../../../src/operations/verify-journal.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
 import {
   appendFrames,

@@ -9,8 +9,8 @@
  */
 import assert from 'node:assert/strict';
 import type { Store } from '../../../src/actors/store.ts';
-import { firstRun, readArchiveIndex } from '../../../src/replication/archive/archive-index.ts';
-import { decodeRecord } from '../../../src/replication/record-format.ts';
+import { firstRun, readArchiveIndex } from '../../../src/addons/replication/archive-index.ts';
+import { decodeRecord } from '../../../src/addons/replication/record-format.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { Fate } from '../../support/replication/memory-log.ts';
 import { TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';

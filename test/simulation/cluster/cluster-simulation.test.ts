@@ -22,13 +22,13 @@ test(`${SEEDS} seeds from ${FIRST_SEED} on show one history on all nodes, and me
 const BROKEN: readonly Mutant[] = [
   {
     name: 'takes an unknown outcome for a success',
-    file: 'replication/replicated-commit-log.ts',
+    file: 'addons/replication/replicated-commit-log.ts',
     find: "if (outcome.kind === 'accepted') return true;",
     replace: "if (outcome.kind !== 'conflict') return true;",
   },
   {
     name: 'takes a record of another node for its own',
-    file: 'replication/replicated-commit-log.ts',
+    file: 'addons/replication/replicated-commit-log.ts',
     find: "if (found !== null) throw new FencedError('another node took over');",
     replace: 'if (found !== null) return true;',
   },
@@ -40,13 +40,13 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'keeps what the log refused',
-    file: 'replication/cluster-node.ts',
+    file: 'addons/replication/cluster-node.ts',
     find: '        await cutJournal(fs, folder, place);\n',
     replace: '',
   },
   {
     name: 'has the log forget what is not archived yet',
-    file: 'replication/archive/archivist.ts',
+    file: 'addons/replication/archivist.ts',
     find: 'Math.min(forgettableId(run, marginBytes), neededFrom())',
     replace: 'this.#options.durableId()',
   },
@@ -58,7 +58,7 @@ const BROKEN: readonly Mutant[] = [
   },
   {
     name: 'skips an archived segment when a node joins',
-    file: 'replication/archive/join.ts',
+    file: 'addons/replication/join.ts',
     find: 'if (segment.lastId <= reached) continue;',
     replace: 'if (segment.lastId <= reached || segment === run.segments[1]) continue;',
   },

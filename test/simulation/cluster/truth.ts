@@ -1,9 +1,9 @@
 /** What the log holds is what happened; everything that nodes show is held against it. */
 import assert from 'node:assert/strict';
 import type { Change } from '../../../src/actors/change-feed.ts';
+import { RecordReader } from '../../../src/addons/replication/record-reader.ts';
 import { lastEventId } from '../../../src/persistence/journal/frame.ts';
 import { decodePayload } from '../../../src/persistence/journal/frame-payload.ts';
-import { RecordReader } from '../../../src/replication/record-reader.ts';
 import type { MemoryLog } from '../../support/replication/memory-log.ts';
 import { CLUSTER } from '../../support/replication/test-cluster.ts';
 

@@ -1,5 +1,5 @@
 /** The archive in memory, for tests: over links that can be cut, and with processes that die in the middle of a call. */
-import type { ArchivedFile, FileArchive } from '../../../src/replication/archive/file-archive.ts';
+import type { ArchivedFile, FileArchive } from '../../../src/addons/replication/file-archive.ts';
 import type { Timer } from './memory-log.ts';
 
 /** After this a node gives up on an answer. */

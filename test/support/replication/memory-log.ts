@@ -10,7 +10,7 @@ import {
   type LogRecord,
   RECORD_BYTES_MAX,
   type ReplicatedLog,
-} from '../../../src/replication/replicated-log.ts';
+} from '../../../src/addons/replication/replicated-log.ts';
 
 /** Calls `run` later, once; returns what cancels it. */
 export type Timer = (delayMs: number, run: () => void) => () => void;

@@ -1,0 +1,115 @@
+/**
+ * Where a node stands in the log: from its journal's end to the record that it has to read next.
+ *
+ * What its journal has beyond the log, in its last batch, was refused by the log or never reached it, and was never
+ * acknowledged: it is to be cut off. Anything else that does not agree is a refusal, because either the log has lost
+ * what was acknowledged, or journal and log are of different histories.
+ */
+import assert from 'node:assert/strict';
+import type { JournalEnd, JournalPlace } from '../../persistence/recovery/journal-end.ts';
+import { decodeRecord, LogDamageError } from './record-format.ts';
+import { RecordReader } from './record-reader.ts';
+import type { LogExtent, ReplicatedLog } from './replicated-log.ts';
+
+export interface Alignment {
+  /** What the node keeps of its journal. */
+  readonly place: JournalPlace;
+  /** Position of the record to read first; what it holds of older events is to be skipped. */
+  readonly from: number;
+  /** Position of the last record that the log held. */
+  readonly last: number;
+}
+
+/** Journal and log do not agree, and nothing may be served. The message says what an operator can do. */
+export class DisagreementError extends Error {
+  override readonly name = 'DisagreementError';
+}
+
+export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd): Promise<Alignment> {
+  const extent = await log.extent();
+  const [earliest] = end.places;
+  const newest = end.places.at(-1) ?? earliest;
+  if (extent.last < extent.first || extent.last === 0) {
+    if (newest.id === 0) return { place: newest, from: extent.last + 1, last: extent.last };
+    throw new DisagreementError(
+      `The replicated log is empty, and the journal of this node ends with event ${newest.id}. Either the log has lost its records, or this data folder has never been part of the cluster "${cluster}". Point REPLICATION_URL at the right log; or begin it from this journal with "flagstaff cluster republish".`,
+    );
+  }
+  const from = (await recordBefore(log, extent, earliest.id)) ?? (await recordBefore(log, extent, newest.id));
+  if (from === null) {
+    throw new DisagreementError(
+      `The replicated log begins after event ${newest.id}, with which the journal of this node ends, and the archive does not lead there. Copy the data folder of another node that is stopped, and start again.`,
+    );
+  }
+  const common = await lastCommonPlace({ log, cluster, end, from, last: extent.last });
+  if (common !== null && common.id >= end.decidedId) {
+    // The log may forget what a node with all events up to that place does not need, so this one must not ask for it.
+    const next = await recordBefore(log, { first: from, last: extent.last }, common.id);
+    assert(next !== null, 'the place was found in a record from there on');
+    return { place: common, from: next, last: extent.last };
+  }
+  throw new DisagreementError(
+    `The journal of this node and the replicated log tell different histories: all up to event ${end.decidedId} was acknowledged here, and the log agrees up to ${common === null ? `no event from ${earliest.id} on` : `event ${common.id} only`}. Either the log has lost records, or this data folder belongs to another cluster. Nothing was changed.`,
+  );
+}
+
+/**
+ * The first of the records that follow the same event as the last record that follows an event up to `id`; null where
+ * every record follows a later one. The event that a record follows never decreases from record to record.
+ */
+export async function recordBefore(
+  log: ReplicatedLog,
+  { first, last }: LogExtent,
+  id: number,
+): Promise<number | null> {
+  const previousIdAt = async (position: number): Promise<number> =>
+    decodeRecord(await recordAt(log, position)).previousId;
+  const firstWhere = async (holds: (previousId: number) => boolean): Promise<number> => {
+    let [low, high] = [first, last + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (holds(await previousIdAt(middle))) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+  const beyond = await firstWhere((previousId) => previousId > id);
+  if (beyond === first) return null;
+  const wanted = await previousIdAt(beyond - 1);
+  const from = await firstWhere((previousId) => previousId >= wanted);
+  assert(from < beyond, 'a record follows the event that it was found by');
+  return from;
+}
+
+interface Comparison {
+  readonly log: ReplicatedLog;
+  readonly cluster: string;
+  readonly end: JournalEnd;
+  /** Positions of the records to compare with. */
+  readonly from: number;
+  readonly last: number;
+}
+
+/** The last place of the journal's end at which the log has the same checksum; null where none is. */
+async function lastCommonPlace({ log, cluster, end, from, last }: Comparison): Promise<JournalPlace | null> {
+  const chains = new Map<number, number>();
+  const reader = new RecordReader(cluster, from);
+  const newestId = end.places.at(-1)!.id;
+  for (let position = from; position <= last && (reader.place?.id ?? -1) < newestId; position += 1) {
+    const bytes = await recordAt(log, position);
+    const { previousId, previousChain } = decodeRecord(bytes);
+    chains.set(previousId, previousChain);
+    const decided = reader.read({ position, bytes });
+    if (decided.kind === 'batch') for (const frame of decided.frames) chains.set(frame.lastId, frame.chain);
+  }
+  return end.places.findLast(({ id, chain }) => chains.get(id) === chain) ?? null;
+}
+
+async function recordAt(log: ReplicatedLog, position: number): Promise<Buffer> {
+  const bytes = await log.read(position);
+  if (bytes !== null) return bytes;
+  // The leader may have had the log forget it since the extent was asked for.
+  if ((await log.extent()).first > position)
+    throw new Error(`position ${position} of the log was forgotten meanwhile`);
+  throw new LogDamageError(`position ${position} of the log is missing`);
+}

@@ -1,0 +1,225 @@
+/**
+ * Opens a data folder as one of a cluster's nodes: compares its journal with the log, cuts off what the log refused,
+ * opens the store behind a commit log that the nodes share, and begins to follow.
+ */
+import { createDataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
+import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import type { CommitLog } from '../../persistence/journal/commit-log.ts';
+import { cutJournal, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
+import { type Alignment, align, DisagreementError, recordBefore } from './alignment.ts';
+import { encodeAnnouncement } from './announcement.ts';
+import { ArchiveDamageError } from './archived-frames.ts';
+import { Archivist } from './archivist.ts';
+import type { FileArchive } from './file-archive.ts';
+import { fetchFromArchive, lacksBeginning } from './join.ts';
+import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
+import { Replica, type ReplicaClock, type ReplicaLog, type ReplicatedEngine } from './replica.ts';
+import { ReplicatedCommitLog } from './replicated-commit-log.ts';
+import type { ReplicatedLog } from './replicated-log.ts';
+
+/** Between two attempts to reach the log at a start. */
+const START_PAUSE_MS = 1_000;
+
+const CUT = 'Events that the replicated log refused are cut off the journal; nobody was told of them.';
+
+/** How often a joining node says what the log has to keep for it. */
+const RESERVATION_MS = 1_000;
+
+/** What the store of a node is opened with. */
+export interface StoreHooks {
+  readonly commitLog: CommitLog;
+  /** Why no command may be decided here; null when one may. */
+  refusalToDecide(): string | null;
+}
+
+export interface ClusterNodeOptions<S> {
+  readonly fs: FileSystem;
+  /** The data folder, whose lock the caller holds. */
+  readonly folder: string;
+  readonly log: ReplicatedLog;
+  /** Null where the log keeps everything. */
+  readonly archive: FileArchive | null;
+  /** What the log keeps of what is archived (archivist.ts). */
+  readonly archiveMarginBytes: number;
+  /** Whether journal that retention removed is to go from the archive too. */
+  readonly hasRetention: boolean;
+  /** For tests: of archived files. */
+  readonly archiveFileBytes?: number;
+  readonly cluster: string;
+  readonly identity: NodeIdentity;
+  readonly clock: ReplicaClock;
+  readonly notes: ReplicaLog;
+  /** Opens the store; called once, when journal and log agree. */
+  open(hooks: StoreHooks): Promise<S>;
+  /** Called each time that this node has begun to lead. */
+  onLeading(store: S): Promise<void>;
+  stop(error: Error): void;
+}
+
+export interface ClusterNode<S> {
+  readonly store: S;
+  readonly replica: Replica;
+  /** Null where the log keeps everything. */
+  readonly archivist: Archivist | null;
+}
+
+/** Waits until the log can be reached. Throws `DisagreementError` when it holds another history than the journal. */
+export async function openClusterNode<S extends { readonly engine: ReplicatedEngine }>(
+  options: ClusterNodeOptions<S>,
+): Promise<ClusterNode<S>> {
+  const { log, cluster, identity, clock, notes } = options;
+  const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
+  const { from, last } = await alignFolder(options, pause);
+  const commitLog = new ReplicatedCommitLog({
+    ...{ log, cluster, identity, pause },
+    onTrouble: (cause) =>
+      notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
+  });
+  let replica: Replica | null = null;
+  const store = await options.open({
+    commitLog,
+    refusalToDecide: () =>
+      replica?.isLeading === true
+        ? null
+        : 'Another node of the cluster takes the writes; send it again in a moment.',
+  });
+  commitLog.decided(store.engine.lastId);
+  replica = new Replica({
+    ...{ log, cluster, identity, from, last, commitLog, clock, notes },
+    engine: store.engine,
+    stop: options.stop,
+    onLeading: () => options.onLeading(store),
+  });
+  replica.start();
+  const archivist = archivistOf(options, store.engine, replica);
+  archivist?.start();
+  return { store, replica, archivist };
+}
+
+function archivistOf<S>(
+  {
+    fs,
+    folder,
+    archive,
+    archiveMarginBytes,
+    hasRetention,
+    archiveFileBytes,
+    log,
+    identity,
+    clock,
+    notes,
+  }: ClusterNodeOptions<S>,
+  engine: ReplicatedEngine,
+  replica: Replica,
+): Archivist | null {
+  if (archive === null) return null;
+  return new Archivist({
+    ...{
+      fs,
+      archive,
+      folder: dataFolder(folder),
+      run: identity.run,
+      hasRetention,
+      marginBytes: archiveMarginBytes,
+    },
+    ...(archiveFileBytes !== undefined && { fileBytes: archiveFileBytes }),
+    isLeading: () => replica.isLeading,
+    durableId: () => engine.durableId,
+    neededFrom: () => Math.min(...replica.view.peers.map(({ durableId }) => durableId)),
+    forget: (id) => forget(log, id),
+    timer: clock.timer,
+    warn: (details, message) => notes.warn(details, message),
+  });
+}
+
+/** Has the log forget what a node with all events up to this one does not need; its first position. */
+async function forget(log: ReplicatedLog, id: number): Promise<number> {
+  const extent = await log.extent();
+  const from = extent.last === 0 ? null : await recordBefore(log, extent, id);
+  if (from === null || from <= extent.first) return extent.first;
+  await log.purge(from);
+  return from;
+}
+
+async function alignFolder<S>(
+  options: ClusterNodeOptions<S>,
+  pause: (delayMs: number) => Promise<void>,
+): Promise<Alignment> {
+  const { fs, folder: root, log, cluster, notes } = options;
+  const folder = dataFolder(root);
+  await createDataFolder(fs, folder);
+  for (;;) {
+    try {
+      if (await lacksBeginning(fs, folder, await readJournalEnd(fs, folder))) await fetchMissing(options);
+      const end = await readJournalEnd(fs, folder);
+      const alignment = await align(log, cluster, end).catch(async (error: unknown) => {
+        if (error instanceof DisagreementError && (await fetchMissing(options))) return null;
+        throw error;
+      });
+      if (alignment === null) continue;
+      const newestId = end.places.at(-1)?.id ?? 0;
+      const { place } = alignment;
+      if (place.id < newestId) {
+        notes.warn({ keptEventId: place.id, cutEventId: newestId }, CUT);
+        await cutJournal(fs, folder, place);
+      }
+      return alignment;
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      notes.warn({ err: error }, 'The replicated log or its archive cannot be reached; trying again');
+      await pause(START_PAUSE_MS);
+    }
+  }
+}
+
+/** What no further attempt mends: journal and log that differ, and faults of the folder and its disk. */
+const isFinal = (error: unknown): boolean =>
+  [DisagreementError, LogDamageError, NewerRecordError, DataFolderError].some(
+    (kind) => error instanceof kind,
+  ) ||
+  (error instanceof Error && 'syscall' in error && 'path' in error);
+
+/** Makes the journal longer from the archive; whether it could. The leader learns meanwhile what the log has to keep. */
+async function fetchMissing<S>({
+  fs,
+  folder: root,
+  log,
+  archive,
+  identity,
+  clock,
+  notes,
+}: ClusterNodeOptions<S>): Promise<boolean> {
+  if (archive === null) return false;
+  const folder = dataFolder(root);
+  const end = await readJournalEnd(fs, folder);
+  const newestId = end.places.at(-1)?.id ?? 0;
+  let durableId = newestId;
+  let cancel = (): void => undefined;
+  const reserve = (): void => {
+    const place = { epoch: 0, position: 0, durableId, handsOver: false };
+    log.announce(encodeAnnouncement({ ...identity, role: 'joining', ...place }));
+    cancel = clock.timer(RESERVATION_MS, reserve);
+  };
+  reserve();
+  try {
+    const fetched = await fetchFromArchive({
+      ...{ fs, folder, archive, end },
+      reserve: (id) => {
+        durableId = id;
+      },
+    });
+    if (fetched === null) return false;
+    const { keptId: keptEventId, lastId: toEventId } = fetched;
+    if (keptEventId < newestId) notes.warn({ keptEventId, cutEventId: newestId }, CUT);
+    notes.info({ fromEventId: keptEventId, toEventId }, 'Events that this node lacked came from the archive');
+    return true;
+  } catch (error) {
+    if (!(error instanceof ArchiveDamageError)) throw error;
+    throw new DisagreementError(
+      `This node lacks what the log has forgotten, and ${error.message}. Copy the data folder of another node that is stopped, and start again.`,
+    );
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Where a cluster keeps what its log forgets: files by name, which every node can fetch.
+ *
+ * What an adapter guarantees, and its contract suite (test/addons/replication/archive-contract.ts) checks:
+ * - A file that `list` names is whole: one that was being put when the process died is not there.
+ * - `get` gives back the bytes that were put, or rejects; the digest of a file is checked on the way.
+ * - To put a name again replaces the file, and to delete one that is not there does nothing.
+ * - `list` may miss what was put or deleted a moment ago on another link.
+ */
+
+/** Files are put and fetched in one piece, so both ends hold one in memory. A file may be larger by one frame. */
+export const ARCHIVE_FILE_BYTES = 16 * 1024 * 1024;
+
+export interface ArchivedFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface FileArchive {
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  /** In any order. */
+  list(): Promise<readonly ArchivedFile[]>;
+  /** Null where there is no such file. Rejects when what was stored is damaged. */
+  get(name: string): Promise<Buffer | null>;
+  delete(name: string): Promise<void>;
+}

@@ -1,0 +1,211 @@
+/**
+ * The replicated log on NATS JetStream: one stream of one subject, whose sequence numbers are the positions.
+ *
+ * The expected last sequence of each message is the fence. Messages carry no id for the server's detection of
+ * duplicates: a message that is sent twice with the same expected sequence can be taken once at most, so the detection
+ * would only cost the server memory.
+ */
+import {
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { AppendOutcome, LogExtent, LogRecord, ReplicatedLog } from './replicated-log.ts';
+import { UnsafeLogError } from './unsafe-log-error.ts';
+
+/** A server answers within milliseconds; after this the outcome is looked up. */
+const REQUEST_TIMEOUT_MS = 2_000;
+
+/** Of records on their way from the server, so that a long log does not fill the memory. */
+const TAIL_BYTES_MAX = 4 * 1024 * 1024;
+
+/** How often the server says that a tail is alive. It is begun anew when the server misses two. */
+const TAIL_HEARTBEAT_MS = 1_000;
+const TAIL_EXPIRES_MS = 10_000;
+
+/** Older servers do not know `sync_interval: always`. Whether a newer one has it set, a client cannot see. */
+const VERSION_MIN = [2, 10] as const;
+
+/** Copies of each record, of which a majority has to have it. */
+const REPLICAS_MIN = 3;
+
+/** Of a stream that is made here. */
+export const replicasFor = (durability: 'disk' | 'memory'): number =>
+  durability === 'disk' ? REPLICAS_MIN : 1;
+
+export interface NatsLogOptions {
+  readonly connection: NatsConnection;
+  /** Of the cluster: letters, digits, `-` and `_`. */
+  readonly name: string;
+  /** `disk`: three copies, or the start is refused. `memory`: as many as the stream has; one where it is made here. */
+  readonly durability: 'disk' | 'memory';
+}
+
+export const streamNameOf = (name: string): string => `FLAGSTAFF_${name}`;
+
+/** Finds the stream, or makes it. Throws `UnsafeLogError` where it would not keep what it takes. */
+export async function openNatsLog(options: NatsLogOptions): Promise<ReplicatedLog> {
+  const { connection, name, durability } = options;
+  if (durability === 'disk') refuseOldServer(connection.info?.version ?? '');
+  const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
+  const stream = streamNameOf(name);
+  const config = await streamConfig(manager, stream, options);
+  refuseUnsafe(stream, config, durability);
+  return new NatsLog(connection, manager, name);
+}
+
+function refuseOldServer(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorMin, minorMin] = VERSION_MIN;
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  throw new UnsafeLogError(
+    `The NATS server is of release ${version}, which cannot write to its disk before it acknowledges. Use release ${majorMin}.${minorMin} or newer with "sync_interval: always", or set REPLICATION_DURABILITY=memory to accept the loss.`,
+  );
+}
+
+async function streamConfig(
+  manager: JetStreamManager,
+  stream: string,
+  { name, durability }: NatsLogOptions,
+): Promise<StreamConfig> {
+  try {
+    return (await manager.streams.info(stream)).config;
+  } catch (error) {
+    if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
+  }
+  const added = await manager.streams.add({
+    name: stream,
+    subjects: [recordSubject(name)],
+    description: `The journal of the Flagstaff cluster ${name}.`,
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    num_replicas: replicasFor(durability),
+    deny_delete: true,
+    allow_direct: false,
+  });
+  return added.config;
+}
+
+function refuseUnsafe(stream: string, config: StreamConfig, durability: 'disk' | 'memory'): void {
+  const limits = [config.max_age, config.max_msgs, config.max_bytes, config.max_msgs_per_subject];
+  const drops = config.discard !== DiscardPolicy.New && limits.some((limit) => limit > 0);
+  if (drops || config.max_age > 0 || config.retention !== RetentionPolicy.Limits) {
+    throw new UnsafeLogError(
+      `The stream ${stream} deletes records by itself. Remove its limits (max_age, max_msgs, max_bytes), or let Flagstaff make the stream.`,
+    );
+  }
+  if (durability === 'memory') return;
+  if (config.storage !== StorageType.File || config.num_replicas < REPLICAS_MIN) {
+    throw new UnsafeLogError(
+      `The stream ${stream} keeps ${config.num_replicas} ${config.storage} replica(s), and ${REPLICAS_MIN} file replicas are needed so that no record is lost with a machine. Run a NATS cluster of ${REPLICAS_MIN} servers, or set REPLICATION_DURABILITY=memory to accept the loss.`,
+    );
+  }
+}
+
+const recordSubject = (name: string): string => `flagstaff.${name}.log`;
+const announcementSubject = (name: string): string => `flagstaff.${name}.nodes`;
+
+class NatsLog implements ReplicatedLog {
+  readonly #connection: NatsConnection;
+  readonly #manager: JetStreamManager;
+  readonly #client: JetStreamClient;
+  readonly #stream: string;
+  readonly #name: string;
+
+  constructor(connection: NatsConnection, manager: JetStreamManager, name: string) {
+    this.#connection = connection;
+    this.#manager = manager;
+    this.#client = jetstream(connection, { timeout: REQUEST_TIMEOUT_MS });
+    this.#stream = streamNameOf(name);
+    this.#name = name;
+  }
+
+  async extent(): Promise<LogExtent> {
+    const { state } = await this.#manager.streams.info(this.#stream);
+    return { first: state.first_seq, last: state.last_seq };
+  }
+
+  async append(expectedLast: number, record: Uint8Array): Promise<AppendOutcome> {
+    try {
+      await this.#client.publish(recordSubject(this.#name), record, {
+        expect: { lastSequence: expectedLast, streamName: this.#stream },
+        // A second attempt belongs to whoever knows how to find out what became of the first one.
+        retries: 1,
+        timeout: REQUEST_TIMEOUT_MS,
+      });
+      return { kind: 'accepted' };
+    } catch (cause) {
+      return isWrongSequence(cause) ? { kind: 'conflict' } : { kind: 'unknown', cause };
+    }
+  }
+
+  async read(position: number): Promise<Buffer | null> {
+    const message = await this.#manager.streams.getMessage(this.#stream, { seq: position });
+    return message === null ? null : bufferOf(message.data);
+  }
+
+  async purge(before: number): Promise<void> {
+    await this.#manager.streams.purge(this.#stream, { seq: before });
+  }
+
+  async *tail(from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
+    const consumer = await this.#client.consumers.get(this.#stream, { opt_start_seq: from });
+    const messages = await consumer.consume({
+      max_bytes: TAIL_BYTES_MAX,
+      idle_heartbeat: TAIL_HEARTBEAT_MS,
+      expires: TAIL_EXPIRES_MS,
+    });
+    const stop = (): void => messages.stop();
+    signal.addEventListener('abort', stop);
+    try {
+      if (signal.aborted) return;
+      for await (const message of messages) {
+        if (signal.aborted) return;
+        yield { position: message.seq, bytes: bufferOf(message.data) };
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      messages.stop();
+    }
+  }
+
+  announce(message: Uint8Array): void {
+    // While the connection is lost an announcement has no use: a later one says more.
+    if (!this.#connection.isClosed()) this.#connection.publish(announcementSubject(this.#name), message);
+  }
+
+  onAnnouncement(listener: (message: Buffer) => void): () => void {
+    const subscription = this.#connection.subscribe(announcementSubject(this.#name), {
+      callback: (error, message) => {
+        if (error === null) listener(bufferOf(message.data));
+      },
+    });
+    return () => subscription.unsubscribe();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+const isApiError = (error: unknown, ...codes: readonly number[]): boolean =>
+  error instanceof JetStreamApiError && codes.includes(error.code);
+
+const isWrongSequence = (error: unknown): boolean =>
+  isApiError(
+    error,
+    JetStreamApiCodes.StreamWrongLastSequence,
+    JetStreamApiCodes.StreamWrongLastSequenceUnknown,
+  );
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

@@ -1,0 +1,384 @@
+/**
+ * A node of a cluster at work: it follows the log, takes over when nobody leads, and hands over when it stops.
+ *
+ * Guarantees
+ * - What a follower applies is decided: it stands in the log. Nothing else reaches its state (invariant 4).
+ * - It leads only from the record on that says so, after it has applied all before it and has it on its own disk.
+ * - A leader that was deposed ends its process (invariant 6): its state may hold what never happened.
+ *
+ * Time decides only when a node tries to take over, never whether it may: the log's order does.
+ */
+
+import assert from 'node:assert/strict';
+import type { ReplicaView } from '../../control/cluster-view.ts';
+import { FencedError } from '../../persistence/journal/commit-log.ts';
+import type { FrameBody } from '../../persistence/journal/frame-format.ts';
+import { type Announcement, decodeAnnouncement, encodeAnnouncement } from './announcement.ts';
+import { keptTail } from './kept-tail.ts';
+import { LeaderPatience } from './leader-patience.ts';
+import { Peers } from './peers.ts';
+import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
+import { type DecidedFrame, RecordReader } from './record-reader.ts';
+import { RETRY_PAUSE_MS, type ReplicatedCommitLog } from './replicated-commit-log.ts';
+import type { LogRecord, ReplicatedLog } from './replicated-log.ts';
+import { Role } from './role.ts';
+
+/** How often a leader says that it is there, and how often everything that depends on time is looked at. */
+export const TICK_MS = 250;
+
+/** Followers say where they are once in so many ticks. */
+const TICKS_PER_FOLLOWER_ANNOUNCEMENT = 4;
+
+/** How long a candidate waits for the log to say who won. */
+const CANDIDACY_MS = 3_000;
+
+/** A tail that brings nothing for so long although there is more is begun anew. */
+const STALL_MS = 2_000;
+
+/** Changes are applied for so long before other work has its turn. */
+const SLICE_MS = 5;
+
+/** What may be applied and not yet on the own disk. */
+const UNSYNCED_BYTES_MAX = 8 * 1024 * 1024;
+const UNSYNCED_FRAMES_MAX = 4_096;
+
+/** The engine, as far as a replica needs it. */
+export interface ReplicatedEngine {
+  readonly lastId: number;
+  readonly durableId: number;
+  readonly journal: {
+    readonly appendedChain: number;
+    readonly pendingFrames: number;
+    readonly pendingBytes: number;
+    flush(): Promise<void>;
+  };
+  follow(body: FrameBody): void;
+}
+
+export interface ReplicaClock {
+  /** Milliseconds, monotonic. */
+  monotonic(): number;
+  /** Calls `run` later, once; returns what cancels it. */
+  timer(delayMs: number, run: () => void): () => void;
+  /** From 0 to 1. */
+  random(): number;
+  yieldToEventLoop(): Promise<void>;
+}
+
+export interface ReplicaLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+export interface ReplicaOptions {
+  readonly log: ReplicatedLog;
+  readonly cluster: string;
+  readonly identity: NodeIdentity;
+  /** Position of the record to read first (alignment.ts). */
+  readonly from: number;
+  /** Position of the last record that the log held then: this node has caught up when it has read so far. */
+  readonly last: number;
+  readonly engine: ReplicatedEngine;
+  readonly commitLog: ReplicatedCommitLog;
+  readonly clock: ReplicaClock;
+  readonly notes: ReplicaLog;
+  /** Called when this node has begun to lead. It counts as leading to everybody else once that has returned. */
+  onLeading(): Promise<void>;
+  /** Must end the process. */
+  stop(error: Error): void;
+}
+
+export class Replica {
+  readonly #options: ReplicaOptions;
+  readonly #role = new Role();
+  readonly #reader: RecordReader;
+  readonly #peers = new Peers();
+  readonly #patience: LeaderPatience;
+  #stopListening: (() => void) | null = null;
+  #cancelTick: (() => void) | null = null;
+  #ticks = 0;
+  #tail: AbortController | null = null;
+  #following: Promise<void> | null = null;
+  #isApplying = false;
+  #isClosed = false;
+  /** The last position that the log is known to have. */
+  #knownEnd = 0;
+  #progressAtMs = 0;
+  #currentAtMs = 0;
+  #stoodAtMs = 0;
+  #behindSinceMs: number | null = null;
+  #problem: string | null = null;
+  #hasLed = false;
+  #served: (() => void)[] = [];
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.#reader = new RecordReader(options.cluster, options.from);
+    this.#patience = new LeaderPatience(options.clock);
+  }
+
+  get view(): ReplicaView {
+    const now = this.#now();
+    return {
+      role: this.#role.name,
+      epoch: this.#epoch,
+      leader: this.isLeading ? this.#options.identity : this.otherLeader,
+      isLeading: this.isLeading,
+      lagMs: this.isLeading ? 0 : now - this.#currentAtMs,
+      lagRecords: Math.max(0, this.#knownEnd - this.#position),
+      problem: this.#problem,
+      peers: this.#peers.list(now),
+    };
+  }
+
+  /** Whether commands may be decided here. */
+  get isLeading(): boolean {
+    return this.#role.name === 'leading' && this.#hasLed;
+  }
+
+  /** The node that takes writes, as far as this one knows; null where that is this node, or nobody. */
+  get otherLeader(): NodeIdentity | null {
+    const { leader } = this.#reader;
+    return leader === null || leader.run === this.#options.identity.run ? null : leader;
+  }
+
+  get #position(): number {
+    return this.#options.commitLog.leadership?.position ?? this.#reader.position;
+  }
+
+  get #epoch(): number {
+    return this.#options.commitLog.leadership?.epoch ?? this.#reader.epoch;
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  /** Begins to follow. */
+  start(): void {
+    const { log, last } = this.#options;
+    this.#knownEnd = last;
+    this.#stopListening = log.onAnnouncement((message) => this.#hear(message));
+    this.#role.apply('ALIGNED');
+    this.#progressAtMs = this.#now();
+    this.#currentAtMs = this.#now();
+    this.#patience.waitForLeader();
+    if (last === 0) this.#patience.waitForOthers();
+    this.#following = this.#follow();
+    this.#scheduleTick();
+  }
+
+  /** Resolves when this node has something to show: it has caught up once, and there is a first event. */
+  whenServing(): Promise<void> {
+    if (this.#isServing) return Promise.resolve();
+    return new Promise((resolve) => this.#served.push(resolve));
+  }
+
+  get #isServing(): boolean {
+    const { engine } = this.#options;
+    return engine.durableId > 0 && (this.isLeading || this.#role.name === 'following');
+  }
+
+  /** Lets another node lead; this one follows. Resolves at once where this node does not lead. */
+  async handOver(): Promise<void> {
+    if (!this.#role.apply('HAND_OVER')) return;
+    const { engine, commitLog, notes } = this.#options;
+    await engine.journal.flush();
+    const { leadership } = commitLog;
+    assert(leadership !== null, 'who hands over has led');
+    this.#announce(true);
+    this.#hasLed = false;
+    this.#reader.resume({ ...leadership, id: engine.lastId, chain: engine.journal.appendedChain });
+    commitLog.resign();
+    this.#role.apply('HANDED_OVER');
+    this.#knownEnd = Math.max(this.#knownEnd, leadership.position);
+    this.#patience.waitForLeader();
+    notes.info({ epoch: leadership.epoch }, 'This node has handed over; it follows');
+    if (!this.#isClosed) this.#following = this.#follow();
+  }
+
+  /** Hands over if this node leads, and stops. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.handOver();
+    this.#cancelTick?.();
+    this.#stopListening?.();
+    this.#tail?.abort();
+    await this.#following;
+    this.#options.commitLog.close();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isClosed && this.#problem === null && this.#role.name !== 'leading') {
+      const tail = new AbortController();
+      this.#tail = tail;
+      try {
+        for await (const record of keptTail(this.#options.log, this.#reader.position + 1, tail.signal)) {
+          await this.#take(record);
+          if (this.#isClosed || tail.signal.aborted || this.#role.name === 'leading') break;
+        }
+      } catch (error) {
+        this.#judge(error);
+      }
+      if (this.#role.name !== 'leading' && !this.#isClosed && this.#problem === null) await this.#pause();
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.timer(RETRY_PAUSE_MS, resolve));
+  }
+
+  /** What is newer stops following, and reads go on; what is wrong stops the process. */
+  #judge(error: unknown): void {
+    const { notes, stop } = this.#options;
+    if (error instanceof NewerRecordError) {
+      this.#problem = error.message;
+      notes.warn({ err: error }, `This node follows no further: ${error.message}. Upgrade it.`);
+    } else if (error instanceof LogDamageError || error instanceof FencedError) {
+      this.#problem = error.message;
+      stop(new Error(`This node cannot go on: ${error.message}`, { cause: error }));
+    } else notes.warn({ err: error }, 'The replicated log could not be followed; trying again');
+  }
+
+  async #take(record: LogRecord): Promise<void> {
+    this.#isApplying = true;
+    try {
+      const decided = this.#reader.read(record);
+      this.#knownEnd = Math.max(this.#knownEnd, record.position);
+      if (decided.kind === 'batch') await this.#apply(decided.frames);
+      if (decided.kind === 'leader') await this.#led(decided.leader);
+      this.#progressAtMs = this.#now();
+      this.#noteProgress();
+    } finally {
+      this.#isApplying = false;
+    }
+  }
+
+  async #apply(frames: readonly DecidedFrame[]): Promise<void> {
+    const { engine, commitLog, clock } = this.#options;
+    commitLog.decided(frames.at(-1)?.lastId ?? 0);
+    let sliceEndMs = this.#now() + SLICE_MS;
+    for (const { body, lastId, previousChain } of frames) {
+      if (lastId <= engine.lastId) continue;
+      if (engine.journal.appendedChain !== previousChain)
+        throw new LogDamageError(`event ${engine.lastId} has another checksum here than in the log`);
+      engine.follow(body);
+      const { pendingBytes, pendingFrames } = engine.journal;
+      if (pendingBytes > UNSYNCED_BYTES_MAX || pendingFrames > UNSYNCED_FRAMES_MAX)
+        await engine.journal.flush();
+      if (this.#now() < sliceEndMs) continue;
+      await clock.yieldToEventLoop();
+      sliceEndMs = this.#now() + SLICE_MS;
+    }
+  }
+
+  /** A take-over record: of this start of this node, or of another one. */
+  async #led(leader: NodeIdentity): Promise<void> {
+    const { identity, engine, commitLog, notes, onLeading } = this.#options;
+    this.#patience.waitForLeader();
+    if (leader.run !== identity.run) {
+      this.#role.apply('LOST');
+      notes.info({ leader: leader.node, epoch: this.#reader.epoch }, `${leader.node} leads now`);
+      return;
+    }
+    // Not where there is more behind it: then another node has taken over since.
+    if (this.#knownEnd > this.#reader.position || !this.#role.apply('WON')) return;
+    await engine.journal.flush();
+    commitLog.lead({ epoch: this.#reader.epoch, position: this.#reader.position });
+    this.#announce();
+    await onLeading();
+    this.#hasLed = true;
+    notes.info({ epoch: this.#epoch }, 'This node leads now');
+  }
+
+  #noteProgress(): void {
+    if (this.#position >= this.#knownEnd) this.#role.apply('CAUGHT_UP');
+    this.#tellServing();
+  }
+
+  #tellServing(): void {
+    if (this.#served.length === 0 || !this.#isServing) return;
+    const served = this.#served;
+    this.#served = [];
+    for (const resolve of served) resolve();
+  }
+
+  #hear(message: Buffer): void {
+    const heard = decodeAnnouncement(message);
+    if (heard === null) return;
+    this.#peers.note(heard, this.#now());
+    if (heard.run === this.#options.identity.run) return;
+    const isLeader = heard.role === 'leading' || heard.handsOver;
+    if (!isLeader || heard.epoch < this.#epoch) return;
+    if (heard.epoch > this.#epoch && this.#role.apply('DEPOSED')) {
+      this.#options.stop(new FencedError(`${heard.node} took over`));
+      return;
+    }
+    this.#knownEnd = Math.max(this.#knownEnd, heard.position);
+    if (this.#position >= heard.position) this.#currentAtMs = this.#now();
+    if (!heard.handsOver) return this.#patience.waitForLeader();
+    this.#patience.end();
+    this.#standIfDue();
+  }
+
+  #scheduleTick(): void {
+    this.#cancelTick = this.#options.clock.timer(TICK_MS, () => {
+      if (this.#isClosed) return;
+      this.#tick();
+      this.#scheduleTick();
+    });
+  }
+
+  #tick(): void {
+    this.#ticks += 1;
+    const now = this.#now();
+    if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce();
+    if (this.#role.name === 'candidate' && now - this.#stoodAtMs > CANDIDACY_MS) this.#role.apply('LOST');
+    this.#noteProgress();
+    this.#noteLag(now);
+    this.#standIfDue();
+  }
+
+  #noteLag(now: number): void {
+    const isBehind = this.#reader.position < this.#knownEnd && this.#options.commitLog.leadership === null;
+    if (!isBehind) this.#behindSinceMs = null;
+    else this.#behindSinceMs ??= now;
+    if (this.#behindSinceMs === null || now - this.#behindSinceMs < STALL_MS) return;
+    this.#role.apply('FELL_BEHIND');
+    if (now - this.#progressAtMs < STALL_MS || this.#isApplying) return;
+    this.#progressAtMs = now;
+    this.#tail?.abort();
+  }
+
+  #standIfDue(): void {
+    if (!this.#patience.isOver || this.#isApplying || this.#isClosed || this.#problem !== null) return;
+    if (this.#position < this.#knownEnd || !this.#role.apply('LEADER_SILENT')) return;
+    this.#stoodAtMs = this.#now();
+    void this.#stand();
+  }
+
+  /** The tail tells who won, this node or another one: also when the outcome is not known. */
+  async #stand(): Promise<void> {
+    const { log, cluster, identity: by, notes } = this.#options;
+    const { id: previousId, chain: previousChain } = this.#reader.place ?? { id: 0, chain: 0 };
+    const epoch = this.#reader.epoch + 1;
+    notes.info({ epoch }, 'Nobody leads; this node tries to take over');
+    const record = encodeRecord({ kind: 'take-over', cluster, epoch, by, previousId, previousChain });
+    const outcome = await log.append(this.#reader.position, record);
+    if (outcome.kind === 'conflict' && this.#role.apply('LOST')) this.#patience.waitForLeader();
+    if (outcome.kind === 'unknown') notes.warn({ err: outcome.cause }, 'The replicated log does not answer');
+  }
+
+  #announce(handsOver = false): void {
+    const { log, identity, engine } = this.#options;
+    const announcement: Announcement = {
+      ...identity,
+      role: this.#role.name,
+      epoch: this.#epoch,
+      position: this.#position,
+      durableId: engine.durableId,
+      handsOver,
+    };
+    log.announce(encodeAnnouncement(announcement));
+  }
+}

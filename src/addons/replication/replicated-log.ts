@@ -1,0 +1,56 @@
+/**
+ * The log that the nodes of a cluster share, as an engine that replicates offers it: an order of records that every node
+ * sees alike. Consensus is its business. Flagstaff brings the fence: a record is appended at an expected position, so of
+ * two nodes that write at the same place one is told of a conflict.
+ *
+ * What an adapter guarantees, and its contract suite (test/addons/replication/replicated-log-contract.ts) checks:
+ * - Positions are 1, 2, 3 and so on. What stands at a position never changes.
+ * - `append` at position n succeeds only where n is the last position at that moment. `conflict` means that nothing was
+ *   appended by this call or by an earlier one of the same caller whose outcome is known; `unknown` means that the
+ *   record may be there, may never be, or may still arrive.
+ * - `read` asks the part of the log that decides, never a copy that may be behind.
+ * - `tail` yields each record once, in order, without a gap. It may end or throw at any time; the caller goes on from
+ *   where it was.
+ * - What is purged is gone for every node, and positions stay what they are. A tail from a position that is purged begins
+ *   with the first one that is kept.
+ * - Announcements are told to the nodes that listen, and may be lost, delayed or doubled. Nothing that must be true
+ *   depends on them.
+ */
+
+/** Records that are larger are refused: servers take messages of 1 MiB unless they are configured otherwise. */
+export const RECORD_BYTES_MAX = 768 * 1024;
+
+export type AppendOutcome =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+/** Positions of the oldest record that is kept and of the newest one; `last` is 0 in a log that never held any. */
+export interface LogExtent {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface LogRecord {
+  readonly position: number;
+  /** Belongs to the receiver. */
+  readonly bytes: Buffer;
+}
+
+export interface ReplicatedLog {
+  /** Rejects when the log cannot be reached. */
+  extent(): Promise<LogExtent>;
+  /** Appends `record` as position `expectedLast + 1`. Never rejects. */
+  append(expectedLast: number, record: Uint8Array): Promise<AppendOutcome>;
+  /** The record at a position; null where there is none, yet or any more. Rejects when the log cannot be reached. */
+  read(position: number): Promise<Buffer | null>;
+  /** Forgets all records before a position. Rejects when it is not known whether the log has. */
+  purge(before: number): Promise<void>;
+  /** The records from a position on, as they come, until `signal` is aborted. */
+  tail(from: number, signal: AbortSignal): AsyncIterable<LogRecord>;
+  /** Tells whoever listens; nothing says whether anybody does. */
+  announce(message: Uint8Array): void;
+  /** Calls `listener` with each announcement, this node's own included. Returns what ends that. */
+  onAnnouncement(listener: (message: Buffer) => void): () => void;
+  close(): Promise<void>;
+}

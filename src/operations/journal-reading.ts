@@ -1,0 +1,177 @@
+/**
+ * Reads the frames of a journal in order, from any event on, while a server may be appending to it. It changes
+ * nothing. Every frame on the way, even a skipped one, is verified and must follow the previous one.
+ *
+ * The end of the last segment may be a write that is under way, or that a crash interrupted. That is not damage, and
+ * reading ends before it. Anything else that is wrong is a `DataFolderError` that names the file and the offset.
+ */
+import { join } from 'node:path';
+import { ADVICE_DAMAGED, DataFolderError } from '../persistence/disk/data-folder-error.ts';
+import { type Boundary, type Frame, lastEventId, type RecordedFrame } from '../persistence/journal/frame.ts';
+import { frameEnd, type RawFrame } from '../persistence/journal/frame-format.ts';
+import { decodePayload, peekId } from '../persistence/journal/frame-payload.ts';
+import { type FramePlace, readFrames } from '../persistence/journal/frame-reader.ts';
+import { segmentFileName } from '../persistence/journal/segment.ts';
+import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../persistence/journal/segment-end.ts';
+import {
+  type JournalSource,
+  listSegments,
+  type OpenSegment,
+  withSegment,
+} from '../persistence/journal/segment-file.ts';
+import { scanFrames, scanStartOf } from '../persistence/journal/segment-scan.ts';
+
+/** A frame, and where it lies. `raw.previous` is the checksum of the frame before it. */
+export interface FoundFrame {
+  readonly frame: RecordedFrame;
+  readonly raw: RawFrame;
+  readonly segment: number;
+}
+
+export interface ReadOptions {
+  /** Frames whose first event is newer than this are visited; it has to be the last event of a frame, or 0. */
+  readonly afterId: number;
+  /** Return false to stop after this frame. */
+  visit(found: FoundFrame): boolean | undefined;
+}
+
+export interface ReadEnd {
+  /** The last event visited; `afterId` when there was none. */
+  readonly lastId: number;
+  /** Behind the last frame visited; null when there was none. */
+  readonly boundary: Boundary | null;
+}
+
+/** Position in `segments` of the one that holds event `id`, or will; -1 when it lies before all of them. */
+export function segmentOf(segments: readonly number[], id: number): number {
+  return segments.findLastIndex((firstId) => firstId <= id);
+}
+
+export async function readJournal(source: JournalSource, options: ReadOptions): Promise<ReadEnd> {
+  const segments = await listSegments(source);
+  const start = segmentOf(segments, options.afterId + 1);
+  if (start < 0 && segments.length > 0) throw startsLate(source, options.afterId, segments[0] ?? 0);
+  const reader = new JournalReader(source, options);
+  for (const firstId of segments.slice(Math.max(start, 0))) {
+    await reader.segment(firstId, firstId === segments.at(-1));
+    if (reader.stopped) break;
+  }
+  return { lastId: reader.lastId, boundary: reader.boundary };
+}
+
+/** Where the frame that ends with event `id`, or holds it, ends; null when no segment holds it. */
+export async function boundaryAt(source: JournalSource, id: number): Promise<Boundary | null> {
+  const segments = await listSegments(source);
+  const firstId = segments[segmentOf(segments, id)];
+  if (firstId === undefined) return null;
+  const afterId = firstId - 1;
+  const { boundary, lastId } = await readJournal(source, {
+    afterId,
+    visit: ({ frame }) => frame.id + frame.events.length - 1 < id,
+  });
+  return lastId >= id ? boundary : null;
+}
+
+/** The header of a segment and its first frame, null for an empty one. */
+export async function readFirstFrame(source: JournalSource, firstId: number): Promise<Frame | null> {
+  let first: Frame | null = null;
+  await readJournal(source, {
+    afterId: firstId - 1,
+    visit: ({ frame }) => {
+      first = frame;
+      return false;
+    },
+  });
+  return first;
+}
+
+/** The last whole frame of a segment, null for an empty one: all are verified, and only this one is decoded. */
+export async function readLastFrame(source: JournalSource, firstId: number): Promise<Frame | null> {
+  const place = await lastPlace(source, firstId);
+  if (place === null) return null;
+  let last: Frame | null = null;
+  await readFrames({ ...source, isKept: () => true }, [place], (frame) => {
+    last = frame;
+  });
+  return last;
+}
+
+function lastPlace(source: JournalSource, firstId: number): Promise<FramePlace | null> {
+  return withSegment(source, firstId, async (segment) => {
+    if (segment.header === null) return null;
+    let place: FramePlace | null = null;
+    await scanFrames(segment, scanStartOf(segment.header), (raw) => {
+      place = { segment: firstId, offset: raw.offset, bytesEnd: frameEnd(raw) };
+      return true;
+    });
+    return place;
+  });
+}
+
+function startsLate({ folder }: JournalSource, afterId: number, firstId: number): DataFolderError {
+  const problem = `The events from ${afterId + 1} to ${firstId - 1} are no longer in the journal`;
+  const file = join(folder, segmentFileName(firstId));
+  return new DataFolderError(problem, { file, offset: 0, advice: 'Choose a later moment, or use a backup.' });
+}
+
+class JournalReader {
+  readonly #source: JournalSource;
+  readonly #options: ReadOptions;
+  #chain: number | null = null;
+  #scannedId: number | null = null;
+  lastId: number;
+  boundary: Boundary | null = null;
+  stopped = false;
+
+  constructor(source: JournalSource, options: ReadOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.lastId = options.afterId;
+  }
+
+  async segment(firstId: number, isLast: boolean): Promise<void> {
+    await withSegment(this.#source, firstId, async (segment) => {
+      const { path, header } = segment;
+      if (header === null) return this.#refuseDamage(segment, await judgeMissingHeader(segment, isLast));
+      const follows = this.#scannedId === null || this.#scannedId + 1 === firstId;
+      if (header.firstId !== firstId || !follows || (this.#chain !== null && this.#chain !== header.chain)) {
+        throw this.#damaged(path, 0, 'a file does not follow the one before it');
+      }
+      this.#scannedId = firstId - 1;
+      const end = await scanFrames(segment, scanStartOf(header), (raw, payload) =>
+        this.#visit(segment, raw, payload),
+      );
+      this.#chain = end.chain;
+      if (!this.stopped) this.#refuseDamage(segment, await judgeScanEnd(segment, end, isLast));
+    });
+  }
+
+  #visit({ path, firstId: segment }: OpenSegment, raw: RawFrame, payload: Buffer): boolean {
+    const id = peekId(payload);
+    if (id === null) throw this.#damaged(path, raw.offset, 'a frame holds no event id');
+    if (id <= this.#options.afterId) {
+      this.#scannedId = null;
+      return true;
+    }
+    const decoded = decodePayload(payload, raw);
+    if (decoded.problem !== null) throw this.#damaged(path, raw.offset, decoded.problem);
+    const { frame } = decoded;
+    if (frame.id !== this.lastId + 1) {
+      throw this.#damaged(path, raw.offset, `event ${frame.id} is where event ${this.lastId + 1} should be`);
+    }
+    this.lastId = lastEventId(frame);
+    this.#scannedId = this.lastId;
+    this.boundary = { segment, offset: frameEnd(raw), chain: raw.checksum };
+    if (this.#options.visit({ frame, raw, segment }) === false) this.stopped = true;
+    return !this.stopped;
+  }
+
+  #refuseDamage({ path }: OpenSegment, end: SegmentEnd): void {
+    if (end.kind === 'damage') throw this.#damaged(path, end.offset, end.what);
+  }
+
+  #damaged(file: string, offset: number, what: string): DataFolderError {
+    const details = { file, offset, lastGoodEventId: this.lastId, advice: ADVICE_DAMAGED };
+    return new DataFolderError(`The journal is damaged: ${what}`, details);
+  }
+}

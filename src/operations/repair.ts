@@ -1,0 +1,154 @@
+/**
+ * Repairs a damaged folder. The consistent part is built beside it, a trial start proves that it is good, and then it
+ * takes the place of the old files. Those are moved aside unchanged and never deleted.
+ *
+ * `repaired.tmp` in the data folder holds the new journal and snapshots while they are being made. It is complete
+ * once its file `ready` is on disk. Exchanging it for the old files may be interrupted anywhere, and the next repair
+ * continues it. Until then no server starts (unfinished-repair.ts).
+ */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { loaderOf, replayFrame } from '../actors/state/state-loader.ts';
+import { snapshotSections, stateHash } from '../actors/state/world-snapshot.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
+import { createDataFolder, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
+import { type FileSystem, withFile } from '../persistence/disk/file-system.ts';
+import { writeFully } from '../persistence/disk/write-fully.ts';
+import { lastEventId } from '../persistence/journal/frame.ts';
+import { LOG_BEGINNING_FILE_NAME } from '../persistence/journal/log-beginning.ts';
+import { recover } from '../persistence/recovery/recovery.ts';
+import { readyFile, repairFolder } from '../persistence/recovery/unfinished-repair.ts';
+import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
+import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
+import { OperationError } from './operation-error.ts';
+import type { RepairPlan } from './repair-plan.ts';
+import { copyRun, replayRun } from './run-files.ts';
+
+export interface RepairOptions {
+  readonly fs: FileSystem;
+  /** The data folder, whose lock the caller holds. */
+  readonly folder: string;
+  readonly plan: RepairPlan;
+  /** The unused name of the folder, within the data folder, to which the old files are moved. */
+  readonly asideName: string;
+}
+
+export interface Repaired {
+  readonly lastId: number;
+  readonly stateHash: string;
+  /** The folder that holds the old files. */
+  readonly aside: string;
+}
+
+export async function repair(options: RepairOptions): Promise<Repaired> {
+  const { fs, folder, plan, asideName } = options;
+  const aside = join(folder, asideName);
+  if (await fs.exists(aside)) throw new OperationError('occupied', `${aside} is there already.`);
+  const target = dataFolder(repairFolder(folder));
+  rmSync(target.root, { recursive: true, force: true });
+  await createDataFolder(fs, target);
+  const world = await build(options, target);
+  const hash = stateHash(world);
+  await proveStart(fs, target, plan.lastId, hash);
+  await declareReady(fs, folder, asideName);
+  await exchange(fs, folder, aside);
+  return { lastId: plan.lastId, stateHash: hash, aside };
+}
+
+/** Finishes a repair that was interrupted after it was ready; false when there is none. */
+export async function finishRepair(fs: FileSystem, folder: string): Promise<boolean> {
+  const path = readyFile(folder);
+  if (!(await fs.exists(path))) return false;
+  const asideName = await withFile(fs, path, async (file) => {
+    const bytes = Buffer.alloc(await file.size());
+    await file.read(bytes, 0, bytes.length, 0);
+    return bytes.toString();
+  });
+  await exchange(fs, folder, join(folder, asideName));
+  return true;
+}
+
+/** The kept segments and snapshots, and a new snapshot of the state, which is returned. */
+async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): Promise<World> {
+  const from = dataFolder(folder);
+  const { base, run, lastId, firstSegment } = plan;
+  if (run !== null && firstSegment !== null) {
+    await copyRun(fs, { from: from.journal, to: target.journal, run, firstSegment });
+  }
+  const world = emptyWorld();
+  let lastAt = base?.header?.at ?? 0;
+  let replayedId = base?.id ?? 0;
+  if (base !== null) {
+    const loader = loaderOf(world);
+    const onRecord = (section: string, record: unknown): void => loader.load(section, record);
+    const reading = await readSnapshot({ fs, path: base.path, onRecord });
+    if (reading.problem !== null) throw new OperationError('unsound', `${base.path}: ${reading.problem}`);
+  }
+  if (run !== null) {
+    await replayRun({ fs, folder: from.journal }, run, (frame) => {
+      if (frame.id <= replayedId) return;
+      assert(frame.id === replayedId + 1, `event ${frame.id} does not follow event ${replayedId}`);
+      replayFrame(world, frame);
+      replayedId = lastEventId(frame);
+      lastAt = frame.at;
+    });
+  }
+  assert(replayedId === lastId, `the repaired state is that of event ${replayedId}, not ${lastId}`);
+  await writeSnapshot({
+    fs,
+    folder: target.snapshots,
+    id: lastId,
+    at: lastAt,
+    chain: run?.end.chain ?? base?.header?.chain ?? 0,
+    sections: snapshotSections(world),
+    durable: () => Promise.resolve(),
+  });
+  return world;
+}
+
+async function proveStart(fs: FileSystem, target: DataFolder, lastId: number, hash: string): Promise<void> {
+  const world = emptyWorld();
+  const log = { info: () => undefined, warn: () => undefined };
+  const report = await recover({ fs, folder: target.root, loader: loaderOf(world), log });
+  if (report.lastId === lastId && stateHash(world) === hash) return;
+  const message = `The repaired files and the damaged ones give different states at event ${lastId}; nothing was changed.`;
+  throw new OperationError('unsound', message);
+}
+
+async function declareReady(fs: FileSystem, folder: string, asideName: string): Promise<void> {
+  const file = await fs.open(readyFile(folder), 'create');
+  try {
+    await writeFully(file, Buffer.from(asideName), 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await fs.syncFolder(repairFolder(folder));
+  await fs.syncFolder(folder);
+}
+
+/** Skips each step that was done before, so that all of it can be repeated. */
+async function exchange(fs: FileSystem, folder: string, aside: string): Promise<void> {
+  await fs.makeFolder(aside);
+  const beginning = (of: string): string => join(of, LOG_BEGINNING_FILE_NAME);
+  // What the old journal began with must not be asked of the new one.
+  if (await fs.exists(join(repairFolder(folder), 'journal')))
+    await moveIfThere(fs, beginning(folder), beginning(aside));
+  for (const name of ['snapshots', 'journal']) {
+    const [current, repaired] = [join(folder, name), join(repairFolder(folder), name)];
+    if (!(await fs.exists(repaired))) continue;
+    if (await fs.exists(current)) await fs.rename(current, join(aside, name));
+    await fs.rename(repaired, current);
+    await fs.syncFolder(aside);
+    await fs.syncFolder(folder);
+  }
+  await moveIfThere(fs, beginning(repairFolder(folder)), beginning(folder));
+  await fs.remove(readyFile(folder));
+  rmSync(repairFolder(folder), { recursive: true, force: true });
+  await fs.syncFolder(folder);
+}
+
+async function moveIfThere(fs: FileSystem, from: string, to: string): Promise<void> {
+  if (await fs.exists(from)) await fs.rename(from, to);
+}

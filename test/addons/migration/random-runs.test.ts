@@ -1,0 +1,18 @@
+/** The short form of what long-forms.ts does beside real Unleash servers: the source is a Flagstaff, whose interface is the same. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { ADMIN_TOKEN, startTestServer } from '../../support/server.ts';
+import { CLIENT_TOKENS, migrateAtRandom } from './random-runs.ts';
+
+it('a migration of random contents that is killed, repeated, and run while the source changes makes nothing less on, and ends equal', async () => {
+  const source = await startTestServer({ env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKENS } });
+  try {
+    const { steps, evaluationsCompared } = await migrateAtRandom({
+      source: { origin: source.origin, token: ADMIN_TOKEN },
+      ...{ seed: 25, flags: 12, kills: 2, changingRuns: 3, contexts: 50 },
+    });
+    assert(steps > 5 && evaluationsCompared > 500, `${steps} steps, ${evaluationsCompared} evaluations`);
+  } finally {
+    await source.stop();
+  }
+});

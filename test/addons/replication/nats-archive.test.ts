@@ -1,0 +1,66 @@
+/** The archive on the object store of NATS keeps the contract, and leaves the event loop to others meanwhile. */
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
+import { openNatsArchive } from '../../../src/addons/replication/nats-archive.ts';
+import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
+import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
+import { type ArchiveFactory, describeFileArchive } from './archive-contract.ts';
+
+const LOG = { info: () => undefined, warn: () => undefined };
+const skip = noNatsServer ?? false;
+
+const connectionTo = (servers: readonly string[]): Promise<NatsConnection> =>
+  connectToNats({ servers, name: 'test', user: null, credentialsFile: null, tls: null, log: LOG });
+
+/** Servers of a new cluster accept connections before they have chosen who keeps streams. */
+async function opened(connection: NatsConnection, replicas: number): Promise<FileArchive> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await openNatsArchive({ connection, name: 'contract', replicas });
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+function factoryOf(count: number): ArchiveFactory {
+  let nats: NatsCluster;
+  const connections: NatsConnection[] = [];
+  return {
+    async open() {
+      nats = await startNats(count);
+      connections.push(await connectionTo(nats.urls), await connectionTo(nats.urls));
+      const [one, other] = connections as [NatsConnection, NatsConnection];
+      return [await opened(one, count), await opened(other, count)];
+    },
+    async close() {
+      await Promise.all(connections.map((connection) => connection.close()));
+      await nats.close();
+    },
+  };
+}
+
+describeFileArchive('on one NATS server', factoryOf(1), skip);
+describeFileArchive('on three NATS servers', factoryOf(3), skip);
+
+describe('putting a large file', { skip }, () => {
+  it('holds the event loop for milliseconds only', async (t) => {
+    const factory = factoryOf(1);
+    const [archive] = await factory.open();
+    try {
+      const delays = monitorEventLoopDelay({ resolution: 1 });
+      delays.enable();
+      await archive.put('large', Buffer.alloc(4 * 1024 * 1024, 1));
+      delays.disable();
+      const [usualMs, worstMs] = [delays.percentile(90) / 1e6, delays.max / 1e6];
+      t.diagnostic(`p90 ${usualMs.toFixed(1)} ms, worst ${worstMs.toFixed(1)} ms`);
+      assert(usualMs < 20, 'nine of ten looks at the loop find it free, whatever else the machine does');
+    } finally {
+      await factory.close();
+    }
+  });
+});

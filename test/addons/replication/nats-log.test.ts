@@ -1,0 +1,102 @@
+/** The log on NATS JetStream keeps the contract, on one server and on a cluster of three. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
+import { openNatsLog } from '../../../src/addons/replication/nats-log.ts';
+import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
+import { openLog as openClusterLog } from '../../../src/start/cluster.ts';
+import { clusterConfig } from '../../../src/start/cluster-config.ts';
+import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
+import { describeReplicatedLog, type LogFactory } from './replicated-log-contract.ts';
+
+const LOG = { info: () => undefined, warn: () => undefined };
+
+async function openLog(
+  urls: readonly string[],
+  name: string,
+  durability: 'disk' | 'memory',
+): Promise<ReplicatedLog> {
+  const connection = await connectToNats({
+    ...{ servers: urls, name: 'test', user: null, credentialsFile: null, tls: null, log: LOG },
+  });
+  try {
+    return await openNatsLog({ connection, name, durability });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+function factoryOf(count: number): LogFactory {
+  let nats: NatsCluster;
+  let logs: readonly ReplicatedLog[] = [];
+  return {
+    async open() {
+      nats = await startNats(count);
+      const durability = count === 1 ? 'memory' : 'disk';
+      const one = await opened(() => openLog(nats.urls, 'contract', durability));
+      const other = await openLog(nats.urls, 'contract', durability);
+      logs = [one, other];
+      return [one, other];
+    },
+    async close() {
+      await Promise.all(logs.map((log) => log.close()));
+      await nats.close();
+    },
+  };
+}
+
+/** Servers of a new cluster accept connections before they have chosen who keeps streams. */
+async function opened(open: () => Promise<ReplicatedLog>): Promise<ReplicatedLog> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+const skip = noNatsServer ?? false;
+
+describeReplicatedLog('on one NATS server', factoryOf(1), skip);
+describeReplicatedLog('on three NATS servers', factoryOf(3), skip);
+
+describe('a NATS server that keeps one copy', { skip }, () => {
+  it('is refused, with what to do, unless the operator accepts the loss', async () => {
+    const nats = await startNats(1);
+    try {
+      const accepted = await openLog(nats.urls, 'one', 'memory');
+      await accepted.close();
+      await assert.rejects(openLog(nats.urls, 'one', 'disk'), {
+        name: 'UnsafeLogError',
+        message: /keeps 1 file replica\(s\), and 3 file replicas are needed/,
+      });
+    } finally {
+      await nats.close();
+    }
+  });
+});
+
+describe('a NATS server that asks for a user', { skip }, () => {
+  it('takes the one in REPLICATION_URL, and another one is a bad setting', async () => {
+    const users = 'accounts { A: { jetstream: enabled, users: [{ user: flags, password: "p@ss" }] } }';
+    const nats = await startNats(1, [users]);
+    const open = (user: string): Promise<ReplicatedLog> => {
+      const url = nats.urls[0]!.replace('//', `//${user}@`);
+      return openClusterLog(clusterConfig({ REPLICATION_URL: url, REPLICATION_DURABILITY: 'memory' })!, LOG);
+    };
+    try {
+      const log = await open('flags:p%40ss');
+      assert.deepEqual(await log.append(0, Buffer.from('a')), { kind: 'accepted' });
+      await log.close();
+      await assert.rejects(open('flags:wrong'), {
+        name: 'ConfigError',
+        message: /REPLICATION_URL refuse the connection: Authorization Violation/,
+      });
+    } finally {
+      await nats.close();
+    }
+  });
+});

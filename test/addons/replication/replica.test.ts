@@ -1,0 +1,267 @@
+/** Nodes that share a log: one leads, the others follow, and what the log refuses never happened. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { beginLog } from '../../../src/addons/replication/new-log.ts';
+import type { Command } from '../../../src/domain/decide/decide.ts';
+import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';
+import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
+import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
+import { createFlag, FOLDER, openTestEngine } from '../../support/engine.ts';
+import { commands } from '../../support/every-command.ts';
+import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { CLUSTER, TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
+
+const CREATED = { kind: 'response', response: ['feature-created'] } as const;
+
+async function clusterOf(count: number): Promise<TestCluster> {
+  const cluster = new TestCluster();
+  for (let added = 0; added < count; added += 1) cluster.add();
+  await cluster.leader();
+  await cluster.caughtUp();
+  return cluster;
+}
+
+const followersOf = (cluster: TestCluster): readonly TestNode[] =>
+  cluster.nodes.filter((node) => node.isRunning && !node.isLeading);
+
+describe('a cluster', () => {
+  it('begins with one leader, whose first events every node has', async () => {
+    const cluster = await clusterOf(3);
+    assert.equal(cluster.leaders.length, 1);
+    const places = cluster.nodes.map(({ place }) => place);
+    assert(places[0]!.lastId > 0);
+    assert.deepEqual(new Set(places.map((place) => JSON.stringify(place))).size, 1);
+    assert(followersOf(cluster).every(({ replica }) => replica!.view.role === 'following'));
+  });
+
+  it('has the same ids, checksums and state on every node, after any commands and a restart', async () => {
+    const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    for (const command of fc.sample(commands, { seed, numRuns: 400 })) leader.submit(command);
+    await cluster.pass(100);
+    const late = cluster.add();
+    await cluster.until('the late node runs', () => late.store !== null);
+    await cluster.caughtUp();
+    const [expected, ...others] = cluster.nodes.map(({ place }) => place);
+    for (const other of others) assert.deepEqual(other, expected, `SEED=${seed}`);
+    const [follower] = followersOf(cluster);
+    follower!.restart();
+    await cluster.until('it runs again', () => follower!.store !== null);
+    await cluster.caughtUp();
+    assert.deepEqual(follower!.place, expected, `SEED=${seed}`);
+  });
+
+  it('refuses commands where a node follows, and changes nothing', async () => {
+    const cluster = await clusterOf(2);
+    const follower = followersOf(cluster)[0]!;
+    const before = follower.place;
+    const outcome = await follower.execute(createFlag('f'));
+    assert(outcome.kind === 'refusal');
+    assert.match(outcome.refusal.message, /Another node of the cluster takes the writes/);
+    assert.deepEqual(follower.place, before);
+  });
+});
+
+describe('a change that is larger than a record', () => {
+  const large = createFlag('large', 'default');
+  const many = Array.from({ length: 200 }, (_, at) => ({
+    ...large,
+    name: `flag-${at}`,
+    metadata: { description: 'x'.repeat(5_000) },
+  }));
+
+  it('reaches the others in parts, all or none of it', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    const before = cluster.log.last;
+    const outcomes = many.map((command) => leader.submit(command as Command));
+    await cluster.until('all are created', () => outcomes.every(({ outcome }) => outcome !== null));
+    assert(cluster.log.last - before >= 2, 'the batch took several records');
+    await cluster.caughtUp();
+    assert.deepEqual(followersOf(cluster)[0]!.place, leader.place);
+  });
+
+  it('never happened when its leader ended before the last part', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    const { lastId } = leader.place;
+    const { link } = leader;
+    const append = link!.append.bind(link);
+    let parts = 0;
+    link!.append = async (...given) => {
+      parts += 1;
+      if (parts > 1) leader.crash();
+      return append(...given);
+    };
+    for (const command of many) leader.submit(command as Command);
+    await cluster.until('it has ended', () => !leader.isRunning);
+    const next = await cluster.leader();
+    assert.equal(next.place.lastId, lastId);
+    assert.deepEqual(await next.execute(createFlag('flag-0')), CREATED);
+    leader.begin();
+    await cluster.until('it runs again', () => leader.store !== null);
+    await cluster.caughtUp();
+    assert.deepEqual(leader.place, next.place);
+  });
+});
+
+describe('when the leader is gone', () => {
+  it('another node leads within 5 seconds, with all that was acknowledged', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    assert.deepEqual(await leader.execute(createFlag('before')), CREATED);
+    leader.crash();
+    const crashedAt = cluster.time.elapsedMs;
+    const next = await cluster.leader();
+    assert(cluster.time.elapsedMs - crashedAt <= 5_000);
+    const again = await next.execute(createFlag('before'));
+    assert.equal(again.kind, 'refusal');
+    assert.deepEqual(await next.execute(createFlag('after')), CREATED);
+    leader.begin();
+    await cluster.until('it runs again', () => leader.store !== null);
+    await cluster.caughtUp();
+    assert.deepEqual(leader.place, next.place);
+    assert.equal(leader.isLeading, false);
+  });
+
+  it('hands over at once when it stops in order', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    await leader.execute(createFlag('before'));
+    const [next] = followersOf(cluster);
+    await leader.close();
+    await cluster.until('the other one leads', () => next!.isLeading, 300);
+    assert.deepEqual(await next!.execute(createFlag('after')), CREATED);
+  });
+
+  it('follows again in the same process when it hands over', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    const [next] = followersOf(cluster);
+    await leader.execute(createFlag('before'));
+    void leader.replica!.handOver();
+    await cluster.until('the other one leads', () => next!.isLeading, 300);
+    await next!.execute(createFlag('after'));
+    await cluster.caughtUp();
+    assert.deepEqual([leader.place, leader.stops], [next!.place, []]);
+  });
+});
+
+describe('a leader that is cut off from the log', () => {
+  it('acknowledges nothing, and ends when it learns that another one took over; what it had is cut off', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    leader.link!.isCut = true;
+    const written = leader.submit(createFlag('never'));
+    await cluster.until('another node leads', () => cluster.leaders.length > 1);
+    const next = cluster.leaders.find((node) => node !== leader)!;
+    assert.deepEqual(await next.execute(createFlag('instead')), CREATED);
+    assert.equal(written.outcome, null);
+    const had = leader.place.lastId;
+    leader.link!.isCut = false;
+    await cluster.until('it has stopped', () => !leader.isRunning);
+    const [stop] = leader.stops;
+    assert(stop instanceof FencedError || stop?.cause instanceof FencedError, String(stop));
+    leader.begin();
+    await cluster.until('it follows', () => leader.replica?.view.role === 'following');
+    await cluster.caughtUp();
+    assert.equal(had, next.place.lastId);
+    assert.deepEqual(leader.place, next.place);
+    assert(
+      leader.notes.some((note) => note.startsWith('Events that the replicated log refused are cut off')),
+    );
+  });
+
+  it('goes on when nobody else took over, and its write succeeds once', async () => {
+    const cluster = await clusterOf(1);
+    const leader = await cluster.leader();
+    leader.link!.isCut = true;
+    const written = leader.submit(createFlag('f'));
+    await cluster.pass(5_000);
+    assert.equal(written.outcome, null);
+    const before = cluster.log.last;
+    leader.link!.isCut = false;
+    await cluster.until('it is acknowledged', () => written.outcome !== null);
+    assert.deepEqual(written.outcome, CREATED);
+    assert.equal(cluster.log.last, before + 1);
+  });
+});
+
+describe('a journal and a log that do not agree', () => {
+  it('keep a node from starting when the log has lost what was acknowledged', async () => {
+    const cluster = await clusterOf(1);
+    const leader = await cluster.leader();
+    await leader.execute(createFlag('a'));
+    await leader.execute(createFlag('b'));
+    leader.crash();
+    cluster.log.loseTail(2);
+    leader.begin();
+    await cluster.until('it has refused', () => !leader.isRunning);
+    assert.match(leader.stops[0]!.message, /tell different histories/);
+  });
+
+  it('keep a node from starting when the log is empty and the journal is not', async () => {
+    const cluster = await clusterOf(1);
+    const leader = await cluster.leader();
+    leader.crash();
+    cluster.log.loseTail(cluster.log.last);
+    leader.begin();
+    await cluster.until('it has refused', () => !leader.isRunning);
+    assert.match(leader.stops[0]!.message, /log is empty, and the journal of this node ends with event/);
+  });
+
+  it('stop a leader under whose feet the log was shortened', async () => {
+    const cluster = await clusterOf(1);
+    const leader = await cluster.leader();
+    await leader.execute(createFlag('a'));
+    cluster.log.loseTail(1);
+    leader.submit(createFlag('b'));
+    await cluster.until('it has stopped', () => !leader.isRunning);
+    assert.match(leader.stops[0]!.message, /ends at position \d+, and position \d+ was acknowledged/);
+  });
+});
+
+describe('a log that begins behind a journal', () => {
+  it('is followed by the node with that journal and by copies of it, and by no other', async () => {
+    const alone = await openTestEngine();
+    await alone.execute(createFlag('from-before'));
+    alone.manual.runFreely();
+    await alone.store.close();
+    const cluster = new TestCluster();
+    const link = cluster.log.connect();
+    const end = await readJournalEnd(alone.disk, dataFolder(FOLDER));
+    const by = { node: 'x', run: 'ffffffff', address: '' };
+    const begun = beginLog({ log: link, cluster: CLUSTER, by, end });
+    const again = beginLog({ log: link, cluster: CLUSTER, by, end });
+    await cluster.pass(1);
+    const [first, second] = await Promise.all([begun, again]);
+    assert.deepEqual([first.kind, second.kind], ['begun', 'occupied']);
+    cluster.add(await copyOf(alone.disk));
+    cluster.add(alone.disk.crash());
+    const empty = cluster.add();
+    const leader = await cluster.leader();
+    assert.deepEqual(await leader.execute(createFlag('from-now-on')), CREATED);
+    await cluster.caughtUp();
+    const [original, copy] = cluster.nodes;
+    assert.deepEqual(copy!.stops, []);
+    assert.deepEqual(original!.place, copy!.place);
+    assert.match(
+      empty.stops[0]!.message,
+      /log begins after event 0, with which the journal of this node ends/,
+    );
+  });
+});
+
+/** The data folder on another disk. */
+async function copyOf(disk: MemoryFileSystem): Promise<MemoryFileSystem> {
+  const copy = new MemoryFileSystem();
+  const folder = dataFolder(FOLDER);
+  await createDataFolder(copy, folder);
+  for (const path of [folder.root, folder.journal, folder.snapshots]) {
+    for (const name of disk.namesIn(path)) copy.put(join(path, name), disk.bytesOf(join(path, name)));
+  }
+  return copy;
+}
