@@ -129,6 +129,11 @@ async function copyBeginning({ fs, from, to }: CopyOptions, oldest: number): Pro
   if (recorded.state === 'good' && oldest > recorded.beginning.firstId) {
     throw missingBeginning(from, recorded.beginning.firstId, oldest);
   }
+  await recordOldest(fs, to, oldest);
+}
+
+/** Records that the log of the folder begins with its segment of event `oldest`. */
+export async function recordOldest(fs: FileSystem, to: DataFolder, oldest: number): Promise<void> {
   const header = await withSegment({ fs, folder: to.journal }, oldest, async (segment) => segment.header);
   // Where the header is damaged, no start succeeds on the copy, and it is not kept.
   if (header !== null) await writeLogBeginning(fs, to.root, header);

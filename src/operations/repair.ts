@@ -21,6 +21,7 @@ import { recover } from '../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../persistence/recovery/unfinished-repair.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
+import { recordOldest } from './copy-folder.ts';
 import { OperationError } from './operation-error.ts';
 import type { RepairPlan } from './repair-plan.ts';
 import { copyRun, replayRun } from './run-files.ts';
@@ -75,6 +76,7 @@ async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): P
   const { base, run, lastId, firstSegment } = plan;
   if (run !== null && firstSegment !== null) {
     await copyRun(fs, { from: from.journal, to: target.journal, run, firstSegment });
+    await recordOldest(fs, target, firstSegment);
   }
   const world = emptyWorld();
   let lastAt = base?.header?.at ?? 0;

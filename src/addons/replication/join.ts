@@ -11,6 +11,7 @@ import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-f
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { replaceFile } from '../../persistence/disk/replace-file.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { writeLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments } from '../../persistence/journal/segment-file.ts';
 import { cutJournal, type JournalEnd, type JournalPlace } from '../../persistence/recovery/journal-end.ts';
@@ -54,7 +55,7 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
     reserve(run.lastId);
     // What the log refused goes, and so do zeros behind the end.
     if (place !== null && place.boundary !== null) await cutJournal(fs, folder, place);
-    await fetchSegments(options, run, from);
+    await fetchSegments(options, run, { from, isFirst: isEmpty });
   }
   const isSnapshotNew = snapshot !== null && (await fetchSnapshot(options, snapshot));
   return run.lastId > from || isSnapshotNew ? { keptId: from, lastId: Math.max(run.lastId, from) } : null;
@@ -77,7 +78,7 @@ async function commonPlace({ end, archive }: JoinOptions, run: ArchivedRun): Pro
 async function fetchSegments(
   { fs, folder, archive }: JoinOptions,
   run: ArchivedRun,
-  from: number,
+  { from, isFirst }: { readonly from: number; readonly isFirst: boolean },
 ): Promise<void> {
   let reached = from;
   let reachedChain: number | null = null;
@@ -91,6 +92,7 @@ async function fetchSegments(
     }
     const content =
       segment.firstId === reached + 1 ? bytes : contentBehind(bytes, frames, { id: reached, chain });
+    if (isFirst && reached === from) await writeLogBeginning(fs, folder.root, { firstId: from + 1, chain });
     const path = join(folder.journal, segmentFileName(reached + 1));
     await replaceFile(fs, path, content, { durable: true });
     reached = segment.lastId;

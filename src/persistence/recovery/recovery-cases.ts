@@ -21,8 +21,9 @@
  *   older-snapshot-and-journal    good      reached   newest bad, an older one good load that, set the bad aside
  *
  * "Mark" stands for the durable mark and for the record of where the log begins (log-beginning.ts): one of them proves
- * that there was a journal. Where that record is missing, as in folders of release 0.1.0, or cannot be read, the oldest
- * segment counts as the beginning. "Good" includes a torn tail, and zeros that no batch has overwritten yet; both are always cut off before anything is
+ * that there was a journal. Where that record cannot be read, or is missing as in folders of release 0.1.0, the oldest
+ * segment counts as the beginning. Where it is missing although a frame is of a format that came with it, the journal
+ * begins late, unless it begins with the first event of all. "Good" includes a torn tail, and zeros that no batch has overwritten yet; both are always cut off before anything is
  * appended. Zeros before the mark leave the journal behind the mark, and zeros before a later batch are damage. Even a bad snapshot says how far
  * the state had come, and the journal has to reach at least as far, or something is lost. Files of a newer format,
  * and names that end like the folder's own but are not, are refused by the survey itself.
@@ -36,7 +37,7 @@ export interface RecoveryFacts {
   readonly reachesMark: boolean;
   /** The record of where the log begins. */
   readonly beginning: 'absent' | 'unreadable' | 'good';
-  /** Whether the journal, if there is such a record to read, has that place and agrees with it. */
+  /** Whether the journal has that place and agrees with it; without a record, whether it needs none. */
   readonly holdsBeginning: boolean;
   readonly firstId: number;
   readonly lastId: number;

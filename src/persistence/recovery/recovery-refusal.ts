@@ -58,13 +58,22 @@ function journalMissing(
 }
 
 function journalBeginsLate({ beginning, journal }: FolderSurvey, folder: DataFolder): DataFolderError {
-  assert(beginning !== null && journal.firstId !== null, 'a journal that begins late has both');
+  assert(journal.firstId !== null, 'a journal that begins late has a beginning');
+  if (beginning === null) return missingRecord(folder, journal.firstId);
   const { firstId } = beginning;
   if (journal.firstId > firstId) return missingBeginning(folder, firstId, journal.firstId);
   const extent = `the log begins with event ${firstId}, and the journal has the events from ${journal.firstId} to ${journal.lastId}`;
   const problem = `The journal and ${LOG_BEGINNING_FILE_NAME} do not belong together: ${extent}`;
   const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
   return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_BEGINNING });
+}
+
+function missingRecord(folder: DataFolder, foundId: number): DataFolderError {
+  const problem =
+    `${LOG_BEGINNING_FILE_NAME} is missing, and the journal begins with event ${foundId}: ` +
+    `only that file tells whether retention deleted the events before it`;
+  const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
+  return new DataFolderError(problem, { file, advice: ADVICE_BEGINNING });
 }
 
 /** The log is recorded to begin with event `firstId`, and the oldest segment begins with event `foundId`. */

@@ -98,7 +98,10 @@ function surveyOf(surveyed: Surveyed): FolderSurvey {
     mark: reading.state,
     reachesMark: reachesMark(journal, reading),
     beginning: recorded.state,
-    holdsBeginning: beginning === null || holdsBeginning(journal, beginning),
+    holdsBeginning:
+      beginning === null
+        ? recorded.state === 'unreadable' || !lacksRecord(journal, snapshot?.id ?? 0)
+        : holdsBeginning(journal, beginning),
     firstId: journal.firstId ?? 0,
     lastId: journal.lastId,
     newestSnapshotId: badSnapshots[0]?.id ?? snapshot?.id ?? 0,
@@ -131,6 +134,14 @@ function reachesMark(journal: JournalSurvey, reading: MarkReading): boolean {
 /** Older segments than the recorded one are there when a crash kept retention from deleting them. */
 const holdsBeginning = ({ boundaries }: JournalSurvey, { firstId, chain }: SegmentStart): boolean =>
   boundaries.get(firstId - 1)?.chain === chain;
+
+/**
+ * A journal in today's format got its record before its first frame, and one of release 0.1.0, which kept none, before
+ * its first frame in that format. Where it begins with the first event, no segment before it can be missing; where no
+ * snapshot reaches to it, the gap is refused by itself.
+ */
+const lacksRecord = ({ firstId, lastId, isEndAppendable }: JournalSurvey, snapshotId: number): boolean =>
+  firstId !== null && firstId > 1 && firstId <= snapshotId + 1 && isEndAppendable && lastId >= firstId;
 
 /** The first good one of `files`, which are newest first. */
 async function chooseSnapshot(

@@ -211,6 +211,7 @@ test('exactly one case holds for every combination of facts', () => {
     for (const mark of ['absent', 'unreadable', 'good'] as const)
       for (const [beginning, holdsBeginning] of [
         ['absent', true],
+        ['absent', false],
         ['unreadable', true],
         ['good', true],
         ['good', false],
@@ -259,6 +260,7 @@ test('starting from a snapshot alone warns loudly, and the journal goes on behin
   assert.deepEqual(warnings, [
     'There is no journal. The server starts from the snapshot alone, without the events before it.',
   ]);
+  await writeLogBeginning(disk, FOLDER, { firstId: 21, chain: report.tail.chain });
   await appendFrames(disk, { frames: 3, tail: report.tail });
   const again = await recoverFrom(disk);
   assert.equal(again.report.label, 'snapshot-and-journal');
@@ -298,17 +300,34 @@ test('a folder without a record of where its log begins starts and gets one, fro
   await assert.rejects(recoverFrom(disk), /The journal file with which the log begins is missing/);
 });
 
-test('the record of where the log begins deleted together with the oldest segment is said at the start', async () => {
+test('the record of where the log begins deleted together with the oldest segments is refused', async () => {
   const { disk } = await fullDisk();
   disk.take(BEGINNING);
-  const whole = await recoverFrom(disk.copy());
-  assert.deepEqual(whole.warnings, [], 'nothing before the first event can be missing');
-  disk.take(SEGMENTS[0]!);
-  const { warnings } = await recoverFrom(disk);
-  assert.match(
-    warnings.join(),
-    /log\.beginning is missing and is written anew; the journal begins with event 11/,
-  );
+  for (const [segment, nextId] of [
+    [SEGMENTS[0]!, 11],
+    [SEGMENTS[1]!, 21],
+  ] as const) {
+    disk.take(segment);
+    const before = allFiles(disk);
+    await assert.rejects(recoverFrom(disk), (error) => {
+      assert(error instanceof DataFolderError);
+      const words = new RegExp(`^log\\.beginning is missing, and the journal begins with event ${nextId}: `);
+      assert.match(error.message, words);
+      assert.equal(error.file, BEGINNING);
+      return true;
+    });
+    assert.deepEqual(allFiles(disk), before, 'a refusal changes nothing');
+  }
+});
+
+test('a segment begun behind a snapshot, with a crash before the record of where the log begins, is no fault', async () => {
+  const { disk } = await fullDisk();
+  const { chain } = (await surveyOf(disk)).boundaries.get(20)!;
+  for (const path of [...SEGMENTS, MARK, BEGINNING]) disk.take(path);
+  disk.put(SEGMENTS[2]!, encodeSegmentHeader({ firstId: 21, chain }));
+  const { report, warnings } = await recoverFrom(disk);
+  assert.equal(report.lastId, 20);
+  assert.match(warnings.join(), /log\.beginning is missing and is written anew; the journal begins with/);
 });
 
 test('the whole journal gone, its mark included, is no fresh start', async () => {
