@@ -15,6 +15,7 @@ import {
   USER_FROM_ADDRESS,
 } from '../../src/passwords/passwords.ts';
 import { NEW_WAITING_MAX, SCRYPT_COST, ScryptQueue, WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 /** What a real server hashes with. */
 const REAL = new ScryptQueue();
@@ -203,10 +204,20 @@ describe('signing in with a password', () => {
   });
 });
 
+const SEED = Number(process.env.SEED ?? 64);
+const written = (groups: readonly number[]): string => groups.map((group) => group.toString(16)).join(':');
+/** Leaves out the first zeros, as many as follow each other. */
+const compressed = (groups: readonly number[]): string => written(groups).replace(/(^|:)0(?::0)+(:|$)/, '::');
+
 describe('an address', () => {
   it('counts with all of its IPv6 network, however it is written, and as itself in IPv4', () => {
     for (const [network, addresses] of [
       ['192.0.2.1', ['192.0.2.1', '::ffff:192.0.2.1', '0000:0000:0000:0000:0000:ffff:c000:0201']],
+      ['192.0.2.1', ['::ffff:192.0.2.1%eth0', '::FFFF:C000:201', '64:ff9b::192.0.2.1', '64:ff9b::c000:201']],
+      ['64:ff9b:0:1::/64', ['64:ff9b:0:1::192.0.2.1', '64:ff9b:0:1::1']],
+      ['fe80::/64', ['fe80::1', 'fe80::2%eth0', 'fe80::3:4%2']],
+      ['2001:0:0:1::/64', ['2001::1:0:0:0:1', '2001:0:0:1::', '2001:0:0:1::192.0.2.1']],
+      ['::/64', ['::1', '::', '::192.0.2.1']],
       ['2001:db8::/64', ['2001:db8::1', '2001:db8:0:0:1::1', '2001:db8:0:0:0:1:2:3', '2001:0DB8:0:0:f::']],
       ['2001:db8:1:2::/64', ['2001:db8:1:2::', '2001:db8:1:2:3::4', '2001:db8:1:2:3:4:5:6']],
       ['1::/64', ['1::8', '1:0:0:0:5:6:7:8']],
@@ -216,6 +227,21 @@ describe('an address', () => {
       for (const address of addresses) assert.equal(networkOf(address), network, address);
     }
     assert.notEqual(networkOf('1:2:3:4::1'), networkOf('1:2:3:5::1'));
+  });
+
+  it(`counts with those alone that share its first 64 bits, in each spelling (seed ${SEED})`, () => {
+    const random = seededRandom(SEED);
+    const groupsOf = (): number[] =>
+      Array.from({ length: 8 }, () => (random.chance(0.5) ? 0 : random.below(0x1_0000)));
+    for (let round = 0; round < 2_000; round += 1) {
+      const one = groupsOf();
+      // Beyond the addresses that hold one of IPv4.
+      one[0] = 0x2001;
+      const at = random.below(8);
+      const other = one.with(at, one[at]! ^ (1 << random.below(16)));
+      for (const spelling of [written(one), `${written(one)}%eth0`, compressed(one)])
+        assert.equal(networkOf(spelling) === networkOf(compressed(other)), at > 3, `${spelling} ${other}`);
+    }
   });
 });
 

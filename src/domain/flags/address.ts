@@ -45,6 +45,9 @@ export function canonicalAddress(text: string): string | null {
   return address.isMapped4() ? address.to4().correctForm() : address.correctForm();
 }
 
+/** The first 96 bits of 64:ff9b::/96 (RFC 6052), behind which a translator puts the IPv4 address of its client. */
+const TRANSLATED_PREFIX = 0x64ff9bn << 64n;
+
 /** The bits of an IPv6 address that name a network; whoever has one address has all of its network. */
 const NETWORK_BITS = 64n;
 
@@ -53,5 +56,7 @@ export function networkOf(text: string): string {
   const address = canonicalAddress(text) ?? text;
   const parsed = address.includes(':') ? parseAddress(address) : null;
   if (parsed === null) return address;
+  if (parsed.address >> 32n === TRANSLATED_PREFIX)
+    return Address4.fromBigInt(parsed.address & 0xffff_ffffn).correctForm();
   return `${Address6.fromBigInt((parsed.address >> NETWORK_BITS) << NETWORK_BITS).correctForm()}/64`;
 }
