@@ -93,6 +93,11 @@ for (const engine of ENGINES) {
       assert.equal((await admin('GET', `${FEATURES}/forged`, { cookie })).status, 404);
     });
 
+    it('lets a program write that sends the cookie and says nothing of where the request comes from', async () => {
+      const cookie = await cookieOf(ADMIN_TOKEN);
+      assert.equal((await admin('POST', FEATURES, { cookie }, { name: 'by-a-program' })).status, 201);
+    });
+
     it('gives way to a token that is sent, and opens nothing but the administrative interface', async () => {
       const cookie = await cookieOf(ADMIN_TOKEN);
       assert.equal((await admin('GET', '/projects', { cookie, authorization: '*:*.wrong' })).status, 401);
