@@ -36,6 +36,7 @@ import { LoopAccounts } from './loop-accounts.ts';
 import { Scheduler } from './scheduler.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
+import { WriteAllowances } from './write-allowances.ts';
 
 /**
  * What may be appended and not yet synced. When the disk hangs, this bounds the memory, whatever the number of
@@ -84,6 +85,8 @@ export class Engine {
   readonly feed: ChangeFeed;
   /** Who held the event loop for long. */
   readonly loopAccounts: LoopAccounts;
+  /** How much each user may still have written. */
+  readonly writeAllowances: WriteAllowances;
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
   readonly #durabilityWaiters: DurabilityWaiters;
@@ -101,6 +104,7 @@ export class Engine {
     this.journal = options.journal;
     this.eventLog = options.eventLog;
     this.loopAccounts = new LoopAccounts(options.clock.monotonic, options.clock.coreUsed);
+    this.writeAllowances = new WriteAllowances(options.world, options.clock.monotonic);
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
     const { firstId, lastId } = options.eventLog;
@@ -282,6 +286,8 @@ export class Engine {
   }
 
   #runWithin(turnTime: TurnTime, submission: Submission<unknown>, queuedAt: number): void {
+    const refusal = this.writeAllowances.refuse(submission.actor);
+    if (refusal !== null) return this.#finish(submission, { kind: 'refusal', refusal });
     let decided: Outcome<unknown> | Decided;
     try {
       decided = this.#decider.decide(submission, queuedAt, turnTime);
@@ -319,6 +325,7 @@ export class Engine {
       const response = rememberable(submission.retry, outcome);
       const complete = response === undefined ? payload : this.#encoder.addResponse(response);
       this.#recorder.append(change, response, ownBody(complete));
+      this.writeAllowances.charge(submission.actor, events.length, complete.length);
     }
     this.#finish(submission, outcome);
   }

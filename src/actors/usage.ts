@@ -44,7 +44,13 @@ export const APPLICATIONS_BYTES_MAX = 8 * 1024 * 1024;
 const SAVE_SOON_MS = 1_000;
 
 /** Between two saves: half of what a crash may lose, since a save takes a while. */
-const SAVE_INTERVAL_MS = 30_000;
+export const SAVE_INTERVAL_MS = 30_000;
+
+/**
+ * A save is followed by a pause of a second for each so many bytes: files are written whole, and the tokens of pages are public, so
+ * whoever reports a little of much in each period could have 138 GB written in a day.
+ */
+export const SAVED_BYTES_A_SECOND = 9 * 1024;
 
 const SEEN_FILE = 'seen';
 const SIGN_INS_FILE = 'sign-ins';
@@ -89,6 +95,8 @@ export class Usage {
   /** The last save that was asked for; each waits for the one before. */
   #saving: Promise<void> = Promise.resolve();
   #savedAtMs = Number.NEGATIVE_INFINITY;
+  /** After which the next save may come. */
+  #pauseMs = SAVE_INTERVAL_MS;
   #unsubscribe: (() => void) | null = null;
 
   constructor(options: UsageOptions) {
@@ -251,17 +259,18 @@ export class Usage {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     const sinceMs = this.#options.now() - this.#savedAtMs;
-    const isQuiet = !(sinceMs >= 0 && sinceMs < SAVE_INTERVAL_MS);
-    this.#options.timer(isQuiet ? SAVE_SOON_MS : SAVE_INTERVAL_MS - sinceMs, () => {
+    const isQuiet = !(sinceMs >= 0 && sinceMs < this.#pauseMs);
+    this.#options.timer(isQuiet ? SAVE_SOON_MS : this.#pauseMs - sinceMs, () => {
       this.#isScheduled = false;
       void this.save();
     });
   }
 
   async #save(): Promise<void> {
-    const { now, hasRoom, onFault } = this.#options;
+    const { now, hasRoom, onFault, folder } = this.#options;
     this.#savedAtMs = now();
     if (!hasRoom()) return this.#changed();
+    const writtenBefore = folder.writtenBytes;
     try {
       await this.#saveSeen();
       await this.#saveSignIns();
@@ -270,6 +279,9 @@ export class Usage {
       onFault(error);
       this.#changed();
     }
+    const written = folder.writtenBytes - writtenBefore;
+    if (written > 0)
+      this.#pauseMs = Math.max(SAVE_INTERVAL_MS, Math.ceil((written * 1000) / SAVED_BYTES_A_SECOND));
   }
 
   async #saveSeen(): Promise<void> {

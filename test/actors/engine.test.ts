@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
+import { WRITE_BURST_BYTES } from '../../src/actors/write-allowances.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { FLAG_BYTES_MAX } from '../../src/domain/flags/served-size.ts';
@@ -31,6 +32,26 @@ const strategy = (values: unknown): Command => ({
 });
 
 describe('the engine', () => {
+  it('takes no more from a user who has had much written, but from others, Admins, and later', async () => {
+    const { store, manual, submit, execute } = await openTestEngine();
+    const { writeAllowances } = store.engine;
+    const outcomeOf = async (userId: number, name: string): Promise<string | null> => {
+      const submitted = submit(createFlag(name), { actor: { name: 'somebody', userId } });
+      manual.runTurns();
+      await settle();
+      return refusalOf(submitted);
+    };
+    for (const username of ['viewer', 'other'])
+      await execute({ type: 'create-user', fields: { username, rootRole: 3 }, linkDigest: username });
+    const [ADMIN_ID, VIEWER_ID, OTHER_ID] = [1, 2, 3];
+    for (const userId of [VIEWER_ID, ADMIN_ID])
+      writeAllowances.charge({ name: '', userId }, 1, WRITE_BURST_BYTES);
+    assert.equal(await outcomeOf(VIEWER_ID, 'one'), 'ServiceUnavailableError');
+    assert.deepEqual([await outcomeOf(OTHER_ID, 'two'), await outcomeOf(ADMIN_ID, 'three')], [null, null]);
+    manual.monotonicMs += 1_000;
+    assert.equal(await outcomeOf(VIEWER_ID, 'four'), null);
+  });
+
   it('answers a write when its frame is durable, and not before', async () => {
     const { store, submit, gate, manual, disk } = await openTestEngine();
     gate.close();

@@ -1,7 +1,7 @@
 /** What applications report on a disk: saved behind, loaded at a start, and never a reason to fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Usage } from '../../src/actors/usage.ts';
+import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND, Usage } from '../../src/actors/usage.ts';
 import { UsageFolder } from '../../src/persistence/snapshots/usage-folder.ts';
 import { ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
 import { TestWorld } from '../support/test-world.ts';
@@ -54,8 +54,8 @@ class Bench {
     await this.usage.open();
   }
 
-  report(flag: string, yes: number, side: 'backend' | 'frontend' = 'backend'): void {
-    const who = { appName: 'shop', environment: 'production', side } as const;
+  report(flag: string, yes: number, side: 'backend' | 'frontend' = 'backend', appName = 'shop'): void {
+    const who = { appName, environment: 'production', side } as const;
     const application = { ...who, instanceId: 'i', sdkVersion: 'sdk:1', strategies: ['default'] };
     this.usage.application({ ...application, projects: ['*'], address: '' });
     const counts = [{ flag, yes, no: 0, variants: new Map([['v', yes]]) }];
@@ -85,6 +85,23 @@ describe('what applications reported', () => {
     assert.deepEqual(bench.usage.applications('backend').get('shop'), shop);
     bench.report('a', 4);
     assert.deepEqual(bench.yes('a'), [7]);
+  });
+
+  it('is saved the later, the more was written the last time, so that reports cannot fill the disk', async () => {
+    const bench = new Bench();
+    for (let at = 0; at < 2_000; at += 1)
+      bench.report('a', 1, 'backend', `application ${at} ${'x'.repeat(200)}`);
+    bench.timers.shift()?.callback();
+    await bench.usage.save();
+    const written = bench
+      .files()
+      .reduce((sum, name) => sum + bench.fs.bytesOf(`${FOLDER}/${name}`).length, 0);
+    assert(written > (SAVE_INTERVAL_MS / 1000) * SAVED_BYTES_A_SECOND);
+    bench.report('a', 1);
+    assert.deepEqual(
+      bench.timers.map(({ delayMs }) => delayMs),
+      [Math.ceil((written * 1000) / SAVED_BYTES_A_SECOND)],
+    );
   });
 
   it('is saved a second after the first change and then every half minute, and not while nothing changes', async () => {

@@ -7,7 +7,7 @@ import { ConfigError } from '../../src/process/settings.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { ROOT_FOLDER } from '../support/server.ts';
 import { LIMITS_PAGE, limitsPage } from './page.ts';
-import { SECTIONS } from './rows.ts';
+import { DAILY_WRITES, SECTIONS } from './rows.ts';
 
 it('docs/limits.md is what the table of limits says', () => {
   assert.equal(
@@ -26,6 +26,10 @@ it('each setting of the page exists, and refuses what is no number', () => {
       (error) => error instanceof ConfigError && error.message.startsWith(setting),
     );
   }
+});
+
+it('no caller but an Admin can make the server write more than 1 GB in a day', () => {
+  for (const { who, bytes } of DAILY_WRITES) assert(bytes <= 1e9, `${who}: ${bytes} bytes`);
 });
 
 it('README.md, docs/README.md and the description of the interface lead to the page', () => {

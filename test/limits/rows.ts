@@ -10,7 +10,13 @@ import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { CACHE_BYTES_MIN } from '../../src/actors/memory-budget.ts';
 import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/past-checkpoints.ts';
-import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
+import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
+import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
+import {
+  EVENT_CHARGE_BYTES_MIN,
+  WRITE_BURST_BYTES,
+  WRITTEN_BYTES_A_SECOND,
+} from '../../src/actors/write-allowances.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
@@ -157,6 +163,42 @@ const row = (counted: string, limit: string, beyond: string, setting: string | n
 });
 
 const transport = resolveLimits();
+
+const DAY_SECONDS = 86_400;
+const USER_A_DAY = WRITE_BURST_BYTES + DAY_SECONDS * WRITTEN_BYTES_A_SECOND;
+const SAVED_AT_ONCE = COUNTS_BYTES_MAX.backend + COUNTS_BYTES_MAX.frontend + 2 * APPLICATIONS_BYTES_MAX;
+const SNAPSHOTS_A_DAY = Math.ceil(USER_A_DAY / EVENT_CHARGE_BYTES_MIN / EVENTS_PER_SNAPSHOT);
+
+export interface DailyWrites {
+  readonly who: string;
+  readonly rate: string;
+  /** The most that the rate and the size of what is written come to, in a day. */
+  readonly bytes: number;
+  readonly beyond: string;
+}
+
+/** Whoever may do everything may also fill the disk, and is not in it. */
+export const DAILY_WRITES: readonly DailyWrites[] = [
+  {
+    who: `a user who is no Admin (such as a Viewer or a Member), whatever the requests: exports, sessions, tokens, favorites, changes of flags. An event counts as ${bytes(EVENT_CHARGE_BYTES_MIN)} at least, so a day has ${SNAPSHOTS_A_DAY} snapshots of the state besides`,
+    rate: `${bytes(WRITE_BURST_BYTES)} at once, ${bytes(WRITTEN_BYTES_A_SECOND)} a second; one more change`,
+    bytes: USER_A_DAY + CHANGE_BYTES_MAX,
+    beyond: '503 says in how many seconds it goes on',
+  },
+  {
+    who: 'all tokens of applications and of pages together: reports are saved as whole files, and a pause follows in proportion',
+    rate: `${bytes(SAVED_AT_ONCE)} at once, ${bytes(SAVED_BYTES_A_SECOND)} a second`,
+    bytes: SAVED_AT_ONCE + DAY_SECONDS * SAVED_BYTES_A_SECOND,
+    beyond: 'a crash loses the reports since the last save',
+  },
+  {
+    who: 'nobody: requests without a valid token are logged, with their paths',
+    rate: `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}, ${bytes(HEADER_BLOCK_BYTES_MAX)} each`,
+    bytes:
+      ((DAY_SECONDS * 1000) / REFUSED_LOGINS_PERIOD_MS) * REFUSED_LOGINS_LOGGED_MAX * HEADER_BLOCK_BYTES_MAX,
+    beyond: 'they are counted',
+  },
+];
 
 export const SECTIONS: readonly LimitSection[] = [
   {
@@ -570,5 +612,12 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('of a cluster: an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
       row('of a cluster: snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest is deleted'),
     ],
+  },
+  {
+    title: 'Writes of one caller',
+    introduction: `How much a caller can make the server write in a day: at most 1 GB. A log of all requests, where the operator wants one, is not in it.`,
+    rows: DAILY_WRITES.map(({ who, rate, bytes: most, beyond }) =>
+      row(who, `${rate}: ${Math.round(most / 1e6)} MB in a day`, beyond),
+    ),
   },
 ];

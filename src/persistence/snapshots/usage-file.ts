@@ -31,18 +31,20 @@ export async function writeUsageFile(
   fs: FileSystem,
   path: string,
   rows: Iterable<readonly unknown[]>,
-): Promise<void> {
+): Promise<number> {
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
+  let bytes: number;
   try {
     const file = await fs.open(temporary, 'create');
     try {
-      await writeRows(file, rows);
+      bytes = await writeRows(file, rows);
       await file.datasync();
     } finally {
       await file.close();
     }
     await fs.rename(temporary, path);
+    return bytes;
   } catch (error) {
     // On a full disk, what failed would take what the journal needs.
     await fs.remove(temporary).catch(() => undefined);
@@ -50,7 +52,7 @@ export async function writeUsageFile(
   }
 }
 
-async function writeRows(file: OpenFile, rows: Iterable<readonly unknown[]>): Promise<void> {
+async function writeRows(file: OpenFile, rows: Iterable<readonly unknown[]>): Promise<number> {
   await writeFully(file, MAGIC, 0);
   let at = MAGIC.length;
   let count = 0;
@@ -63,7 +65,9 @@ async function writeRows(file: OpenFile, rows: Iterable<readonly unknown[]>): Pr
     at += bytes.length;
     count += block.length;
   }
-  await writeFully(file, head(0, count), at);
+  const end = head(0, count);
+  await writeFully(file, end, at);
+  return at + end.length;
 }
 
 function* blocksOf(rows: Iterable<readonly unknown[]>): Generator<readonly unknown[]> {

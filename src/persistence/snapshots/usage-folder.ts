@@ -18,6 +18,8 @@ export interface UsageFolderOptions {
 
 export class UsageFolder {
   readonly #options: UsageFolderOptions;
+  /** In this process. */
+  writtenBytes = 0;
 
   constructor(options: UsageFolderOptions) {
     this.#options = options;
@@ -53,7 +55,7 @@ export class UsageFolder {
   async write(name: string, rows: Iterable<readonly unknown[]>): Promise<void> {
     const { fs, folder } = this.#options;
     await fs.makeFolder(folder);
-    await writeUsageFile(fs, this.#pathOf(name), rows);
+    this.writtenBytes += await writeUsageFile(fs, this.#pathOf(name), rows);
   }
 
   async remove(name: string): Promise<void> {

@@ -1,0 +1,81 @@
+/**
+ * How much each user may have the server write. Whoever may read may also sign in, export flags, mark favorites and make tokens,
+ * and each of these is an event that stays. So one measure bounds all that a user does: bytes of the journal, as a bucket that
+ * fills again with time. Admins, and admin tokens, are not bounded: they run the server, and may fill its disk in any case.
+ */
+import assert from 'node:assert/strict';
+import { ADMIN_ROLE_ID } from '../domain/access/roles.ts';
+import { groupsOf } from '../domain/people/roles-and-groups.ts';
+import type { Actor } from '../domain/state/decision.ts';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
+import type { World } from '../domain/state/world.ts';
+
+/** What a user may write at once: far more than a day of work, or an import, takes. */
+export const WRITE_BURST_BYTES = 128 * 2 ** 20;
+
+/** What comes back: with the burst, less than 1 GB in a day. */
+export const WRITTEN_BYTES_A_SECOND = 9 * 1024;
+
+/** Counted for an event that takes less: events lead to snapshots too, and take memory in the index. */
+export const EVENT_CHARGE_BYTES_MIN = 1024;
+
+/** Users who have written lately; some 100 bytes each. The one that wrote longest ago is forgotten. */
+export const ALLOWANCES_MAX = 10_000;
+
+interface Used {
+  bytes: number;
+  /** When `bytes` was so, in milliseconds. */
+  atMs: number;
+}
+
+export class WriteAllowances {
+  readonly #used = new Map<number, Used>();
+  readonly #world: World;
+  readonly #monotonicMs: () => number;
+
+  constructor(world: World, monotonicMs: () => number) {
+    this.#world = world;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** Null while the actor has not used up the allowance; the change under way may use up more than is left. */
+  refuse({ userId }: Actor): Refusal | null {
+    const { bytes } = this.#usedBy(userId);
+    if (bytes < WRITE_BURST_BYTES || !this.#isBounded(userId)) return null;
+    const waitSeconds = Math.ceil((bytes - WRITE_BURST_BYTES + 1) / WRITTEN_BYTES_A_SECOND);
+    return refuse(
+      'ServiceUnavailableError',
+      `You have made the server record ${WRITE_BURST_BYTES / 2 ** 20} MiB of changes in a short time; try again in ${waitSeconds} seconds. Changes of Admins and of admin tokens are not bounded so.`,
+    );
+  }
+
+  /** Notes what a change has taken of the journal. */
+  charge({ userId }: Actor, events: number, bytes: number): void {
+    assert(events > 0 && bytes > 0, 'a change has events, and takes room');
+    if (userId <= 0) return;
+    const used = this.#usedBy(userId);
+    used.bytes += Math.max(bytes, events * EVENT_CHARGE_BYTES_MIN);
+    // The newest come last, so that the first is the one to forget.
+    this.#used.delete(userId);
+    this.#used.set(userId, used);
+    const [oldest] = this.#used.keys();
+    if (this.#used.size > ALLOWANCES_MAX && oldest !== undefined) this.#used.delete(oldest);
+  }
+
+  #usedBy(userId: number): Used {
+    const nowMs = this.#monotonicMs();
+    const known = this.#used.get(userId);
+    if (known === undefined) return { bytes: 0, atMs: nowMs };
+    const filled = ((nowMs - known.atMs) * WRITTEN_BYTES_A_SECOND) / 1000;
+    known.bytes = Math.max(0, known.bytes - filled);
+    known.atMs = nowMs;
+    return known;
+  }
+
+  #isBounded(userId: number): boolean {
+    const { directory } = this.#world;
+    const user = directory.users.get(userId);
+    if (user === undefined || user.rootRole === ADMIN_ROLE_ID) return false;
+    return groupsOf(directory, userId).every(({ rootRole }) => rootRole !== ADMIN_ROLE_ID);
+  }
+}
