@@ -293,7 +293,7 @@ function createHandler(
   const open = config.authType === 'none';
   const surfaces = surfacesOf(config);
   const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
-  const all = [
+  const described = [
     ...surfaces,
     probeSurface({
       engine,
@@ -309,10 +309,13 @@ function createHandler(
       phase: () => front.phase,
     }),
     ...signInSurfaces({ config, cookies, log }),
+  ];
+  const all = [
+    ...described,
     pageSurface({
       basePath,
       describe: () =>
-        describeInterface({ surfaces, version: VERSION, basePath, open, limits: config.limits }),
+        describeInterface({ surfaces: described, version: VERSION, basePath, open, limits: config.limits }),
     }),
   ];
   const api = createApi({

@@ -10,15 +10,16 @@ import {
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
+import type { PlainDescription } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
 import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
-import { operationOf } from './operations.ts';
+import { operationOf, plainOperationOf } from './operations.ts';
 import { HEADER_PARAMETERS } from './parameters.ts';
 import { tagsOf } from './tags.ts';
 
 export interface DescriptionOptions {
-  /** Their routes are described, except plain ones. */
+  /** Their routes are described, except plain ones that say nothing of themselves. */
   readonly surfaces: readonly Surface[];
   readonly version: string;
   /** `BASE_URI_PATH`, the prefix of every path. */
@@ -42,6 +43,7 @@ export function describeInterface({
   limits = DEFAULT_GROWTH_LIMITS,
 }: DescriptionOptions): OpenApiObject {
   const operations = operationsOf(surfaces);
+  const plain = plainRoutesOf(surfaces);
   const routes = operations.map(({ route }) => route);
   const bodies = routes.flatMap((route) => route.body ?? []);
   const responses = routes.flatMap((route) => route.success.schema ?? []);
@@ -65,8 +67,8 @@ export function describeInterface({
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     security: open ? [{}, { apiKey: [] }] : [{ apiKey: [] }],
-    tags: tagsOf(routes.map((route) => route.tag)),
-    paths: pathsOf(operations, schemas),
+    tags: tagsOf([...routes, ...plain.values()].map(({ tag }) => tag)),
+    paths: { ...pathsOf(operations, schemas), ...plainPathsOf(plain) },
     components: {
       securitySchemes: { apiKey: apiKeyOf(surfaces) },
       parameters: HEADER_PARAMETERS,
@@ -97,11 +99,29 @@ function operationsOf(surfaces: readonly Surface[]): readonly SurfaceRoute[] {
   );
 }
 
+/** What plain routes say of themselves, by path. */
+function plainRoutesOf(surfaces: readonly Surface[]): ReadonlyMap<string, PlainDescription> {
+  const described = surfaces.flatMap(({ prefix, routes }) =>
+    routes.flatMap((route) =>
+      route.kind === 'plain' && route.described !== undefined
+        ? [[prefix + route.path, route.described] as const]
+        : [],
+    ),
+  );
+  return new Map(described);
+}
+
+const plainPathsOf = (
+  plain: ReadonlyMap<string, PlainDescription>,
+): Readonly<Record<string, OpenApiObject>> =>
+  Object.fromEntries([...plain].map(([path, described]) => [path, { get: plainOperationOf(described) }]));
+
 function apiKeyOf(surfaces: readonly Surface[]): OpenApiObject {
   const credentials = surfaces.flatMap(({ prefix, access }) =>
     access === null ? [] : `\`${prefix}\`: ${access.credentials}`,
   );
-  return { type: 'apiKey', in: 'header', name: 'Authorization', description: credentials.join('\n\n') };
+  const description = [...new Set(credentials)].join('\n\n');
+  return { type: 'apiKey', in: 'header', name: 'Authorization', description };
 }
 
 /** `/projects/:projectId` of a surface → `/api/admin/projects/{projectId}` → method → operation. */

@@ -1,5 +1,5 @@
 /** One operation of the description: what its route says, in OpenAPI's words. */
-import type { Route } from '../serving/route.ts';
+import type { PlainDescription, Route } from '../serving/route.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 import { errorsOf, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
 import { exampleOf } from './examples.ts';
@@ -17,6 +17,17 @@ export function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas):
     ...requestBodyOf(route, schemas),
     responses: { ...successOf(route, schemas), ...notModifiedOf(route), ...errorsOf(operation) },
   };
+}
+
+/** A probe or the metrics page: everybody may ask, unless the statuses say otherwise. */
+export function plainOperationOf(described: PlainDescription): OpenApiObject {
+  const { operationId, tag, summary, contentType, statuses } = described;
+  const content = { [contentType]: { schema: { type: contentType.endsWith('json') ? 'object' : 'string' } } };
+  const responses = Object.entries(statuses).map(([status, description]) => [
+    status,
+    { description, content },
+  ]);
+  return { operationId, tags: [tag], summary, security: [{}], responses: Object.fromEntries(responses) };
 }
 
 function requestBodyOf(

@@ -1,8 +1,18 @@
 /** Tells the sign-in page how people can sign in, which it shows to everybody. */
+import * as v from 'valibot';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
+
+const SignInsSchema = v.pipe(
+  v.object({
+    token: v.boolean(),
+    password: v.boolean(),
+    provider: v.nullable(v.object({ button: v.string(), path: v.string() })),
+  }),
+  v.title('SignIns'),
+);
 
 export interface SignInsOffered {
   /** Of the button that leads to the provider, and where it leads; null where there is none. */
@@ -19,7 +29,7 @@ export function offeredSurface({ provider, areOpen }: SignInsOffered): Surface {
     tag: 'Sessions',
     summary: 'Say how people can sign in.',
     permission: 'scope',
-    success: { status: 200, schema: null },
+    success: { status: 200, schema: SignInsSchema },
     read: ({ world }) => ({
       revision: world.directory.accessRevision,
       response: jsonResponse(200, {

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { KnownPasswordSchema } from '../admin/requests/passwords.ts';
+import { CompanionUserSchema } from '../admin/schemas/schemas.ts';
 import { companionUserView } from '../admin/views/views.ts';
 import { actorOf } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
@@ -31,7 +32,7 @@ export function passwordSurface(start: SessionStart): Surface {
     summary: 'Begin a session with a username or email and a password.',
     permission: 'scope',
     body: SignInBody,
-    success: { status: 200, schema: null },
+    success: { status: 200, schema: CompanionUserSchema },
     refusals: ['AuthenticationRequired', 'TooManyRequestsError'],
     secretsInBody: ['password'],
     command: async (context) => {

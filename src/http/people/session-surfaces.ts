@@ -3,6 +3,7 @@
  * Authorization into a session, so that it is checked, logged and limited as any other; a page of another site cannot
  * send that header. DELETE ends the session, whether or not it is still good.
  */
+import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
 import { notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -17,6 +18,22 @@ import { NO_SESSION, type SessionStart } from './session-start.ts';
 
 /** Where the browser goes next, to be signed out at the provider too. */
 const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';
+
+const SessionsSchema = v.pipe(
+  v.object({
+    sessions: v.array(
+      v.object({
+        id: v.number(),
+        begunWith: v.picklist(['token', 'password', 'provider']),
+        createdAt: v.string(),
+        seenAt: v.string(),
+        expiresAt: v.string(),
+        isCurrent: v.pipe(v.boolean(), v.description('Whether this very request carries it.')),
+      }),
+    ),
+  }),
+  v.title('Sessions'),
+);
 
 const SHARED = { tag: 'Sessions', permission: 'self' } as const;
 
@@ -85,7 +102,7 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
       path: '/sessions',
       operationId: 'getSessions',
       summary: "List the caller's sessions.",
-      success: { status: 200, schema: null },
+      success: { status: 200, schema: SessionsSchema },
       read: (context) => {
         const { world, usage } = context;
         const current = start.digestIn(context);

@@ -47,6 +47,8 @@ export interface ProbeOptions {
   phase(): Phase;
 }
 
+const PROBE = { tag: 'Probes', contentType: 'application/json' } as const;
+
 /** Asked by machines that have no token, and that need a response most when little else works. */
 export function probeSurface({ engine, historyCheck, replica, metrics, phase }: ProbeOptions): Surface {
   return {
@@ -59,12 +61,24 @@ export function probeSurface({ engine, historyCheck, replica, metrics, phase }: 
         kind: 'plain',
         method: 'GET',
         path: '/health',
+        described: {
+          ...PROBE,
+          operationId: 'getHealth',
+          summary: 'Tell whether the process works, and what is wrong.',
+          statuses: { 200: 'It works; a `warning` says what needs somebody.', 503: 'It accepts no writes.' },
+        },
         respond: () => healthResponse(engine, historyCheck, replica?.() ?? null),
       },
       {
         kind: 'plain',
         method: 'GET',
         path: '/ready',
+        described: {
+          ...PROBE,
+          operationId: 'getReadiness',
+          summary: 'Tell whether requests can be served.',
+          statuses: { 200: 'They can.', 503: 'Not yet, or not any more.' },
+        },
         respond: () => readyResponse(phase(), replica?.() ?? null),
       },
       ...(metrics === null ? [] : [metricsRoute(metrics)]),
@@ -86,6 +100,16 @@ function metricsRoute({ registry, token, monotonicMs }: MetricsPage): PlainRoute
     kind: 'plain',
     method: 'GET',
     path: METRICS_PATH,
+    described: {
+      ...PROBE,
+      contentType: 'text/plain',
+      operationId: 'getMetrics',
+      summary: 'Tell what the server has measured, for Prometheus.',
+      statuses: {
+        200: 'The metrics, in the text format of Prometheus.',
+        401: 'The operator asks for a token of the metrics, and none or another was sent.',
+      },
+    },
     respond: (request) =>
       token === null || holdsToken(request, token)
         ? page()

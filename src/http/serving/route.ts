@@ -169,11 +169,23 @@ export interface StreamRoute<Body = unknown> extends RouteBase {
   ): StreamOpening | Refusal | Promise<StreamOpening | Refusal>;
 }
 
-/** A route that the description leaves out: probes, pages. It shows no state, so it waits for nothing. */
+export interface PlainDescription {
+  readonly operationId: string;
+  readonly tag: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly contentType: string;
+  /** What each status means. */
+  readonly statuses: Readonly<Record<number, string>>;
+}
+
+/** A route that shows no state, so it waits for nothing: probes, pages. */
 export interface PlainRoute {
   readonly kind: 'plain';
   readonly method: 'GET';
   readonly path: string;
+  /** For the description, which leaves the route out where this is absent. */
+  readonly described?: PlainDescription;
   /** Whether the response is large, so that the address that asks pays for the time that it takes. */
   readonly isLarge?: true;
   respond(request: TransportRequest): HttpResponse | Promise<HttpResponse>;
@@ -204,6 +216,7 @@ const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
   refusals: undefined,
   isPolled: undefined,
   isLarge: undefined,
+  described: undefined,
   honoursIfNoneMatch: undefined,
   changesUsage: undefined,
   bodyItems: undefined,
