@@ -11,6 +11,7 @@ import { EXIT } from '../src/process/exit-codes.ts';
 import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
 import { FAULT_ROWS } from './faults/rows.ts';
+import { DESCRIBED } from './support/described-routes.ts';
 import { ROOT_FOLDER } from './support/server.ts';
 
 interface Reference {
@@ -191,4 +192,20 @@ test('no page or source has the marks of an unfinished merge', () => {
     linesOf(path).flatMap((text, at) => (mark.test(text) ? [`${path}:${at + 1}`] : [])),
   );
   assert.deepEqual(found, []);
+});
+
+test('the specification, or the page on what of Unleash is here, has the path of each operation', () => {
+  const pages = PAGES.filter((path) => /^docs\/(?:specification\/|unleash-compatibility)/.test(path));
+  const text = pages.map((path) => readFileSync(join(ROOT_FOLDER, path), 'utf8')).join('\n');
+  const missing = DESCRIBED.map(({ route }) => route).filter(({ path }) => {
+    // The last named parts that follow each other: pages shorten what stands before.
+    const named = /(?:\/[A-Za-z][\w.-]*)+(?=(?:\/:\w+)*$)/.exec(path)?.[0].split('/').slice(-2) ?? [];
+    const words = named.filter((word) => word !== '').join('/');
+    const at = text.split(words).slice(1);
+    return !at.some((rest) => !/^[\w-]/.test(rest));
+  });
+  assert.deepEqual(
+    missing.map(({ method, path }) => `${method} ${path}`),
+    [],
+  );
 });
