@@ -64,7 +64,7 @@ import {
 } from '../../src/domain/state/idempotency-cache.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events/events.ts';
-import { EVENTS_TOLD_MAX } from '../../src/http/admin/events/recorded-news.ts';
+import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/events/recorded-news.ts';
 import {
   STREAMS_MAX as EVENT_STREAMS_MAX,
   STREAMS_PER_CALLER_MAX,
@@ -453,7 +453,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row(
         'events that such a stream tells at once',
-        number(EVENTS_TOLD_MAX),
+        `${number(EVENTS_TOLD_MAX)}, and ${number(TOLD_LENGTH_MAX)} characters`,
         'it says that more happened, and its client reads anew',
       ),
       row(

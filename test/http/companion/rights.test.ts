@@ -197,6 +197,7 @@ const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   ],
   'project:create': ['createProject'],
   admin: [
+    'streamWholeEvents',
     'setCors',
     'setUiConfig',
     'getApiTokensByName',

@@ -2,6 +2,7 @@
 import { callerName } from '../../../actors/loop-accounts.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { RequestContext, Route, StreamRoute } from '../../serving/route.ts';
+import type { Told } from './recorded-news.ts';
 import { recordedStreams } from './recorded-streams.ts';
 
 const ID_PATTERN = /^[0-9]{1,15}$/;
@@ -16,14 +17,13 @@ function knownIdIn(context: RequestContext<unknown>): number | null | Refusal {
   return invalid(`The parameter after must be the id of an event, or 0, not "${after}".`, '/query/after');
 }
 
-const eventStreamRoute: StreamRoute = {
+type Own = Pick<StreamRoute, 'path' | 'operationId' | 'summary' | 'permission'>;
+
+const streamRoute = (told: Told, own: Own): StreamRoute => ({
+  ...own,
   kind: 'stream',
   method: 'GET',
-  path: '/event-stream',
-  operationId: 'streamEvents',
   tag: 'Events',
-  summary: 'Hear of each event once it is recorded, as server-sent events.',
-  permission: 'read',
   query: {
     after: {
       description:
@@ -37,8 +37,21 @@ const eventStreamRoute: StreamRoute = {
     const knownId = knownIdIn(context);
     if (isRefusal(knownId)) return knownId;
     const { engine, caller } = context;
-    return recordedStreams(engine).open({ callerName: callerName(caller.actor), isEntitled, knownId });
+    return recordedStreams(engine).open({ callerName: callerName(caller.actor), isEntitled, knownId, told });
   },
-};
+});
 
-export const eventStreamRoutes: readonly Route[] = [eventStreamRoute];
+export const eventStreamRoutes: readonly Route[] = [
+  streamRoute('head', {
+    path: '/event-stream',
+    operationId: 'streamEvents',
+    summary: 'Hear of each event once it is recorded, as server-sent events.',
+    permission: 'read',
+  }),
+  streamRoute('whole', {
+    path: '/event-stream/full',
+    operationId: 'streamWholeEvents',
+    summary: 'Get each event once it is recorded, with its data, as server-sent events.',
+    permission: 'admin',
+  }),
+];

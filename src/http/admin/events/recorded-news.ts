@@ -1,12 +1,19 @@
 /**
- * What streams about recorded events say. An event is told by its head, and never by its data: what a client shows of it, it
- * reads with its own rights.
+ * What streams about recorded events say. An event is told by its head: what a client shows of it, it reads with its own rights.
+ * Those who may read everything can have it whole, to copy the log elsewhere as it grows.
  */
 import type { Change, ChangeFeed } from '../../../actors/change-feed.ts';
+import { toLoggedEvent } from '../../../persistence/event-log/logged-event.ts';
 import { EVENT_END, eventHead } from '../../sdk/streams/event-stream.ts';
 
 /** Of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;
+
+/** Characters of a message: whoever missed more reads it in pages. Encoded in some 5 ms. */
+export const TOLD_LENGTH_MAX = 2 ** 20;
+
+/** What is told of an event: where it is from, or all of it. */
+export type Told = 'head' | 'whole';
 
 export interface News {
   /** The last event that the client knows of afterwards. */
@@ -16,11 +23,13 @@ export interface News {
 
 export class RecordedNews {
   readonly #feed: ChangeFeed;
+  readonly #told: Told;
   /** The last message: most streams are equally far. */
   #last: { readonly afterId: number; readonly news: News } | null = null;
 
-  constructor(feed: ChangeFeed) {
+  constructor(feed: ChangeFeed, told: Told) {
     this.#feed = feed;
+    this.#told = told;
   }
 
   /** The first message. It names what the client knows of, or the newest event where it knows of none. */
@@ -43,26 +52,32 @@ export class RecordedNews {
     // An id that lies ahead is of another history.
     const changes = newestId - id > EVENTS_TOLD_MAX ? 'too-old' : this.#feed.since(id);
     if (typeof changes === 'string') return message('missed', newestId, {});
-    return message('recorded', newestId, { events: changes.flatMap((change) => headsAfter(id, change)) });
+    const events = this.#textOf(changes, id);
+    return events === null
+      ? message('missed', newestId, {})
+      : message('recorded', newestId, `{"events":[${events}]}`);
+  }
+
+  /** Events after `id`, with commas between them; null where that is too long. */
+  #textOf(changes: readonly Change[], id: number): string | null {
+    let text = '';
+    for (const change of changes) {
+      for (const index of change.events.keys()) {
+        if (change.id + index <= id) continue;
+        text += `${text === '' ? '' : ','}${JSON.stringify(this.#toldOf(change, change.id + index))}`;
+        if (text.length > TOLD_LENGTH_MAX) return null;
+      }
+    }
+    return text;
+  }
+
+  #toldOf(change: Change, id: number): object {
+    const whole = toLoggedEvent(change, id);
+    if (this.#told === 'whole') return whole;
+    const { data: _, preData: __, tags: ___, ...head } = whole;
+    return head;
   }
 }
 
-function headsAfter(id: number, change: Change): readonly object[] {
-  const { at, by, userId, events } = change;
-  const createdAt = new Date(at).toISOString();
-  return events
-    .map(({ type, project, featureName, environment }, index) => ({
-      id: change.id + index,
-      createdAt,
-      type,
-      createdBy: by,
-      createdByUserId: userId,
-      environment,
-      project,
-      featureName,
-    }))
-    .filter((head) => head.id > id);
-}
-
-const message = (name: string, id: number, data: object): Uint8Array =>
-  Buffer.from(`${eventHead(name, id)}${JSON.stringify(data)}${EVENT_END}`);
+const message = (name: string, id: number, data: object | string): Uint8Array =>
+  Buffer.from(`${eventHead(name, id)}${typeof data === 'string' ? data : JSON.stringify(data)}${EVENT_END}`);

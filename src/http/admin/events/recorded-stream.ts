@@ -2,7 +2,7 @@
 
 import { KEEP_ALIVE } from '../../sdk/streams/event-stream.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import type { RecordedNews } from './recorded-news.ts';
+import type { RecordedNews, Told } from './recorded-news.ts';
 
 export interface RecordedStreamRequest {
   /** Who is counted. */
@@ -11,6 +11,7 @@ export interface RecordedStreamRequest {
   isEntitled(): boolean;
   /** The last event that the client knows of; null for none. */
   readonly knownId: number | null;
+  readonly told: Told;
 }
 
 export class RecordedStream {

@@ -13,7 +13,7 @@ import { EVENT_STREAM_HEADERS } from '../../sdk/streams/event-stream.ts';
 import { PacedWork } from '../../sdk/streams/paced-work.ts';
 import type { StreamOpening } from '../../serving/route.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import { RecordedNews } from './recorded-news.ts';
+import { RecordedNews, type Told } from './recorded-news.ts';
 import { RecordedStream, type RecordedStreamRequest } from './recorded-stream.ts';
 
 /** People look at pages; so many leave room for the streams of applications. */
@@ -32,7 +32,7 @@ const STREAMS_A_STEP = 16;
 
 export class RecordedStreams {
   readonly #engine: Engine;
-  readonly #news: RecordedNews;
+  readonly #news: Readonly<Record<Told, RecordedNews>>;
   readonly #work: PacedWork;
   readonly #streams = new Set<RecordedStream>();
   #timer: NodeJS.Timeout | null = null;
@@ -48,7 +48,8 @@ export class RecordedStreams {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#news = new RecordedNews(engine.feed);
+    const { feed } = engine;
+    this.#news = { head: new RecordedNews(feed, 'head'), whole: new RecordedNews(feed, 'whole') };
     this.#accessRevision = engine.world.directory.accessRevision;
     this.#sessionsRevision = engine.world.directory.sessionsRevision;
     this.#work = new PacedWork({
@@ -81,7 +82,7 @@ export class RecordedStreams {
     if (!response.isOpen) return;
     // Since the request came, others may have taken the room, or the caller may have lost the right.
     if (!request.isEntitled() || this.#refuse(request) !== null) return response.close();
-    const stream = new RecordedStream(response, request, this.#news);
+    const stream = new RecordedStream(response, request, this.#news[request.told]);
     response.onDrain(() => stream.advance());
     response.onAborted(() => this.#forget(stream));
     this.#streams.add(stream);
