@@ -278,6 +278,7 @@ function createHandler(
     configuredOrigins: config.frontendOrigins,
     limits: config.limits,
     signOn: config.oidc,
+    tokenKey: config.tokenKey,
     storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
     transport,
     uptimeMs: () => process.uptime() * 1000,

@@ -47,6 +47,8 @@ export interface Config {
   readonly dataDir: string;
   /** API tokens of a new data folder. Without an admin token among them, one is made. */
   readonly initialTokens: readonly InitialToken[];
+  /** From which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
+  readonly tokenKey: string | null;
   /** Of browsers that are signed in. */
   readonly sessions: SessionConfig;
   /** Null where nobody signs in at a provider of OpenID Connect. */
@@ -119,6 +121,7 @@ export function readConfig(env: Environment): Config {
     basePath: basePath(env),
     dataDir: dataDirOf(env),
     initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
+    tokenKey: secretIn(env, 'API_TOKEN_KEY', 32),
     authType,
     sessions: sessionSettings(env),
     oidc,
@@ -128,7 +131,7 @@ export function readConfig(env: Environment): Config {
     eventRetentionDays: retentionDays(env),
     historyCheckMs: historyCheck(env),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
-    metricsToken: metricsToken(env),
+    metricsToken: secretIn(env, 'METRICS_TOKEN', 16),
     frontendApi: oneOf(env, 'FRONTEND_API', ['on', 'off'], 'on') === 'on',
     frontendOrigins: frontendOrigins(env),
     memoryBudgetBytes: memoryBudget(env),
@@ -281,12 +284,13 @@ function basePath(env: Environment): string {
   return path;
 }
 
-function metricsToken(env: Environment): string | null {
-  const name = 'METRICS_TOKEN';
-  const token = text(env, name) ?? fileOf(env, name)?.trim() ?? null;
-  if (token === null || /^[\x21-\x7e]{16,250}$/.test(token)) return token;
-  const source = text(env, name) === undefined ? `The token in ${name}_FILE` : name;
-  throw new ConfigError(`${source} must be 16 to 250 visible ASCII characters without a space.`);
+/** The secret itself, or the content of the file that `<name>_FILE` names; null where neither is set. */
+function secretIn(env: Environment, name: string, lengthMin: number): string | null {
+  const secret = text(env, name) ?? fileOf(env, name)?.trim() ?? null;
+  if (secret === null) return null;
+  if (/^[\x21-\x7e]{1,250}$/.test(secret) && secret.length >= lengthMin) return secret;
+  const source = text(env, name) === undefined ? `The secret in ${name}_FILE` : name;
+  throw new ConfigError(`${source} must be ${lengthMin} to 250 visible ASCII characters without a space.`);
 }
 
 /** A list, separated by commas or by the ends of lines. */

@@ -209,8 +209,12 @@ describe('configuration', () => {
     const file = join(folder, 'metrics-token');
     writeFileSync(file, 'a-token-of-metrics\n');
     assert.equal(readConfig({ METRICS_TOKEN_FILE: file }).metricsToken, 'a-token-of-metrics');
+    assert.throws(
+      () => readConfig({ API_TOKEN_KEY: 'k'.repeat(31) }),
+      /^ConfigError: API_TOKEN_KEY must be 32 to 250/,
+    );
     writeFileSync(file, 'two words and more\n');
-    assert.throws(() => readConfig({ METRICS_TOKEN_FILE: file }), /The token in METRICS_TOKEN_FILE must be/);
+    assert.throws(() => readConfig({ METRICS_TOKEN_FILE: file }), /The secret in METRICS_TOKEN_FILE must be/);
     rmSync(folder, { recursive: true });
     assert.throws(() => readConfig({ METRICS_TOKEN_FILE: file }), /METRICS_TOKEN_FILE cannot be read/);
   });

@@ -234,6 +234,7 @@ const CredentialsSchema = v.object({
       environment: Text,
       createdAt: Time,
       expiresAt: v.nullable(Time),
+      seed: v.exactOptional(Text),
     }),
   ),
   personalTokens: v.array(

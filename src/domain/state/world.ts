@@ -93,6 +93,8 @@ export interface ApiToken {
   readonly environment: string;
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  /** From which the secret can be made again with the key of the server's environment; absent without such a key. */
+  readonly seed?: string;
 }
 
 export interface PersonalToken {

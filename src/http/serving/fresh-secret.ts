@@ -3,7 +3,7 @@
  * between, the secret is attached to its request and nothing else, so no event, log or error can contain it, and it
  * is collected with the request.
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { digestOf } from './access.ts';
 
 /** 256 bits cannot be guessed. */
@@ -15,9 +15,39 @@ const secrets = new WeakMap<object, string>();
  * Makes the secret of this request and returns its digest. `prefix` is the kind of token, such as `*:*.` or `user:`.
  */
 export function makeSecret(request: object, prefix: string, encoding: 'hex' | 'base64url' = 'hex'): string {
-  const secret = prefix + randomBytes(SECRET_BYTES).toString(encoding);
+  return keep(request, prefix + randomBytes(SECRET_BYTES).toString(encoding));
+}
+
+function keep(request: object, secret: string): string {
   secrets.set(request, secret);
   return digestOf(secret);
+}
+
+/** The secret of a seed: the random part gives way to what nobody without the key can compute from it. */
+function secretOfSeed(seed: string, key: string): string {
+  const prefix = seed.slice(0, seed.lastIndexOf('.') + 1);
+  return prefix + createHmac('sha256', key).update(seed).digest('hex');
+}
+
+/** Makes the secret of this request; with a key, one that can be made again from the seed. */
+export function makeTokenSecret(
+  request: object,
+  prefix: string,
+  key: string | null,
+): { readonly digest: string; readonly seed?: string } {
+  if (key === null) return { digest: makeSecret(request, prefix) };
+  const seed = prefix + randomBytes(SECRET_BYTES).toString('hex');
+  return { digest: keep(request, secretOfSeed(seed, key)), seed };
+}
+
+/** The secret that was made of the seed with this key; null if it was another key, or none. */
+export function secretAgain(
+  { seed, digest }: { readonly seed?: string; readonly digest: string },
+  key: string | null,
+): string | null {
+  if (seed === undefined || key === null) return null;
+  const secret = secretOfSeed(seed, key);
+  return digestOf(secret) === digest ? secret : null;
 }
 
 export function secretOf(request: object): string {

@@ -24,6 +24,8 @@ export interface InstanceSources {
   readonly limits: GrowthLimits;
   /** The provider of OpenID Connect; null for none. */
   readonly signOn: SignOn | null;
+  /** From which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
+  readonly tokenKey: string | null;
   readonly storage: DiskUsageReader;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
   /** Milliseconds, monotonic, counted from the start of the process. */
@@ -32,16 +34,16 @@ export interface InstanceSources {
 }
 
 export interface Instance
-  extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits' | 'signOn'> {
+  extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits' | 'signOn' | 'tokenKey'> {
   figures(engine: Engine, now: number): Promise<InstanceFigures>;
 }
 
 export type InstanceFigures = ReturnType<typeof figuresOf>;
 
 export function createInstance(sources: InstanceSources): Instance {
-  const { version, configuredOrigins, limits, signOn } = sources;
+  const { version, configuredOrigins, limits, signOn, tokenKey } = sources;
   return {
-    ...{ version, configuredOrigins, limits, signOn },
+    ...{ version, configuredOrigins, limits, signOn, tokenKey },
     figures: async (engine, now) => figuresOf(sources, engine, await sources.storage.read(), now),
   };
 }

@@ -4,11 +4,17 @@
  * null where it dereferences it.
  */
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { it } from 'node:test';
 import { digestOf } from '../../../src/http/serving/access.ts';
 import '../../support/check-responses.ts';
-import { refused } from '../../support/interface.ts';
-import { describeInterface, type ReceivedResponse, startTestServer } from '../../support/server.ts';
+import { addUser, refused } from '../../support/interface.ts';
+import {
+  describeInterface,
+  type ReceivedResponse,
+  startTestServer,
+  temporaryFolder,
+} from '../../support/server.ts';
 import { conformsToPublished } from '../../support/unleash/published-schemas.ts';
 
 /** All that the provider has. */
@@ -172,11 +178,55 @@ describeInterface('the Terraform provider of Unleash', (server) => {
         for (const field of required) assert(token[field] != null, `${field} of a listed token is required`);
       }
       assert(tokens.some((token: { secret: string }) => token.secret === digest));
+      const presented = decoded(await call('GET', `/api-tokens/${secret}`), 200, ['tokens']).tokens;
+      assert.deepEqual(
+        presented.map((token: { secret: string; digest: string }) => [token.secret, token.digest]),
+        [[secret, digest]],
+      );
       decoded(await call('PUT', `/api-tokens/${secret}`, { expiresAt: '2999-01-01T00:00:00Z' }), 200);
       decoded(await call('DELETE', `/api-tokens/${secret}`), 200);
       decoded(await call('DELETE', `/api-tokens/${secret}`), 200);
     },
   );
+
+  it('finds its token by the secret in the list after an apply and a restart, so that the second plan is empty', async () => {
+    const folder = temporaryFolder();
+    const key = 'k'.repeat(32);
+    const start = (env: Record<string, string>) => startTestServer({ folder, env });
+    const apply = { tokenName: 'tf', type: 'client', environment: 'development', projects: ['default'] };
+    const fields = ['tokenName', 'type', 'environment', 'project', 'projects', 'expiresAt'];
+    let site = await start({ API_TOKEN_KEY: key });
+    const created = decoded(await site.call('POST', '/api-tokens', apply), 201);
+    const plan = async () => {
+      const { body } = await site.call('GET', '/api-tokens');
+      return body.tokens.find(({ secret }: { secret: string }) => secret === created.secret);
+    };
+    const type = 'root-custom';
+    const readers = { name: 'readers', type, permissions: [{ name: 'READ_CLIENT_API_TOKEN' }] };
+    const { id: rootRole } = decoded(await site.call('POST', '/roles', readers), 200).roles;
+    const { token } = await addUser(site, rootRole);
+    const byReader = await site.call('GET', '/api-tokens/tf', undefined, { token });
+    assert.deepEqual(
+      byReader.body.tokens.map(({ secret }: { secret: string }) => secret),
+      [created.digest],
+      'who may not make tokens reads no secret',
+    );
+    for (const round of ['at once', 'after a restart']) {
+      const found = await plan();
+      for (const field of fields) assert.deepEqual(found?.[field], created[field], `${field} ${round}`);
+      await site.stop();
+      site = await start({ API_TOKEN_KEY: key });
+    }
+    await site.stop();
+    site = await start({ API_TOKEN_KEY: 'another'.repeat(8) });
+    assert.equal(await plan(), undefined, 'another key makes no secret of it');
+    const use = await fetch(`${site.origin}/api/client/features`, {
+      headers: { authorization: created.secret },
+    });
+    assert.equal(use.status, 200, 'the token stays valid');
+    await site.stop();
+    rmSync(folder, { recursive: true });
+  });
 
   walk(['resource project_access'], 'replaces the members and reads them back', async () => {
     decoded(await call('POST', '/projects', { id: 'tf-access', name: 'Access' }), 201);

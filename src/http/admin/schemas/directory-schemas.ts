@@ -172,13 +172,24 @@ const Secret = v.pipe(v.string(), v.description('Shown in this response and neve
 const ApiTokenSchema = v.pipe(
   v.object({
     ...API_TOKEN_FIELDS,
-    secret: v.pipe(v.string(), v.description('The digest again, in the place of the secret.')),
+    secret: v.pipe(
+      v.string(),
+      v.description(
+        'The secret, for who presents it, or may make such tokens where API_TOKEN_KEY is set; else its digest again.',
+      ),
+    ),
   }),
   v.title('ApiToken'),
 );
 
 export const NewApiTokenSchema = v.pipe(
-  v.object({ ...API_TOKEN_FIELDS, secret: Secret }),
+  v.object({
+    ...API_TOKEN_FIELDS,
+    secret: v.pipe(
+      v.string(),
+      v.description('Shown in this response and, without API_TOKEN_KEY, never again.'),
+    ),
+  }),
   v.title('NewApiToken'),
 );
 

@@ -7,8 +7,8 @@ import { list } from '../../../domain/json/list-schema.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../../domain/state/world.ts';
-import { type Caller, mayDo } from '../../serving/access.ts';
-import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
+import { type Caller, digestOf, mayDo } from '../../serving/access.ts';
+import { makeTokenSecret, secretAgain, secretOf } from '../../serving/fresh-secret.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
@@ -68,7 +68,7 @@ const UpdateTokenBody = v.pipe(
   v.title('UpdateApiToken'),
 );
 
-type TokenFields = Omit<ApiToken, 'digest' | 'createdAt'>;
+type TokenFields = Omit<ApiToken, 'digest' | 'createdAt' | 'seed'>;
 
 /** The body in its normal form. Whether the things it names exist is decided with the command. */
 export function tokenFields(
@@ -123,14 +123,29 @@ function mayWith({ world, caller }: Asker, act: Act, type: ApiToken['type']): bo
 const noRight = (type: ApiToken['type']): Refusal =>
   refuse('NoAccessError', `You lack the permission to do this with ${type} tokens; ask an Admin for it.`);
 
-/** Those that the caller may read. */
-function tokensFor(context: RequestContext<unknown>, isWanted: (token: ApiToken) => boolean) {
+/**
+ * A token as the caller may see it: with its secret where the caller presents it, or may make such tokens and the secret
+ * can be made again; with the digest in its place otherwise.
+ */
+export function shownToken(context: RequestContext<unknown>, token: ApiToken, presented?: string) {
+  const { usage, instance } = context;
+  const mayMake = mayWith(context, 'CREATE', token.type) || mayInProject(context, 'CREATE', token);
+  const secret = presented ?? (mayMake ? secretAgain(token, instance.tokenKey) : null);
+  return apiTokenView(token, usage.seen, secret ?? token.digest);
+}
+
+/** Those that the caller may read. `presented` is the secret of all that are wanted. */
+function tokensFor(
+  context: RequestContext<unknown>,
+  isWanted: (token: ApiToken) => boolean,
+  presented?: string,
+) {
   const readable = new Set(
     (['admin', 'client', 'frontend'] as const).filter((type) => mayWith(context, 'READ', type)),
   );
   const { apiTokens } = context.world.directory;
   const tokens = [...apiTokens.values()].filter((token) => readable.has(token.type) && isWanted(token));
-  const view = (token: ApiToken) => apiTokenView(token, context.usage.seen);
+  const view = (token: ApiToken) => shownToken(context, token, presented);
   return listResponse(context, { name: 'tokens', items: tokens, view });
 }
 
@@ -169,7 +184,7 @@ export const apiTokenRoutes: readonly Route[] = [
     path: TOKENS,
     operationId: 'getAllApiTokens',
     tag: 'API tokens',
-    summary: 'List the API tokens, without their secrets.',
+    summary: 'List the API tokens, with digests in the place of secrets that cannot be shown again.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
     query: LIST_PAGE.parameters,
@@ -182,20 +197,26 @@ export const apiTokenRoutes: readonly Route[] = [
     path: TOKEN,
     operationId: 'getApiTokensByName',
     tag: 'API tokens',
-    summary: 'List the API tokens with a name, without their secrets; several may have the same.',
+    summary:
+      'List the API tokens with a name, which several may have, or the one with a secret, which is then shown.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
     query: LIST_PAGE.parameters,
     success: { status: 200, schema: ApiTokensSchema },
     refusals: ['ValidationError', 'PayloadTooLargeError'],
-    read: (context) => tokensFor(context, ({ tokenName }) => tokenName === context.params.token),
+    read: (context) => {
+      const { token } = context.params;
+      const own = context.world.directory.apiTokens.get(digestOf(token));
+      if (own !== undefined) return tokensFor(context, (one) => one === own, token);
+      return tokensFor(context, ({ tokenName }) => tokenName === token);
+    },
   }),
   writeRoute({
     method: 'POST',
     path: TOKENS,
     operationId: 'createApiToken',
     tag: 'API tokens',
-    summary: 'Create an API token. Only this response shows its secret.',
+    summary: 'Create an API token. Only this response shows its secret, unless API_TOKEN_KEY is set.',
     permission: 'admin',
     needsOneOf: needsFor('CREATE'),
     body: CreateTokenBody,
@@ -205,13 +226,13 @@ export const apiTokenRoutes: readonly Route[] = [
     command: (context) => {
       const fields = tokenFields(context.world, context.body);
       if (isRefusal(fields)) return fields;
-      const digest = makeSecret(context, secretPrefix(fields));
-      return { type: 'create-api-token', token: { digest, ...fields } };
+      const made = makeTokenSecret(context, secretPrefix(fields), context.instance.tokenKey);
+      return { type: 'create-api-token', token: { ...made, ...fields } };
     },
     respond: (context, events) => {
       const { data, hidden } = recorded(events, 'api-token-created');
-      const token = apiTokenView({ digest: hidden.digest, ...data }, context.usage.seen);
-      return jsonResponse(201, { ...token, secret: secretOf(context) });
+      const token = { digest: hidden.digest, ...data };
+      return jsonResponse(201, apiTokenView(token, context.usage.seen, secretOf(context)));
     },
   }),
   writeRoute({

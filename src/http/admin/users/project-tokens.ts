@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { invalid, invalidOperation, isRefusal } from '../../../domain/state/refusal.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
-import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
+import { makeTokenSecret, secretOf } from '../../serving/fresh-secret.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -10,7 +10,7 @@ import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas
 import { apiTokenView } from '../views/directory-views.ts';
 import { LIST_PAGE, listResponse } from '../views/list-response.ts';
 import { recorded } from '../views/responses.ts';
-import { secretPrefix, TOKEN_ENTRIES, tokenFields } from './api-tokens.ts';
+import { secretPrefix, shownToken, TOKEN_ENTRIES, tokenFields } from './api-tokens.ts';
 
 const TOKENS = '/projects/:projectId/api-tokens';
 
@@ -24,7 +24,8 @@ export const projectTokenRoutes: readonly Route[] = [
     path: TOKENS,
     operationId: 'getProjectApiTokens',
     tag: 'API tokens',
-    summary: 'List the API tokens that name a project, without their secrets.',
+    summary:
+      'List the API tokens that name a project, with digests in the place of secrets that cannot be shown again.',
     permission: 'project:write',
     needs: ['READ_PROJECT_API_TOKEN'],
     locate: locate.project,
@@ -36,7 +37,7 @@ export const projectTokenRoutes: readonly Route[] = [
       return listResponse(context, {
         name: 'tokens',
         items: [...apiTokens.values()].filter((token) => isFor(token, settings.id)),
-        view: (token) => apiTokenView(token, context.usage.seen),
+        view: (token) => shownToken(context, token),
       });
     },
   }),
@@ -69,13 +70,13 @@ export const projectTokenRoutes: readonly Route[] = [
       }
       const fields = tokenFields(world, { ...body, projects: [projectId] });
       if (isRefusal(fields)) return fields;
-      const digest = makeSecret(context, secretPrefix(fields));
-      return { type: 'create-api-token', token: { digest, ...fields } };
+      const made = makeTokenSecret(context, secretPrefix(fields), context.instance.tokenKey);
+      return { type: 'create-api-token', token: { ...made, ...fields } };
     },
     respond: (context, events) => {
       const { data, hidden } = recorded(events, 'api-token-created');
-      const token = apiTokenView({ digest: hidden.digest, ...data }, context.usage.seen);
-      return jsonResponse(201, { ...token, secret: secretOf(context) });
+      const token = { digest: hidden.digest, ...data };
+      return jsonResponse(201, apiTokenView(token, context.usage.seen, secretOf(context)));
     },
   }),
   writeRoute({

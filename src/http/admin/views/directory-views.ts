@@ -118,14 +118,14 @@ function countTokens(world: World, isCounted: (token: ApiToken) => boolean): num
   return count;
 }
 
-/** In the place of the secret, which is stored nowhere, stands its digest: clients insist on the field. */
-export function apiTokenView(token: ApiToken, seen: TokensSeen) {
+/** Clients insist on the field secret: where it is not known, its digest stands there. */
+export function apiTokenView({ seed: _, ...token }: ApiToken, seen: TokensSeen, secret = token.digest) {
   const { tokenName, projects, digest } = token;
   return {
     ...token,
     username: tokenName,
     project: projects.join(','),
-    secret: digest,
+    secret,
     secure: true,
     seenAt: timeOrNull(seen.token(digest)),
     alias: null,
