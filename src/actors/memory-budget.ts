@@ -1,30 +1,48 @@
 /**
- * How much of the process's memory the state may take. The rest is for requests and responses, for what surfaces keep of the
- * flags, and for the collector of garbage, which needs room to move things.
+ * How V8's heap is shared out. Whatever is kept beside the state and the cache has limits of its own, which are taken off first.
+ * Of the rest, half is for the state, up to a quarter for the cache, and a quarter at least for requests under way and for the
+ * collector of garbage, which needs room to move things. docs/limits.md has the parts, and a test adds them.
  */
 
 /** What V8 sets aside for young objects as `npm start` runs it, three spaces of 64 MiB; it holds nothing that stays. */
-const YOUNG_BYTES = 3 * 64 * 2 ** 20;
+export const YOUNG_BYTES = 3 * 64 * 2 ** 20;
+
+/** What is kept in the heap beside the state and the cache: responses for retries, reports, changes for streams, and others. */
+export const OTHERS_BYTES = 224 * 2 ** 20;
+
+/** Left for requests under way where an operator gives the state as much as can be. */
+export const WORK_BYTES_MIN = 48 * 2 ** 20;
 
 const STATE_SHARE = 1 / 2;
+
+/** What the state, the cache and requests share; below zero in a process with hardly any memory. */
+const sharedBytes = (heapBytesMax: number): number => heapBytesMax - YOUNG_BYTES - OTHERS_BYTES;
 
 /** Of a process with hardly any memory, which serves few flags rather than none. */
 const STATE_SHARE_MIN = 1 / 8;
 
 /** `heapBytesMax` is the limit on V8's heap, `heap_size_limit` of `v8.getHeapStatistics()`. */
 export function defaultMemoryBudget(heapBytesMax: number): number {
-  return Math.floor(Math.max((heapBytesMax - YOUNG_BYTES) * STATE_SHARE, heapBytesMax * STATE_SHARE_MIN));
+  return Math.floor(Math.max(sharedBytes(heapBytesMax) * STATE_SHARE, heapBytesMax * STATE_SHARE_MIN));
+}
+
+/** The most that an operator may set: more would not fit beside everything else. */
+export function memoryBudgetMax(heapBytesMax: number): number {
+  const fitting = sharedBytes(heapBytesMax) - CACHE_BYTES_MIN - WORK_BYTES_MIN;
+  return Math.max(fitting, defaultMemoryBudget(heapBytesMax));
 }
 
 const CACHE_SHARE = 1 / 4;
 
-/** A process with less serves its few flags, and makes most responses anew. */
-export const CACHE_BYTES_MIN = 16 * 2 ** 20;
+/** Where the heap is too small for everything, but never more than its share of what the state leaves. */
+export const CACHE_BYTES_MIN = 48 * 2 ** 20;
 
 /** What values that are derived from the state may take, as text in the heap or as bytes beside it (src/http/serving/cache.ts). */
 export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): number {
-  const stateBytes = Math.min(stateBudgetBytes, defaultMemoryBudget(heapBytesMax));
-  return Math.floor(Math.max((heapBytesMax - stateBytes) * CACHE_SHARE, CACHE_BYTES_MIN));
+  const shared = sharedBytes(heapBytesMax);
+  const stateBytes = Math.min(stateBudgetBytes, memoryBudgetMax(heapBytesMax));
+  const fitting = Math.min(shared * CACHE_SHARE, shared - stateBytes - WORK_BYTES_MIN);
+  return Math.floor(Math.max(fitting, Math.min(CACHE_BYTES_MIN, (heapBytesMax - stateBytes) * CACHE_SHARE)));
 }
 
 /** From this share of the budget on, `/health` tells of it. */

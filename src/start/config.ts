@@ -3,7 +3,7 @@
  * that names the variable, the value and what would be right.
  */
 import { getHeapStatistics } from 'node:v8';
-import { defaultMemoryBudget } from '../actors/memory-budget.ts';
+import { defaultMemoryBudget, memoryBudgetMax } from '../actors/memory-budget.ts';
 import { type TracingConfig, tracingConfig } from '../addons/tracing/tracing-config.ts';
 import { parseAddress } from '../domain/flags/address.ts';
 import { type GrowthLimits, growthLimits } from '../domain/flags/growth-limits.ts';
@@ -231,10 +231,11 @@ function historyCheck(env: Environment): number | null {
   return hours === 0 ? null : hours * HOUR_MS;
 }
 
-/** At most all that V8 may use. */
+/** At most what fits into V8's heap beside everything else. */
 function memoryBudget(env: Environment): number {
   const { heap_size_limit: heapBytesMax } = getHeapStatistics();
-  return countOf(env, MEMORY_BUDGET_SETTING, defaultMemoryBudget(heapBytesMax), heapBytesMax);
+  const most = memoryBudgetMax(heapBytesMax);
+  return countOf(env, MEMORY_BUDGET_SETTING, defaultMemoryBudget(heapBytesMax), most);
 }
 
 /** Variables for a database, which this server ignores so that an existing manifest works. */

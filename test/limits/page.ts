@@ -1,7 +1,16 @@
 /** The page docs/limits.md, made of the table of limits. */
 import { join } from 'node:path';
+import { OTHERS_BYTES, YOUNG_BYTES } from '../../src/actors/memory-budget.ts';
 import { ROOT_FOLDER } from '../support/server.ts';
-import { type LimitSection, SECTIONS } from './rows.ts';
+import {
+  BESIDE_PARTS,
+  bytes,
+  heapShares,
+  type LimitSection,
+  OTHER_PARTS,
+  SECTIONS,
+  totalOf,
+} from './rows.ts';
 
 export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
@@ -36,7 +45,39 @@ A server that is to hold so much takes \`--max-old-space-size\` of 6 GiB and mor
 `;
 
 export function limitsPage(): string {
-  return [INTRODUCTION, ...SECTIONS.map(sectionText), ROOM_AT_THE_TOP].join('\n');
+  return [INTRODUCTION, ...SECTIONS.map(sectionText), sumOfMemory(), ROOM_AT_THE_TOP].join('\n');
+}
+
+const MIB = 2 ** 20;
+
+/** Heaps of `--max-old-space-size` as it is in a small container, and in a large one. */
+export const OLD_SPACES_MIB = [512, 4096];
+
+function sumOfMemory(): string {
+  const shares = OLD_SPACES_MIB.map((mib) => heapShares(mib * MIB));
+  const mib = (count: number): string => `${Math.floor(count / MIB)} MiB`;
+  const line = (what: string, take: (one: (typeof shares)[number]) => number): string =>
+    `| ${what} | ${shares.map((one) => mib(take(one))).join(' | ')} |`;
+  const listed = (parts: typeof OTHER_PARTS): string =>
+    parts.map(([what, count]) => `${what} ${bytes(count)}`).join('; ');
+  return `## Sum of the memory
+The parts of V8's heap add up to what it may use, with the default settings and with any that a start accepts:
+
+| part | ${OLD_SPACES_MIB.map((one) => `\`--max-old-space-size=${one}\``).join(' | ')} |
+|---|---|---|
+${line('young objects', () => YOUNG_BYTES)}
+${line('the state', ({ state }) => state)}
+${line('the cache', ({ cache }) => cache)}
+${line('others', () => OTHERS_BYTES)}
+${line('requests under way, and garbage', ({ work }) => work)}
+${line('all', ({ heap }) => heap)}
+
+The others are at most: ${listed(OTHER_PARTS)}.
+
+Beside the heap the process takes some 80 MiB for its program, 36 bytes for each event, and at most: ${listed(BESIDE_PARTS)}; in all
+${bytes(totalOf(BESIDE_PARTS))}. Some of the cache is there too. With less than 512 MiB for old objects, the state gets an eighth of the heap, and the others do not all
+fit at their most.
+`;
 }
 
 function sectionText({ title, introduction, rows }: LimitSection): string {

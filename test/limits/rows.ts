@@ -8,7 +8,14 @@ import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-de
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
-import { CACHE_BYTES_MIN } from '../../src/actors/memory-budget.ts';
+import {
+  CACHE_BYTES_MIN,
+  cacheBytesMax,
+  defaultMemoryBudget,
+  OTHERS_BYTES,
+  WORK_BYTES_MIN,
+  YOUNG_BYTES,
+} from '../../src/actors/memory-budget.ts';
 import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/past-checkpoints.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
@@ -146,9 +153,9 @@ export interface LimitSection {
   readonly rows: readonly LimitRow[];
 }
 
-const number = (count: number): string => count.toLocaleString('en');
+export const number = (count: number): string => count.toLocaleString('en');
 
-function bytes(count: number): string {
+export function bytes(count: number): string {
   if (count % 2 ** 20 === 0) return `${number(count / 2 ** 20)} MiB`;
   return count % 1024 === 0 ? `${number(count / 1024)} KiB` : `${number(count)} bytes`;
 }
@@ -163,6 +170,45 @@ const row = (counted: string, limit: string, beyond: string, setting: string | n
 });
 
 const transport = resolveLimits();
+
+/** What is kept in V8's heap beside the state and the cache, at most. */
+export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = [
+  ['responses kept for `Idempotency-Key`', RESPONSES_BYTES_MAX],
+  ['callers remembered by their tokens', CACHE_BYTES_MAX],
+  ['states of flags of the past', CHECKPOINTS_BYTES_MAX],
+  ['compiled regular expressions', KEPT_PATTERNS_BYTES_MAX],
+  ['changes kept for caches and streams', RING_BYTES_MAX],
+  ['counts of evaluations', COUNTS_BYTES_MAX.backend + COUNTS_BYTES_MAX.frontend],
+  ['applications', 2 * APPLICATIONS_BYTES_MAX],
+  ['changes that streams may have missed, two bytes a character', 2 * LOGS_CHARACTERS_MAX],
+];
+
+/** Bytes that V8's heap does not hold, at most. */
+export const BESIDE_PARTS: readonly (readonly [what: string, bytes: number])[] = [
+  ['unread bytes of responses', transport.unreadBytesMax],
+  ['unfinished bodies', transport.bodiesBytesMax],
+  ['bodies that wait for being compressed', COMPRESSING_BYTES_MAX],
+  ['requests of callers who held the event loop for long', WAITING_BYTES_MAX],
+  ['requests for long lists of evaluated flags', LONG_LISTS.waitingMax],
+  ['changes that are not on disk yet', UNSYNCED_BYTES_MAX],
+];
+
+export const totalOf = (parts: typeof OTHER_PARTS): number => parts.reduce((sum, [, one]) => sum + one, 0);
+
+export interface HeapShares {
+  readonly heap: number;
+  readonly state: number;
+  readonly cache: number;
+  readonly work: number;
+}
+
+/** How a heap with so many bytes of old space is shared out, with default settings unless `state` is given. */
+export function heapShares(oldSpaceBytes: number, state?: number): HeapShares {
+  const heap = oldSpaceBytes + YOUNG_BYTES;
+  const stateBytes = state ?? defaultMemoryBudget(heap);
+  const cache = cacheBytesMax(heap, stateBytes);
+  return { heap, state: stateBytes, cache, work: oldSpaceBytes - stateBytes - cache - OTHERS_BYTES };
+}
 
 const DAY_SECONDS = 86_400;
 const USER_A_DAY = WRITE_BURST_BYTES + DAY_SECONDS * WRITTEN_BYTES_A_SECOND;
@@ -285,7 +331,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
     rows: [
       row(
         'the state, as it will be after a restart',
-        'half of what V8 may use beside 192 MiB for young objects, and at least an eighth of all',
+        `half of what V8 may use beside ${bytes(YOUNG_BYTES)} for young objects and ${bytes(OTHERS_BYTES)} for [others](#sum-of-the-memory), and at least an eighth of all; the setting takes what the others leave, but for ${bytes(CACHE_BYTES_MIN + WORK_BYTES_MIN)}`,
         '507',
         MEMORY_BUDGET_SETTING,
       ),
@@ -301,7 +347,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row(
         'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, lists of evaluated flags, summaries of flags for overviews and lists of projects, and responses in compressed form',
-        `a quarter of what V8 may use beside the budget of the state, and at least ${bytes(CACHE_BYTES_MIN)}; a quarter of the cache for what one caller can multiply, as by a query string`,
+        `a quarter of what V8 may use beside young objects and others, and at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
         'what was used longest ago is made anew',
       ),
       row(
