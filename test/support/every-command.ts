@@ -275,7 +275,7 @@ type Fields<C> = { readonly [K in Exclude<keyof C, 'type'>]-?: fc.Arbitrary<C[K]
 
 /** How often a command comes, in relation to the others, and what it is made of. A type left out does not compile. */
 const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Fields<CommandOf<T>>] } = {
-  'create-flag': [7, { project, name: newFlag, metadata }],
+  'create-flag': [7, { project, name: newFlag, metadata, tags: fc.array(tag, { maxLength: 2 }) }],
   'rollback-flag': [
     2,
     {

@@ -1,6 +1,6 @@
 /** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
 
-import { type Flag, type FlagData, flagData, flagDataOf, flagVariants } from '../flags/flag.ts';
+import { type Flag, type FlagData, flagData, flagDataOf, flagVariants, type Tag } from '../flags/flag.ts';
 import { LINKS_MAX, type Link } from '../flags/link.ts';
 import { INITIAL_METADATA, type MetadataInput } from '../flags/metadata.ts';
 import {
@@ -19,6 +19,7 @@ import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '..
 import type { ProjectState, World } from '../state/world.ts';
 import { refuseArchived, refuseTakenName, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
+import { differentTags } from './tag-commands.ts';
 
 interface NamesFlag {
   readonly project: string;
@@ -30,6 +31,7 @@ export interface CreateFlag {
   readonly project: string;
   readonly name: string;
   readonly metadata: MetadataInput;
+  readonly tags?: readonly Tag[];
 }
 
 export function createFlag(world: World, command: CreateFlag, context: DecideContext): Decision {
@@ -43,7 +45,13 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
     variants: [],
     archived: false,
   });
-  return [{ type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: createdIn(context) }];
+  const about = aboutFlag(data);
+  return [
+    { type: 'feature-created', ...about, data, preData: null, hidden: createdIn(context) },
+    ...differentTags(command.tags ?? []).map(
+      (tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null }),
+    ),
+  ];
 }
 
 export interface UpdateFlag extends NamesFlag {

@@ -71,7 +71,7 @@ export interface ChangeTags {
 export function changeTags(world: World, { project, flags, added, removed }: ChangeTags): Decision {
   const located = locateFlags(world, { project, flags });
   if (isRefusal(located)) return located;
-  const [gone, come] = [different(removed), different(added)];
+  const [gone, come] = [differentTags(removed), differentTags(added)];
   const count = located.length * (gone.length + come.length);
   if (count > TAG_CHANGES_MAX) {
     return invalidOperation(
@@ -96,7 +96,7 @@ export function changeTags(world: World, { project, flags, added, removed }: Cha
 }
 
 /** Each pair once, without whatever else the request had. */
-const different = (tags: readonly Tag[]): readonly Tag[] =>
+export const differentTags = (tags: readonly Tag[]): readonly Tag[] =>
   tags
     .filter((tag, at) => tags.findIndex((one) => isSame(one, tag)) === at)
     .map(({ type, value }) => ({ type, value }));

@@ -27,6 +27,25 @@ describeInterface('tags by themselves', (server) => {
     await refused(server(), 404, 'NotFoundError', { method: 'GET', path: '/tags/simple/blue' });
   });
 
+  it('are given to a flag where it is created, each once, in one change, or the flag is not created', async () => {
+    const { call } = server();
+    const wide = { type: 'team', value: 'search' };
+    const body = { name: 'born', tags: [wide, { value: 'blue', color: 'x' }, wide] };
+    const { events } = await recording(server(), () => call('POST', FEATURES, body));
+    const blue = { type: 'simple', value: 'blue' };
+    assert.deepEqual(
+      events.map(({ type, data }) => (type === 'feature-created' ? type : data)),
+      ['feature-created', wide, blue],
+    );
+    assert.deepEqual((await call('GET', '/features/born/tags')).body.tags, [wide, blue]);
+    const wrong = { name: 'unborn', tags: [{ value: 'x' }] };
+    await invalidAt(server(), '/body/tags/0/value', { method: 'POST', path: FEATURES, body: wrong });
+    const many = Array.from({ length: 51 }, (_, at) => ({ value: `tag ${at}` }));
+    const full = { method: 'POST', path: FEATURES, body: { name: 'unborn', tags: many } };
+    await refused(server(), 400, 'ValidationError', full);
+    assert.equal((await call('GET', `${FEATURES}/unborn`)).status, 404);
+  });
+
   it('that are deleted leave all flags, archived ones too, in one step', async () => {
     const { call } = server();
     await makeFlag(call, 'old');

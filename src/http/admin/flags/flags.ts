@@ -77,8 +77,9 @@ export const flagRoutes: readonly Route[] = [
     body: CreateFlagBody,
     success: { status: 201, schema: FlagSchema },
     refusals: ['NameExistsError'],
-    command: ({ params, body: { name, ...metadata } }) => ({
+    command: ({ params, body: { name, tags, ...metadata } }) => ({
       type: 'create-flag',
+      tags,
       project: params.projectId,
       name,
       metadata,

@@ -1,20 +1,14 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
-import { list } from '../../../domain/json/list-schema.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
-import { FlagNamesSchema, TagBody } from '../requests/bodies.ts';
+import { FlagNamesSchema, TagBody, TagListSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const TAGS = '/features/:featureName/tags';
-
-/** Tags that one request adds or removes. */
-const TAGS_MAX = 100;
-const TAGS_PHRASE = `a list of at most ${TAGS_MAX} tags`;
-const TagListSchema = v.pipe(list(TagBody, TAGS_PHRASE), v.maxLength(TAGS_MAX, TAGS_PHRASE));
 
 const ChangeTagsBody = v.pipe(
   v.object({ addedTags: TagListSchema, removedTags: TagListSchema }),

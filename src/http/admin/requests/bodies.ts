@@ -67,11 +67,6 @@ export const DateTimeSchema = v.pipe(
   v.transform((text) => new Date(text).toISOString()),
 );
 
-export const CreateFlagBody = v.pipe(
-  v.object({ name: FlagNameSchema, ...METADATA_INPUT_ENTRIES }),
-  v.title('CreateFlag'),
-);
-
 export const UpdateFlagBody = v.pipe(
   v.object({ name: v.optional(v.string()), ...METADATA_INPUT_ENTRIES }),
   v.title('UpdateFlag'),
@@ -135,4 +130,14 @@ const tagText = (what: string) =>
 export const TagBody = v.pipe(
   v.object({ type: v.optional(tagText('a tag type'), 'simple'), value: tagText('a tag value') }),
   v.title('AddTag'),
+);
+
+/** Tags that one request adds or removes. */
+const TAGS_MAX = 100;
+const TAGS_PHRASE = `a list of at most ${TAGS_MAX} tags`;
+export const TagListSchema = v.pipe(list(TagBody, TAGS_PHRASE), v.maxLength(TAGS_MAX, TAGS_PHRASE));
+
+export const CreateFlagBody = v.pipe(
+  v.object({ name: FlagNameSchema, ...METADATA_INPUT_ENTRIES, tags: v.optional(TagListSchema, []) }),
+  v.title('CreateFlag'),
 );
