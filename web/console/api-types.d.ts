@@ -29,7 +29,7 @@ export interface components {
              * @constant
              */
             secure: true;
-            /** @description The digest again, in the place of the secret. */
+            /** @description The secret, for who presents it, or may make such tokens where API_TOKEN_KEY is set; else its digest again. */
             secret: string;
         };
         /** ArchivedFlag */

@@ -113,7 +113,7 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
 }
 
 /** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */
-export const FLAGS_DELETED_WITH_PROJECT_MAX = 1_000;
+export const FLAGS_DELETED_WITH_PROJECT_MAX = 500;
 
 export interface DeleteProject {
   readonly type: 'delete-project';

@@ -34,7 +34,7 @@ describe('changes of the tags of many flags', () => {
     ]) {
       const decision = state.decide(command);
       assert(isRefusal(decision));
-      assert.match(decision.message, /makes 2100 changes; at most 2000 .* Name fewer tags or fewer flags\.$/);
+      assert.match(decision.message, /makes 1100 changes; at most 1000 .* Name fewer tags or fewer flags\.$/);
     }
   });
 });
@@ -59,7 +59,7 @@ describe('a project with archived flags', () => {
     assert(isRefusal(decision));
     assert.match(
       decision.message,
-      /has 1001 archived flags; at most 1000 .* POST to .*\/projects\/p\/delete\.$/,
+      /has 501 archived flags; at most 500 .* POST to .*\/projects\/p\/delete\.$/,
     );
   });
 });

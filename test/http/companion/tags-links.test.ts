@@ -1,6 +1,7 @@
 /** Tags by themselves, and links of flags. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { BULK_FLAGS_MAX } from '../../../src/http/admin/requests/bodies.ts';
 import '../../support/check-responses.ts';
 import { archive, FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
@@ -60,10 +61,10 @@ describeInterface('tags by themselves', (server) => {
 
   it('are not deleted from more flags than one request changes', async () => {
     const { call } = server();
-    const names = Array.from({ length: 1_001 }, (_, at) => `many.${at}`);
+    const names = Array.from({ length: BULK_FLAGS_MAX + 1 }, (_, at) => `many.${at}`);
     for (const name of names) await makeFlag(call, name);
     const tags = { addedTags: [{ value: 'many' }], removedTags: [] };
-    for (const features of [names.slice(0, 1_000), names.slice(1_000)]) {
+    for (const features of [names.slice(0, BULK_FLAGS_MAX), names.slice(BULK_FLAGS_MAX)]) {
       assert.equal((await call('PUT', '/projects/default/tags', { features, tags })).status, 200);
     }
     const path = '/tags/simple/many';
