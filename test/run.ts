@@ -155,7 +155,8 @@ function entriesOf(folder: string, groups: readonly (readonly string[])[]): stri
 /** Runs the entries; what is printed names the sources. Resolves to the exit code. */
 async function run(folder: string, entries: readonly string[]): Promise<number> {
   const reporter = process.stdout.isTTY ? ['--test-reporter=spec'] : [];
-  const args = ['--test', `--test-concurrency=${CONCURRENCY}`, ...reporter, ...entries];
+  const hooks = ['--import', join(folder, 'test/support/follow-tests-only.js')];
+  const args = [...hooks, '--test', `--test-concurrency=${CONCURRENCY}`, ...reporter, ...entries];
   const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['inherit', 'pipe', 'inherit'] });
   const exited = once(runner, 'close');
   const compiled = new RegExp(`${folder}/((?:bench|src|test)/[^\\s:'"]+)\\.js\\b`, 'g');

@@ -51,7 +51,7 @@ const OWNED = `${FLAGS}/owned`;
 export async function compilerFindings(): Promise<readonly string[]> {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const roots = ['decide/decide.ts', 'state/apply.ts', 'document/state-import.ts'];
+  const roots = ['decide/decide.ts', 'state/apply.ts', 'desired/state-import.ts'];
   const program = ts.createProgram(
     roots.map((path) => join(ROOT, 'src/domain', path)),
     options,
