@@ -32,19 +32,23 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'flags compiled into rules, and evaluated for a context',
     imports: ['domain/flags', 'domain/json'],
   },
+  'domain/kinds': {
+    purpose: 'one row a kind: its fields and bounds, its events, what of it is always there',
+    imports: ['domain/flags', 'domain/json'],
+  },
   'domain/state': {
     purpose:
       'the whole state, the events, the one function that applies them, and what older releases recorded in another way',
-    imports: ['domain/access', 'domain/flags', 'domain/json'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds'],
   },
   'domain/desired': {
     purpose: 'the state as one document, and what is wrong with such a document',
-    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/growth': {
     purpose:
       'what changes may make larger: parts of flags, the time of their evaluation, and the memory of the state',
-    imports: ['domain/evaluation', 'domain/flags', 'domain/json', 'domain/state'],
+    imports: ['domain/evaluation', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',
@@ -58,6 +62,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/growth',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
     ],
@@ -113,6 +118,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/access',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'persistence/event-log',
@@ -131,6 +137,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/growth',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'domain/usage',
@@ -144,7 +151,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/admin/schemas': {
     purpose: 'the schemas of responses',
-    imports: ['domain/access', 'domain/flags', 'domain/state'],
+    imports: ['domain/access', 'domain/flags', 'domain/kinds', 'domain/state'],
   },
   'http/body': {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
@@ -202,6 +209,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/access',
       'domain/decide',
       'domain/flags',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'domain/usage',
@@ -218,6 +226,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/state',
       'domain/usage',
       'http/admin/requests',
@@ -259,6 +268,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'http/admin/projects',
@@ -275,6 +285,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/state',
       'http/admin/requests',
       'http/admin/schemas',

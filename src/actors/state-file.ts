@@ -21,6 +21,7 @@ import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize, valueCount } from '../domain/json/json.ts';
+import { KIND_NAMES, type KindName } from '../domain/kinds/kinds.ts';
 import { voucherOf } from '../domain/people/identity.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
@@ -106,18 +107,9 @@ function projectDocument(
 }
 
 /** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
-function targetingDocument({
-  directory,
-}: World): Pick<
-  StateDocument,
-  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'tags' | 'favorites' | 'settings'
-> {
+function targetingDocument({ directory }: World): Pick<StateDocument, KindName | 'favorites' | 'settings'> {
   return {
-    segments: [...directory.segments.values()],
-    contextFields: [...directory.contextFields.values()],
-    strategyTypes: [...directory.strategyTypes.values()],
-    tagTypes: [...directory.tagTypes.values()],
-    tags: [...directory.tags.values()],
+    ...Object.fromEntries(KIND_NAMES.map((name) => [name, [...directory[name].values()]])),
     favorites: [...directory.favorites.values()],
     settings: [...directory.settings.values()],
   } as unknown as StateDocument;

@@ -40,26 +40,25 @@ import { TAG_CHANGES_MAX } from '../../src/domain/decide/tag-commands.ts';
 import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
 import { TEXT_INDEXES_MAX } from '../../src/domain/evaluation/text-index.ts';
 import {
-  CONTEXT_FIELD_BYTES_MAX,
-  CONTEXT_FIELDS_MAX,
-  LEGAL_VALUES_MAX,
-} from '../../src/domain/flags/context-field.ts';
-import {
   DEFAULT_GROWTH_LIMITS,
   GROWTH_LIMIT_NAMES,
   GROWTH_LIMITS,
 } from '../../src/domain/flags/growth-limits.ts';
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { KEPT_PATTERNS_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
-import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
-import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/flags/served-size.ts';
-import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
-import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
 import { CHECK_UNITS_MAX } from '../../src/domain/json/check-budget.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
+import {
+  CONTEXT_FIELD_BYTES_MAX,
+  CONTEXT_FIELDS_MAX,
+  LEGAL_VALUES_MAX,
+} from '../../src/domain/kinds/context-field.ts';
+import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/kinds/segment.ts';
+import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/kinds/strategy-type.ts';
+import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/kinds/tag-type.ts';
 import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX } from '../../src/domain/people/group-commands.ts';
 import { PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/personal-token-commands.ts';
 import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/people/role-commands.ts';
@@ -69,6 +68,7 @@ import {
   RESPONSES_BYTES_MAX,
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
+import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-size.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events/events.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/events/recorded-news.ts';

@@ -6,7 +6,7 @@
 import { CUSTOM_ROLE_TYPES } from '../../src/domain/access/roles.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
-import type { SegmentInput } from '../../src/domain/flags/segment.ts';
+import type { SegmentInput } from '../../src/domain/kinds/segment.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import {
@@ -38,6 +38,24 @@ class Chance {
     this.random = random;
     this.world = world;
     this.former = former;
+  }
+
+  /** A name of some kind, and what may be sent of that kind. */
+  named() {
+    const description = anyText(this.random);
+    return this.of([
+      {
+        kind: 'contextFields',
+        name: this.of(CONTEXT_FIELDS),
+        fields: { description, stickiness: this.yes, legalValues: [{ value: 'a' }] },
+      },
+      {
+        kind: 'strategyTypes',
+        name: this.of(STRATEGY_TYPES),
+        fields: { description, title: anyText(this.random) },
+      },
+      { kind: 'tagTypes', name: this.of(TAG_TYPES), fields: { description, icon: anyText(this.random) } },
+    ] as const);
   }
 
   get yes(): boolean {
@@ -207,17 +225,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     environments: [c.environment()],
     variants: anyVariants(c.random),
   }),
-  'create-tag-type': (c) => ({
-    type: 'create-tag-type',
-    name: c.of(TAG_TYPES),
-    fields: { description: anyText(c.random) },
-  }),
-  'update-tag-type': (c) => ({
-    type: 'update-tag-type',
-    name: c.of(TAG_TYPES),
-    fields: { icon: anyText(c.random) },
-  }),
-  'delete-tag-type': (c) => ({ type: 'delete-tag-type', name: c.of(TAG_TYPES) }),
   'add-dependency': (c) => {
     const { project, flag } = c.flag();
     const parent = c.flagIf((one) => one.project === project && one.name !== flag)?.name ?? c.of(FLAGS);
@@ -337,16 +344,12 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'create-segment': (c) => ({ type: 'create-segment', fields: anySegment(c) }),
   'update-segment': (c) => ({ type: 'update-segment', id: c.segmentId(), fields: anySegment(c) }),
   'delete-segment': (c) => ({ type: 'delete-segment', id: c.segmentId() }),
-  'create-context-field': (c) => ({
-    type: 'create-context-field',
-    name: c.of(CONTEXT_FIELDS),
-    fields: { description: anyText(c.random), legalValues: [{ value: 'a' }] },
-  }),
-  'update-context-field': (c) => ({
-    type: 'update-context-field',
-    name: c.of(CONTEXT_FIELDS),
-    fields: { description: anyText(c.random), stickiness: c.yes },
-  }),
+  'create-named': (c) => ({ type: 'create-named', ...c.named() }),
+  'update-named': (c) => ({ type: 'update-named', ...c.named() }),
+  'delete-named': (c) => {
+    const { kind, name } = c.named();
+    return { type: 'delete-named', kind, name };
+  },
   'set-legal-value': (c) => ({
     type: 'set-legal-value',
     name: c.of(CONTEXT_FIELDS),
@@ -357,23 +360,11 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     name: c.of(CONTEXT_FIELDS),
     value: c.of(['a', 'b']),
   }),
-  'delete-context-field': (c) => ({ type: 'delete-context-field', name: c.of(CONTEXT_FIELDS) }),
-  'create-strategy-type': (c) => ({
-    type: 'create-strategy-type',
-    name: c.of(STRATEGY_TYPES),
-    fields: { description: anyText(c.random) },
-  }),
-  'update-strategy-type': (c) => ({
-    type: 'update-strategy-type',
-    name: c.of(STRATEGY_TYPES),
-    fields: { title: anyText(c.random) },
-  }),
   'deprecate-strategy-type': (c) => ({
     type: 'deprecate-strategy-type',
     name: c.of(STRATEGY_TYPES),
     deprecated: c.yes,
   }),
-  'delete-strategy-type': (c) => ({ type: 'delete-strategy-type', name: c.of(STRATEGY_TYPES) }),
   // Nothing else would change while it is on.
   'set-maintenance': () => ({ type: 'set-maintenance', enabled: false }),
   'set-frontend-origins': (c) => ({

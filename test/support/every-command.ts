@@ -270,11 +270,23 @@ const apiToken = fc.record({
   expiresAt: fc.option(expiresAt, { nil: null }),
 });
 
+/** A name and fields of each kind. */
+const withFields = fc.oneof(
+  fc.record({ kind: fc.constant('contextFields' as const), name: contextField, fields: contextFieldFields }),
+  fc.record({ kind: fc.constant('strategyTypes' as const), name: strategyType, fields: strategyTypeFields }),
+  fc.record({ kind: fc.constant('tagTypes' as const), name: tagType, fields: tagTypeFields }),
+);
+
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 type Fields<C> = { readonly [K in Exclude<keyof C, 'type'>]-?: fc.Arbitrary<C[K]> };
 
 /** How often a command comes, in relation to the others, and what it is made of. A type left out does not compile. */
-const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Fields<CommandOf<T>>] } = {
+const FIELDS: {
+  readonly [T in Command['type']]: readonly [
+    weight: number,
+    Fields<CommandOf<T>> | fc.Arbitrary<Omit<CommandOf<T>, 'type'>>,
+  ];
+} = {
   'create-flag': [7, { project, name: newFlag, metadata, tags: fc.array(tag, { maxLength: 2 }) }],
   'rollback-flag': [
     2,
@@ -385,18 +397,12 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'create-segment': [2, { fields: segment }],
   'update-segment': [4, { id: segmentId, fields: segment }],
   'delete-segment': [2, { id: segmentId }],
-  'create-context-field': [1, { name: contextField, fields: contextFieldFields }],
-  'update-context-field': [1, { name: contextField, fields: contextFieldFields }],
+  'create-named': [3, withFields],
+  'update-named': [3, withFields],
+  'delete-named': [3, withFields.map(({ kind, name }) => ({ kind, name }))],
   'set-legal-value': [1, { name: contextField, legalValue }],
   'remove-legal-value': [1, { name: contextField, value: fc.constantFrom('x', 'y') }],
-  'delete-context-field': [1, { name: contextField }],
-  'create-strategy-type': [1, { name: strategyType, fields: strategyTypeFields }],
-  'update-strategy-type': [1, { name: strategyType, fields: strategyTypeFields }],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],
-  'delete-strategy-type': [1, { name: strategyType }],
-  'create-tag-type': [1, { name: tagType, fields: tagTypeFields }],
-  'update-tag-type': [1, { name: tagType, fields: tagTypeFields }],
-  'delete-tag-type': [1, { name: tagType }],
   'set-maintenance': [1, { enabled: fc.constant(false) }],
   'set-frontend-origins': [1, { origins: fc.subarray(['*', 'https://a.example', 'https://b.example']) }],
   'add-member': [2, { project, userId, roleId }],
@@ -530,8 +536,10 @@ export const COMMAND_TYPES = Object.keys(FIELDS) as Command['type'][];
 export const commands: fc.Arbitrary<Command> = fc.oneof(
   ...COMMAND_TYPES.map((type) => {
     const [weight, fields] = FIELDS[type];
-    const arbitrary = fc.record<Record<string, unknown>>({ type: fc.constant(type), ...fields });
-    return { weight, arbitrary: arbitrary as unknown as fc.Arbitrary<Command> };
+    const parts = (
+      fields instanceof fc.Arbitrary ? fields : fc.record(fields as Record<string, fc.Arbitrary<unknown>>)
+    ) as fc.Arbitrary<object>;
+    return { weight, arbitrary: parts.map((one) => ({ type, ...one }) as Command) };
   }),
 );
 

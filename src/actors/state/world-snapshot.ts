@@ -12,13 +12,9 @@ import type { Group } from '../../domain/access/groups.ts';
 import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
 import type { CustomRole } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
-import type { ContextField } from '../../domain/flags/context-field.ts';
-import { type Tag, tagKey } from '../../domain/flags/flag.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
-import type { Segment } from '../../domain/flags/segment.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import type { StrategyType } from '../../domain/flags/strategy-type.ts';
-import type { TagType } from '../../domain/flags/tag-type.ts';
+import { isKindName, KIND_NAMES, kindOf } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
@@ -82,11 +78,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
   return [
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
-    { name: 'segments', records: [...directory.segments.values()] },
-    { name: 'contextFields', records: [...directory.contextFields.values()] },
-    { name: 'strategyTypes', records: [...directory.strategyTypes.values()] },
-    { name: 'tagTypes', records: [...directory.tagTypes.values()] },
-    { name: 'tags', records: [...directory.tags.values()] },
+    ...KIND_NAMES.map((name) => ({ name, records: [...directory[name].values()] })),
     { name: 'settings', records: [...directory.settings.values()] },
     { name: 'users', records: [...directory.users.values()] },
     { name: 'roles', records: [...directory.roles.values()] },
@@ -131,6 +123,10 @@ function countersOf(directory: DirectoryState): Counters {
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
 export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
   const { directory, projects } = world;
+  if (isKindName(section)) {
+    const records: Map<string | number, unknown> = directory[section];
+    return putRecord(world, records, kindOf(section).idOf(record as object), record);
+  }
   switch (section) {
     case 'counters':
       Object.assign(directory, record as Counters);
@@ -138,21 +134,6 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
     case 'environments':
       directory.environments = [...directory.environments, record as Environment];
       world.memory.replace(null, record);
-      return;
-    case 'segments':
-      putRecord(world, directory.segments, (record as Segment).id, record as Segment);
-      return;
-    case 'contextFields':
-      putRecord(world, directory.contextFields, (record as ContextField).name, record as ContextField);
-      return;
-    case 'strategyTypes':
-      putRecord(world, directory.strategyTypes, (record as StrategyType).name, record as StrategyType);
-      return;
-    case 'tagTypes':
-      putRecord(world, directory.tagTypes, (record as TagType).name, record as TagType);
-      return;
-    case 'tags':
-      putRecord(world, directory.tags, tagKey(record as Tag), record as Tag);
       return;
     case 'favorites':
       loadFavorites(world, record as Favorites);

@@ -1,69 +1,10 @@
-/** Decisions on context fields and their legal values. */
-
-import {
-  CONTEXT_FIELD_BYTES_MAX,
-  CONTEXT_FIELDS_MAX,
-  type ContextField,
-  type ContextFieldInput,
-  isPredefinedContextField,
-  LEGAL_VALUES_MAX,
-  type LegalValue,
-} from '../flags/context-field.ts';
-import { refuseLargerThan } from '../growth/refuse-size.ts';
-import { jsonEqual } from '../json/json.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { ABOUT_NOTHING } from '../state/events.ts';
-import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
-import { findContextField, locateContextField } from '../state/targeting.ts';
+/** What context fields have beside other kinds: legal values, one by one. */
+import { LEGAL_VALUES_MAX, type LegalValue } from '../kinds/context-field.ts';
+import type { Decision } from '../state/decision.ts';
+import { locateNamed } from '../state/directory-records.ts';
+import { invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-
-/** Where a new field stands that is not told: behind the predefined ones. */
-const SORT_ORDER_DEFAULT = 10;
-
-export interface CreateContextField {
-  readonly type: 'create-context-field';
-  readonly name: string;
-  readonly fields: ContextFieldInput;
-}
-
-export function createContextField(
-  world: World,
-  { name, fields }: CreateContextField,
-  context: DecideContext,
-): Decision {
-  const taken = refuseTakenContextField(world, name);
-  if (taken !== null) return taken;
-  if (world.directory.contextFields.size >= CONTEXT_FIELDS_MAX) {
-    return invalidOperation(`There are ${CONTEXT_FIELDS_MAX} context fields, and there cannot be more.`);
-  }
-  const data: ContextField = {
-    name,
-    description: fields.description ?? '',
-    stickiness: fields.stickiness ?? false,
-    sortOrder: fields.sortOrder ?? SORT_ORDER_DEFAULT,
-    legalValues: fields.legalValues ?? [],
-    createdAt: context.now,
-  };
-  return refuseTooLarge(data) ?? [{ type: 'context-field-created', ...ABOUT_NOTHING, data, preData: null }];
-}
-
-export interface UpdateContextField {
-  readonly type: 'update-context-field';
-  readonly name: string;
-  readonly fields: ContextFieldInput;
-}
-
-export function updateContextField(world: World, { name, fields }: UpdateContextField): Decision {
-  const field = locateContextField(world, name);
-  if (isRefusal(field)) return field;
-  return updated(field, {
-    ...field,
-    description: fields.description ?? field.description,
-    stickiness: fields.stickiness ?? field.stickiness,
-    sortOrder: fields.sortOrder ?? field.sortOrder,
-    legalValues: fields.legalValues ?? field.legalValues,
-  });
-}
+import { replaced } from './kind-commands.ts';
 
 export interface SetLegalValue {
   readonly type: 'set-legal-value';
@@ -73,7 +14,7 @@ export interface SetLegalValue {
 
 /** Adds the value, or gives it another description. */
 export function setLegalValue(world: World, { name, legalValue }: SetLegalValue): Decision {
-  const field = locateContextField(world, name);
+  const field = locateNamed(world, 'contextFields', name);
   if (isRefusal(field)) return field;
   const at = field.legalValues.findIndex(({ value }) => value === legalValue.value);
   const legalValues = at === -1 ? [...field.legalValues, legalValue] : field.legalValues.with(at, legalValue);
@@ -82,7 +23,7 @@ export function setLegalValue(world: World, { name, legalValue }: SetLegalValue)
       `The context field "${name}" has ${LEGAL_VALUES_MAX} legal values, and there cannot be more.`,
     );
   }
-  return updated(field, { ...field, legalValues });
+  return replaced('contextFields', field, { ...field, legalValues });
 }
 
 export interface RemoveLegalValue {
@@ -92,38 +33,8 @@ export interface RemoveLegalValue {
 }
 
 export function removeLegalValue(world: World, { name, value }: RemoveLegalValue): Decision {
-  const field = locateContextField(world, name);
+  const field = locateNamed(world, 'contextFields', name);
   if (isRefusal(field)) return field;
-  return updated(field, {
-    ...field,
-    legalValues: field.legalValues.filter((one) => one.value !== value),
-  });
+  const legalValues = field.legalValues.filter((one) => one.value !== value);
+  return replaced('contextFields', field, { ...field, legalValues });
 }
-
-export interface DeleteContextField {
-  readonly type: 'delete-context-field';
-  readonly name: string;
-}
-
-/** Constraints may go on naming it: they compare with what the application sends, defined or not. */
-export function deleteContextField(world: World, { name }: DeleteContextField): Decision {
-  const preData = locateContextField(world, name);
-  if (isRefusal(preData)) return preData;
-  if (isPredefinedContextField(name)) {
-    return invalidOperation(`The context field "${name}" is predefined and cannot be deleted.`);
-  }
-  return [{ type: 'context-field-deleted', ...ABOUT_NOTHING, data: null, preData }];
-}
-
-export function refuseTakenContextField(world: World, name: string): Refusal | null {
-  if (findContextField(world, name) === undefined) return null;
-  return nameExists(`A context field named "${name}" exists already.`);
-}
-
-function updated(preData: ContextField, data: ContextField): Decision {
-  if (jsonEqual(data, preData)) return UNCHANGED;
-  return refuseTooLarge(data) ?? [{ type: 'context-field-updated', ...ABOUT_NOTHING, data, preData }];
-}
-
-const refuseTooLarge = (field: ContextField): Refusal | null =>
-  refuseLargerThan(CONTEXT_FIELD_BYTES_MAX, `The context field "${field.name}"`, field);

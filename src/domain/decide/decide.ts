@@ -30,16 +30,10 @@ import {
   uncompleteFlag,
 } from './completion-commands.ts';
 import {
-  type CreateContextField,
-  createContextField,
-  type DeleteContextField,
-  deleteContextField,
   type RemoveLegalValue,
   removeLegalValue,
   type SetLegalValue,
   setLegalValue,
-  type UpdateContextField,
-  updateContextField,
 } from './context-field-commands.ts';
 import { type CopyStrategies, copyStrategies } from './copy-strategies-command.ts';
 import {
@@ -75,6 +69,14 @@ import {
   updateFlag,
 } from './flag-commands.ts';
 import type { ImportFlags } from './import-issues.ts';
+import {
+  type CreateNamed,
+  createNamed,
+  type DeleteNamed,
+  deleteNamed,
+  type UpdateNamed,
+  updateNamed,
+} from './kind-commands.ts';
 import { type MoveFlag, moveFlag } from './move-command.ts';
 import {
   type MarkFavorite,
@@ -127,33 +129,18 @@ import {
   switchEnvironment,
   switchFlags,
 } from './strategy-commands.ts';
-import {
-  type CreateStrategyType,
-  createStrategyType,
-  type DeleteStrategyType,
-  type DeprecateStrategyType,
-  deleteStrategyType,
-  deprecateStrategyType,
-  type UpdateStrategyType,
-  updateStrategyType,
-} from './strategy-type-commands.ts';
+import { type DeprecateStrategyType, deprecateStrategyType } from './strategy-type-commands.ts';
 import {
   type ChangeTags,
   type CreateTag,
-  type CreateTagType,
   changeTags,
   createTag,
-  createTagType,
   type DeleteTag,
-  type DeleteTagType,
   deleteTag,
-  deleteTagType,
   type TagFlag,
   tagFlag,
   type UntagFlag,
-  type UpdateTagType,
   untagFlag,
-  updateTagType,
 } from './tag-commands.ts';
 import {
   type CreateApiToken,
@@ -224,21 +211,15 @@ export type Command =
   | UpdateEnvironment
   | OrderEnvironments
   | DeleteEnvironment
+  | CreateNamed
+  | UpdateNamed
+  | DeleteNamed
   | CreateSegment
   | UpdateSegment
   | DeleteSegment
-  | CreateContextField
-  | UpdateContextField
   | SetLegalValue
   | RemoveLegalValue
-  | DeleteContextField
-  | CreateStrategyType
-  | UpdateStrategyType
   | DeprecateStrategyType
-  | DeleteStrategyType
-  | CreateTagType
-  | UpdateTagType
-  | DeleteTagType
   | SetFrontendOrigins
   | SetMaintenance
   | CreateApiToken
@@ -300,21 +281,15 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-environment': updateEnvironment,
   'order-environments': orderEnvironments,
   'delete-environment': deleteEnvironment,
+  'create-named': createNamed,
+  'update-named': updateNamed,
+  'delete-named': deleteNamed,
   'create-segment': createSegment,
   'update-segment': updateSegment,
   'delete-segment': deleteSegment,
-  'create-context-field': createContextField,
-  'update-context-field': updateContextField,
   'set-legal-value': setLegalValue,
   'remove-legal-value': removeLegalValue,
-  'delete-context-field': deleteContextField,
-  'create-strategy-type': createStrategyType,
-  'update-strategy-type': updateStrategyType,
   'deprecate-strategy-type': deprecateStrategyType,
-  'delete-strategy-type': deleteStrategyType,
-  'create-tag-type': createTagType,
-  'update-tag-type': updateTagType,
-  'delete-tag-type': deleteTagType,
   'set-frontend-origins': setFrontendOrigins,
   'set-maintenance': setMaintenance,
   'create-api-token': createApiToken,

@@ -2,16 +2,15 @@
  * What stands in the way of an import of flags, and what the caller should know of it before (docs/specification/companions.md#export-and-import).
  * Issues are told together, each with the names that it is about, so that a file is mended once and not once for each fault.
  */
-import type { ContextFieldInput } from '../flags/context-field.ts';
 import type { Dependency, Flag, Tag } from '../flags/flag.ts';
 import type { MetadataInput } from '../flags/metadata.ts';
 import { createStrategy, type Strategy, type StrategyInput } from '../flags/strategy.ts';
 import { strategyIssue } from '../flags/strategy-rules.ts';
-import { predefinedStrategyType } from '../flags/strategy-type.ts';
-import type { TagTypeInput } from '../flags/tag-type.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
-import { findContextField, findStrategyType } from '../state/targeting.ts';
+import type { SentTo } from '../kinds/kinds.ts';
+import { isPredefinedStrategyType } from '../kinds/strategy-type.ts';
+import { findNamed } from '../state/directory-records.ts';
 import type { ProjectState, World } from '../state/world.ts';
 
 /** Flags in one export, and so in one import. With `IMPORT_EVENTS_MAX` it keeps an import below 20 ms, which nothing interrupts. */
@@ -39,8 +38,8 @@ export interface ImportFlags {
   readonly flags: readonly ImportedFlag[];
   /** By the id that the file gives them: a segment is another number in each service. */
   readonly segmentNames: ReadonlyMap<number, string>;
-  readonly tagTypes: readonly { readonly name: string; readonly fields: TagTypeInput }[];
-  readonly contextFields: readonly { readonly name: string; readonly fields: ContextFieldInput }[];
+  readonly tagTypes: readonly { readonly name: string; readonly fields: SentTo<'tagTypes'> }[];
+  readonly contextFields: readonly { readonly name: string; readonly fields: SentTo<'contextFields'> }[];
   /** Flags that parts of the file are about, and that are not among its flags. */
   readonly strangers: readonly string[];
   /** Flags that the file has as archived, and that are not among `flags`. */
@@ -75,7 +74,7 @@ export function importIssues(world: World, project: ProjectState, command: Impor
     ),
     issue(
       'There are no strategy types of these names; define them at /strategies first.',
-      kinds.filter((kind) => findStrategyType(world, kind) === undefined),
+      kinds.filter((kind) => findNamed(world, 'strategyTypes', kind) === undefined),
     ),
     issue(
       'There are no segments of these names that strategies of the project may use.',
@@ -108,7 +107,9 @@ export function importIssues(world: World, project: ProjectState, command: Impor
     ),
     issue(
       'These strategy types are implemented by your applications; those that read this environment need them.',
-      kinds.filter((kind) => predefinedStrategyType(kind) === undefined && findStrategyType(world, kind)),
+      kinds.filter(
+        (kind) => !isPredefinedStrategyType(kind) && findNamed(world, 'strategyTypes', kind) !== undefined,
+      ),
     ),
     issue(
       'These context fields are different here, and stay as they are.',
@@ -186,7 +187,7 @@ function impossibleDependencies(project: ProjectState, { flags }: ImportFlags): 
 }
 
 function differs(world: World, { name, fields }: ImportFlags['contextFields'][number]): boolean {
-  const here = findContextField(world, name);
+  const here = findNamed(world, 'contextFields', name);
   return fields.legalValues !== undefined && here !== undefined
     ? !jsonEqual(here.legalValues, fields.legalValues)
     : false;

@@ -1,20 +1,20 @@
 /** Decisions on segments. */
 
 import { segmentCost } from '../evaluation/segment-test.ts';
+import { refuseLargerThan } from '../growth/refuse-size.ts';
+import { jsonEqual } from '../json/json.ts';
 import {
   SEGMENT_BYTES_MAX,
   SEGMENT_COST_MAX,
   SEGMENTS_MAX,
   type Segment,
   type SegmentInput,
-} from '../flags/segment.ts';
-import { refuseLargerThan } from '../growth/refuse-size.ts';
-import { jsonEqual } from '../json/json.ts';
+} from '../kinds/segment.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
+import { locateSegment } from '../state/directory-records.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locateProject, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
-import { locateSegment } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
 
 export interface CreateSegment {

@@ -1,8 +1,8 @@
 /** What a strategy refers to must exist: its type and its segments. */
 import type { Flag } from '../flags/flag.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
+import { findNamed, suggestNamed } from '../state/directory-records.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
-import { findStrategyType, suggestStrategyType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
 
 export interface StrategyChange {
@@ -18,8 +18,8 @@ export function refuseUnknownReferences(world: World, change: StrategyChange): R
 }
 
 function refuseUnknownType(world: World, { before, after: { name } }: StrategyChange): Refusal | null {
-  if (before?.name === name || findStrategyType(world, name) !== undefined) return null;
-  const message = `There is no strategy type "${name}".${suggestStrategyType(world, name)} Types that your applications implement themselves must be defined at /strategies first.`;
+  if (before?.name === name || findNamed(world, 'strategyTypes', name) !== undefined) return null;
+  const message = `There is no strategy type "${name}".${suggestNamed(world, 'strategyTypes', name)} Types that your applications implement themselves must be defined at /strategies first.`;
   return invalid(message, '/body/name');
 }
 

@@ -1,22 +1,14 @@
 /**
- * Decisions that add and remove tags, and on the types of tags. A tag is a pair of type and value; a flag has each pair at
+ * Decisions that add and remove tags. A tag is a pair of type and value; a flag has each pair at
  * most once.
  */
 
 import { type Flag, type Tag, tagKey } from '../flags/flag.ts';
-import {
-  SIMPLE_TAG_TYPE,
-  TAG_TYPES_MAX,
-  TAGS_MAX,
-  type TagType,
-  type TagTypeInput,
-} from '../flags/tag-type.ts';
-import { jsonEqual } from '../json/json.ts';
+import { TAGS_MAX } from '../kinds/tag-type.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, aboutFlag, type DomainEvent } from '../state/events.ts';
 import { locateFlag, locateFlagAnywhere, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
-import { findTagType, locateTagType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
 import { refuseArchived, unlessArchived } from './guards.ts';
 
@@ -105,68 +97,6 @@ const isSame = (a: Tag, b: Tag): boolean => a.type === b.type && a.value === b.v
 
 export function hasTag(flag: Pick<Flag, 'tags'>, { type, value }: Tag): boolean {
   return flag.tags.some((tag) => tag.type === type && tag.value === value);
-}
-
-interface NamesTagType {
-  readonly name: string;
-}
-
-export interface CreateTagType extends NamesTagType {
-  readonly type: 'create-tag-type';
-  readonly fields: TagTypeInput;
-}
-
-export function createTagType(world: World, { name, fields }: CreateTagType): Decision {
-  const taken = refuseTakenTagType(world, name);
-  if (taken !== null) return taken;
-  if (world.directory.tagTypes.size >= TAG_TYPES_MAX) {
-    return invalidOperation(`There are ${TAG_TYPES_MAX} tag types, and there cannot be more.`);
-  }
-  const data: TagType = {
-    name,
-    description: fields.description ?? '',
-    icon: fields.icon ?? null,
-    color: fields.color ?? null,
-  };
-  return [{ type: 'tag-type-created', ...ABOUT_NOTHING, data, preData: null }];
-}
-
-export function refuseTakenTagType(world: World, name: string): Refusal | null {
-  return findTagType(world, name) === undefined
-    ? null
-    : nameExists(`A tag type named "${name}" exists already.`);
-}
-
-export interface UpdateTagType extends NamesTagType {
-  readonly type: 'update-tag-type';
-  readonly fields: TagTypeInput;
-}
-
-export function updateTagType(world: World, { name, fields }: UpdateTagType): Decision {
-  const preData = locateTagType(world, name);
-  if (isRefusal(preData)) return preData;
-  const data: TagType = {
-    name,
-    description: fields.description ?? preData.description,
-    icon: fields.icon === undefined ? preData.icon : fields.icon,
-    color: fields.color === undefined ? preData.color : fields.color,
-  };
-  if (jsonEqual(data, preData)) return UNCHANGED;
-  return [{ type: 'tag-type-updated', ...ABOUT_NOTHING, data, preData }];
-}
-
-export interface DeleteTagType extends NamesTagType {
-  readonly type: 'delete-tag-type';
-}
-
-/** Flags keep their tags of the type, which is described no more. */
-export function deleteTagType(world: World, { name }: DeleteTagType): Decision {
-  const preData = locateTagType(world, name);
-  if (isRefusal(preData)) return preData;
-  if (name === SIMPLE_TAG_TYPE.name) {
-    return invalidOperation(`The tag type "${name}" is always there and cannot be deleted.`);
-  }
-  return [{ type: 'tag-type-deleted', ...ABOUT_NOTHING, data: null, preData }];
 }
 
 export interface CreateTag {

@@ -4,15 +4,16 @@
  * or nothing. What is the same already is not recorded, so an import can be repeated.
  */
 
-import { CONTEXT_FIELDS_MAX } from '../flags/context-field.ts';
 import { environmentOf, type Flag, type FlagEnvironment, flagDataOf, flagOf, tagKey } from '../flags/flag.ts';
 import { INITIAL_METADATA } from '../flags/metadata.ts';
 import { withMetadata } from '../flags/metadata-changes.ts';
 import { bySortOrder } from '../flags/strategy.ts';
-import { TAG_TYPES_MAX } from '../flags/tag-type.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
+import { CONTEXT_FIELDS_MAX } from '../kinds/context-field.ts';
+import { TAG_TYPES_MAX } from '../kinds/tag-type.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
+import { findNamed } from '../state/directory-records.ts';
 import {
   aboutFlag,
   aboutFlagEnvironment,
@@ -22,9 +23,7 @@ import {
 } from '../state/events.ts';
 import { locateProject, noEnvironment } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../state/refusal.ts';
-import { findContextField, findTagType } from '../state/targeting.ts';
 import type { ProjectState, World } from '../state/world.ts';
-import { createContextField } from './context-field-commands.ts';
 import { copiesOf } from './copy-strategies-command.ts';
 import { dependencyRemoved, PARENTS_PER_FLAG_MAX } from './dependency-commands.ts';
 import { metadataEvents } from './flag-commands.ts';
@@ -37,8 +36,8 @@ import {
   importIssues,
   segmentIds,
 } from './import-issues.ts';
+import { createNamed } from './kind-commands.ts';
 import { environmentChanges, tagChanges } from './rollback-command.ts';
-import { createTagType } from './tag-commands.ts';
 
 export interface ExportFlags {
   readonly type: 'export-flags';
@@ -129,11 +128,11 @@ function sharedEvents(world: World, command: ImportFlags, context: DecideContext
   const events: DomainEvent[] = [];
   const missing = [
     ...command.tagTypes
-      .filter(({ name }) => findTagType(world, name) === undefined)
-      .map((one) => createTagType(world, { type: 'create-tag-type', ...one })),
+      .filter(({ name }) => findNamed(world, 'tagTypes', name) === undefined)
+      .map((one) => createNamed(world, { type: 'create-named', kind: 'tagTypes', ...one }, context)),
     ...command.contextFields
-      .filter(({ name }) => findContextField(world, name) === undefined)
-      .map((one) => createContextField(world, { type: 'create-context-field', ...one }, context)),
+      .filter(({ name }) => findNamed(world, 'contextFields', name) === undefined)
+      .map((one) => createNamed(world, { type: 'create-named', kind: 'contextFields', ...one }, context)),
   ];
   for (const decision of missing) {
     if (isRefusal(decision)) return decision;

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { isEmail } from '../access/email.ts';
 import { canBeInProject, canBeRoot, ROLES, type Role } from '../access/roles.ts';
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
+import { KIND_NAMES, type KindName, kindOf } from '../kinds/kinds.ts';
 import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
 
 const ALL = '*';
@@ -98,26 +99,11 @@ export class DocumentIssues {
   }
 
   #findInFrame(): void {
-    const {
-      environments,
-      projects,
-      credentials,
-      segments,
-      contextFields,
-      strategyTypes,
-      tagTypes,
-      tags,
-      settings,
-    } = this.#document;
+    const { environments, projects, credentials, segments, settings } = this.#document;
     this.#findInRoles();
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
-    this.#unique(segments, '/segments', (one) => ['/id', one.id]);
-    this.#unique(segments, '/segments', (one) => ['/name', one.name]);
-    this.#unique(contextFields, '/contextFields', (one) => ['/name', one.name]);
-    this.#unique(strategyTypes, '/strategyTypes', (one) => ['/name', one.name]);
-    this.#unique(tagTypes, '/tagTypes', (one) => ['/name', one.name]);
-    this.#unique(tags, '/tags', (one) => ['', `${one.type}:${one.value}`]);
+    for (const name of KIND_NAMES) this.#findInKind(name);
     this.#unique(settings, '/settings', (one) => ['/id', one.id]);
     for (const [index, { project }] of segments.entries()) {
       if (project !== null)
@@ -127,6 +113,18 @@ export class DocumentIssues {
     this.#findInFavorites();
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
     if (credentials !== undefined) this.#findInCredentials(credentials);
+  }
+
+  #findInKind(name: KindName): void {
+    const records: readonly object[] = this.#document[name];
+    const { unique } = kindOf(name);
+    for (const field of unique) {
+      this.#unique(records, `/${name}`, (one) => [
+        `/${field}`,
+        (one as Readonly<Record<string, string | number>>)[field] ?? '',
+      ]);
+    }
+    if (unique.length === 0) this.#unique(records, `/${name}`, (one) => ['', kindOf(name).idOf(one)]);
   }
 
   #addIssue(path: string, message: string): void {

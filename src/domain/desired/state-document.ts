@@ -13,18 +13,15 @@ import * as v from 'valibot';
 import { HASH_PHRASE, parsePasswordHash } from '../access/password-hash.ts';
 import { type PermissionName, permissionByName } from '../access/permissions.ts';
 import { CUSTOM_ROLE_TYPES } from '../access/roles.ts';
-import { isDateTime } from '../flags/constraint-value.ts';
-import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
-import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
+import { flagNameIssue } from '../flags/flag.ts';
 import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
 import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
-import { SegmentInputSchema } from '../flags/segment.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
-import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/strategy-type.ts';
-import { TagTypeNameSchema } from '../flags/tag-type.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
+import { Digest, Id, TagSchema, Text, Time } from '../kinds/document-values.ts';
+import { KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
 import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
 import { EMAIL_VOUCHERS } from '../state/world.ts';
@@ -44,22 +41,6 @@ const name = (issueOf: (text: string) => string | null) =>
       if (issue !== null) addIssue({ message: issue });
     }),
   );
-
-const TIME_PHRASE = 'a date and time of ISO 8601';
-const Time = v.pipe(v.string(TIME_PHRASE), v.check(isDateTime, TIME_PHRASE));
-const ID_PHRASE = 'a positive integer';
-const Id = v.pipe(v.number(ID_PHRASE), v.safeInteger(ID_PHRASE), v.minValue(1, ID_PHRASE));
-const Text = v.pipe(v.string(), v.minLength(1, 'a text that is not empty'));
-const DIGEST_PHRASE = 'a SHA-256 digest of 64 hexadecimal digits';
-const Digest = v.pipe(v.string(DIGEST_PHRASE), v.regex(/^[0-9a-f]{64}$/, DIGEST_PHRASE));
-const TAG_PHRASE = `a text of ${TAG_LENGTH_MIN} to ${TAG_LENGTH_MAX} characters`;
-const TagText = v.pipe(
-  v.string(TAG_PHRASE),
-  v.minLength(TAG_LENGTH_MIN, TAG_PHRASE),
-  v.maxLength(TAG_LENGTH_MAX, TAG_PHRASE),
-);
-
-const TagSchema = v.object({ type: TagText, value: TagText });
 
 const EnvironmentSchema = v.object({
   name: name((text) => urlNameIssue('environment name', text)),
@@ -174,37 +155,6 @@ const ProjectSchema = v.object({
   flags: v.pipe(v.array(FlagSchema), v.description('In order of creation, archived ones included.')),
 });
 
-const SegmentSchema = v.object({
-  ...SegmentInputSchema.entries,
-  id: Id,
-  createdBy: Text,
-  createdAt: Time,
-});
-
-const ContextFieldSchema = v.object({
-  name: ContextFieldNameSchema,
-  description: v.string(),
-  stickiness: v.boolean(),
-  sortOrder: v.number(),
-  legalValues: v.array(LegalValueSchema),
-  createdAt: v.nullable(Time),
-});
-
-const StrategyTypeSchema = v.object({
-  name: StrategyTypeNameSchema,
-  title: v.nullable(v.string()),
-  description: v.string(),
-  parameters: v.array(ParameterDefinitionSchema),
-  deprecated: v.boolean(),
-});
-
-const TagTypeSchema = v.object({
-  name: TagTypeNameSchema,
-  description: v.string(),
-  icon: v.nullable(v.string()),
-  color: v.nullable(v.string()),
-});
-
 const FavoritesSchema = v.object({
   userId: Id,
   projects: v.pipe(v.array(v.string()), v.description('Ids of projects.')),
@@ -261,12 +211,12 @@ export const StateDocumentSchema = v.pipe(
     users: v.array(UserSchema),
     groups: v.optional(v.array(GroupSchema), []),
     projects: v.array(ProjectSchema),
-    segments: v.optional(v.array(SegmentSchema), []),
-    contextFields: v.optional(v.array(ContextFieldSchema), []),
-    strategyTypes: v.optional(v.array(StrategyTypeSchema), []),
-    tagTypes: v.optional(v.array(TagTypeSchema), []),
+    segments: v.optional(v.array(KINDS.segments.document), []),
+    contextFields: v.optional(v.array(KINDS.contextFields.document), []),
+    strategyTypes: v.optional(v.array(KINDS.strategyTypes.document), []),
+    tagTypes: v.optional(v.array(KINDS.tagTypes.document), []),
     tags: v.pipe(
-      v.optional(v.array(TagSchema), []),
+      v.optional(v.array(KINDS.tags.document), []),
       v.description('Those that were made by themselves, whether or not a flag has them.'),
     ),
     favorites: v.optional(v.array(FavoritesSchema), []),

@@ -11,6 +11,7 @@ import { createStrategy, defaultStrategyOf } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
+import { KIND_NAMES, KINDS } from '../kinds/kinds.ts';
 import {
   ABOUT_NOTHING,
   aboutFlag,
@@ -134,7 +135,14 @@ export class ImportEvents {
       const data = { ...group, rootRole: rootRole === null ? null : this.#role(rootRole).id };
       return { type: 'group-created', ...ABOUT_NOTHING, data, preData: null };
     });
-    return [...environments, ...roles, ...users, ...groups, ...targetingEvents(this.#frame)];
+    return [
+      ...environments,
+      ...roles,
+      ...users,
+      ...groups,
+      ...kindEvents(this.#frame),
+      ...settingEvents(this.#frame),
+    ];
   }
 
   /** The events of a flag, and those that come before it. */
@@ -228,32 +236,16 @@ export class ImportEvents {
   }
 }
 
-function targetingEvents({
-  segments,
-  contextFields,
-  strategyTypes,
-  tagTypes,
-  tags,
-  settings,
-}: StateDocument): DomainEvent[] {
-  return [
-    ...segments.map(
-      (data): DomainEvent => ({ type: 'segment-created', ...ABOUT_NOTHING, data, preData: null }),
-    ),
-    ...contextFields.map(
-      (data): DomainEvent => ({ type: 'context-field-created', ...ABOUT_NOTHING, data, preData: null }),
-    ),
-    ...strategyTypes.map(
-      (data): DomainEvent => ({ type: 'strategy-created', ...ABOUT_NOTHING, data, preData: null }),
-    ),
-    ...tagTypes.map(
-      (data): DomainEvent => ({ type: 'tag-type-created', ...ABOUT_NOTHING, data, preData: null }),
-    ),
-    ...tags.map((data): DomainEvent => ({ type: 'tag-created', ...ABOUT_NOTHING, data, preData: null })),
-    ...settings.map(
-      (data): DomainEvent => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }),
-    ),
-  ];
+function kindEvents(document: StateDocument): DomainEvent[] {
+  return KIND_NAMES.flatMap((name) => {
+    const type = KINDS[name].events.created;
+    const records: readonly object[] = document[name];
+    return records.map((data) => ({ type, ...ABOUT_NOTHING, data, preData: null }) as DomainEvent);
+  });
+}
+
+function settingEvents({ settings }: StateDocument): DomainEvent[] {
+  return settings.map((data) => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }));
 }
 
 function favoriteEvents(

@@ -6,7 +6,12 @@
  * change up. Where they are too many together, the document says so before it is built (client-documents.ts).
  */
 import { environmentOf, type Flag } from '../flags/flag.ts';
-import type { Segment } from '../flags/segment.ts';
+import type { Strategy } from '../flags/strategy.ts';
+import type { Variant } from '../flags/variant.ts';
+import { jsonGrowth, jsonSize } from '../json/json.ts';
+import type { Segment } from '../kinds/segment.ts';
+import type { DomainEvent, FlagEvent } from '../state/events.ts';
+import { type Refusal, refuse } from '../state/refusal.ts';
 import {
   documentTooLarge,
   FLAG_BYTES_MAX,
@@ -15,12 +20,7 @@ import {
   SDK_DOCUMENT_BYTES_MAX,
   segmentBytes,
   strategiesGrowth,
-} from '../flags/served-size.ts';
-import type { Strategy } from '../flags/strategy.ts';
-import type { Variant } from '../flags/variant.ts';
-import { jsonGrowth, jsonSize } from '../json/json.ts';
-import type { DomainEvent, FlagEvent } from '../state/events.ts';
-import { type Refusal, refuse } from '../state/refusal.ts';
+} from '../state/served-size.ts';
 import type { World } from '../state/world.ts';
 
 /** `events` are decided and not yet applied. */

@@ -6,8 +6,8 @@ import { segmentCost } from '../evaluation/segment-test.ts';
 import type { Constraint } from '../flags/constraint.ts';
 import { environmentOf } from '../flags/flag.ts';
 import { shown } from '../json/issues.ts';
+import { findNamed } from '../state/directory-records.ts';
 import type { DomainEvent } from '../state/events.ts';
-import { findContextField } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
 import { worstCost } from './refuse-growth.ts';
 
@@ -49,7 +49,7 @@ export function ruleWarnings(world: World, events: readonly DomainEvent[]): read
 
 function* constraintWarnings(world: World, constraints: readonly Constraint[]): Generator<RuleWarning, void> {
   for (const [at, { contextName, operator, values }] of constraints.entries()) {
-    const field = findContextField(world, contextName);
+    const field = findNamed(world, 'contextFields', contextName);
     if (field === undefined) {
       const message = `There is no context field ${shown(contextName)}: the constraint meets those contexts alone in which applications send it.`;
       yield { path: `/constraints/${at}/contextName`, message };

@@ -1,7 +1,8 @@
 /** `apply` for events that belong to no project: environments, and what strategies refer to. */
-import { tagKey } from '../flags/flag.ts';
+import assert from 'node:assert/strict';
+import { EFFECTS, kindOf } from '../kinds/kinds.ts';
 import { applyAccessEvent, dropTokensOfEnvironment } from './apply-access.ts';
-import type { DirectoryEvent, EventStamp } from './events.ts';
+import { type DirectoryEvent, type EventStamp, isKindEvent, type KindEvent } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import type { Environment, World } from './world.ts';
@@ -9,6 +10,7 @@ import type { Environment, World } from './world.ts';
 export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventStamp): void {
   const { directory } = world;
   directory.revision = stamp.id;
+  if (isKindEvent(event)) return applyKindEvent(world, event);
   switch (event.type) {
     case 'environment-created':
       return setEnvironments(world, [...directory.environments, event.data], stamp);
@@ -26,48 +28,11 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
         directory.environments.filter((one) => one.name !== event.environment),
         stamp,
       );
-    case 'segment-created':
-    case 'segment-updated':
-      directory.lastSegmentId = Math.max(directory.lastSegmentId, event.data.id);
-      putRecord(world, directory.segments, event.data.id, event.data);
-      return;
-    case 'segment-deleted':
-      dropRecord(world, directory.segments, event.preData.id);
-      return;
-    case 'context-field-created':
-    case 'context-field-updated':
-      putRecord(world, directory.contextFields, event.data.name, event.data);
-      return;
-    case 'context-field-deleted':
-      dropRecord(world, directory.contextFields, event.preData.name);
-      return;
-    case 'strategy-created':
-    case 'strategy-updated':
-    case 'strategy-deprecated':
-    case 'strategy-reactivated':
-      putRecord(world, directory.strategyTypes, event.data.name, event.data);
-      return;
-    case 'tag-type-created':
-    case 'tag-type-updated':
-      putRecord(world, directory.tagTypes, event.data.name, event.data);
-      return;
-    case 'tag-type-deleted':
-      dropRecord(world, directory.tagTypes, event.preData.name);
-      return;
-    case 'tag-created':
-      putRecord(world, directory.tags, tagKey(event.data), event.data);
-      return;
-    case 'tag-deleted':
-      dropRecord(world, directory.tags, tagKey(event.preData));
-      return;
     case 'setting-created':
     case 'setting-updated':
       putRecord(world, directory.settings, event.data.id, event.data);
       return;
     case 'features-exported':
-      return;
-    case 'strategy-deleted':
-      dropRecord(world, directory.strategyTypes, event.preData.name);
       return;
     default:
       directory.accessRevision = stamp.id;
@@ -84,4 +49,21 @@ function setEnvironments(
   for (const one of environments) memory.replace(null, one);
   directory.environments = [...environments].sort((a, b) => a.sortOrder - b.sortOrder);
   directory.environmentsRevision = stamp.id;
+}
+
+function applyKindEvent(world: World, event: KindEvent): void {
+  const { directory } = world;
+  const { kind, isDeletion } = present(EFFECTS.get(event.type));
+  const records: Map<string | number, object> = directory[kind];
+  const { idOf } = kindOf(kind);
+  if (isDeletion) return dropRecord(world, records, idOf(present(event.preData)));
+  const record = present(event.data);
+  putRecord(world, records, idOf(record), record);
+  if (event.type === 'segment-created')
+    directory.lastSegmentId = Math.max(directory.lastSegmentId, event.data.id);
+}
+
+function present<T>(value: T | null | undefined): T {
+  assert(value !== null && value !== undefined, 'an event about a kind has what its type says');
+  return value;
 }

@@ -10,14 +10,12 @@ import type { Group } from '../access/groups.ts';
 import type { Invitation } from '../access/links.ts';
 import type { CustomRole } from '../access/roles.ts';
 import type { SignIn } from '../access/sessions.ts';
-import type { ContextField } from '../flags/context-field.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
-import type { Segment } from '../flags/segment.ts';
 import type { DefaultStrategy, Strategy } from '../flags/strategy.ts';
-import type { StrategyType } from '../flags/strategy-type.ts';
-import type { TagType } from '../flags/tag-type.ts';
 import type { Variant } from '../flags/variant.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { EFFECTS, type KINDS, type KindName } from '../kinds/kinds.ts';
 import type { Setting } from './settings.ts';
 import type { ApiToken, Environment, Identity, PersonalToken, ProjectSettings, User } from './world.ts';
 
@@ -245,27 +243,23 @@ export type SessionEvent =
   | (About<'pat-created', Nothing, SessionData> & { readonly hidden: HiddenSession })
   | (About<'pat-deleted', Nothing, null, SessionData> & { readonly hidden: HiddenSession });
 
+/** The events of one kind, as its row says. */
+type EventOf<Row> =
+  Row extends Kind<infer T, infer _, infer Created, infer Changed, infer Deleted>
+    ?
+        | About<Created, Nothing, T>
+        | { [Type in Changed]: About<Type, Nothing, T, T> }[Changed]
+        | About<Deleted, Nothing, null, T>
+    : never;
+
+export type KindEvent = { [Name in KindName]: EventOf<(typeof KINDS)[Name]> }[KindName];
+
 export type DirectoryEvent =
   | About<'features-exported', OfEnvironment, TransferData>
   | About<'environment-created', OfEnvironment, Environment>
   | About<'environment-updated', OfEnvironment, Environment, Environment>
   | About<'environment-deleted', OfEnvironment, null, Environment>
-  | About<'segment-created', Nothing, Segment>
-  | About<'segment-updated', Nothing, Segment, Segment>
-  | About<'segment-deleted', Nothing, null, Segment>
-  | About<'context-field-created', Nothing, ContextField>
-  | About<'context-field-updated', Nothing, ContextField, ContextField>
-  | About<'context-field-deleted', Nothing, null, ContextField>
-  | About<'strategy-created', Nothing, StrategyType>
-  | About<'strategy-updated', Nothing, StrategyType, StrategyType>
-  | About<'strategy-deprecated', Nothing, StrategyType, StrategyType>
-  | About<'strategy-reactivated', Nothing, StrategyType, StrategyType>
-  | About<'strategy-deleted', Nothing, null, StrategyType>
-  | About<'tag-type-created', Nothing, TagType>
-  | About<'tag-type-updated', Nothing, TagType, TagType>
-  | About<'tag-type-deleted', Nothing, null, TagType>
-  | About<'tag-created', Nothing, Tag>
-  | About<'tag-deleted', Nothing, null, Tag>
+  | KindEvent
   | About<'setting-created', Nothing, Setting>
   | About<'setting-updated', Nothing, Setting, Setting>
   | AccessEvent;
@@ -313,4 +307,8 @@ export interface EventStamp {
   readonly createdAt: string;
   /** The rules that it is applied by: the newest ones live, and at replay those of its frame (replay-rules.ts). */
   readonly rules: number;
+}
+
+export function isKindEvent(event: DomainEvent): event is KindEvent {
+  return EFFECTS.has(event.type);
 }

@@ -4,17 +4,17 @@
  * counts from the moment when it is decoded. Archived flags count nothing.
  */
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
-import type { Segment } from '../flags/segment.ts';
+import type { Strategy } from '../flags/strategy.ts';
+import type { Variant } from '../flags/variant.ts';
+import { jsonGrowth } from '../json/json.ts';
+import type { Segment } from '../kinds/segment.ts';
 import {
   environmentBytes,
   metadataBytes,
   metadataGrowth,
   segmentBytes,
   strategiesGrowth,
-} from '../flags/served-size.ts';
-import type { Strategy } from '../flags/strategy.ts';
-import type { Variant } from '../flags/variant.ts';
-import { jsonGrowth } from '../json/json.ts';
+} from './served-size.ts';
 
 /** Stands for all projects; no project has this id. */
 const ALL = '*';

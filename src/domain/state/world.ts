@@ -12,13 +12,9 @@ import type { Group } from '../access/groups.ts';
 import type { Invitation, PasswordLink } from '../access/links.ts';
 import type { CustomRole } from '../access/roles.ts';
 import type { Session } from '../access/sessions.ts';
-import type { ContextField } from '../flags/context-field.ts';
-import type { Tag } from '../flags/flag.ts';
 import type { Completion } from '../flags/lifecycle.ts';
-import type { Segment } from '../flags/segment.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
-import type { StrategyType } from '../flags/strategy-type.ts';
-import type { TagType } from '../flags/tag-type.ts';
+import { emptyKindMaps, type KindMaps } from '../kinds/kinds.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import type { ProjectFlags } from './project-flags.ts';
@@ -139,7 +135,7 @@ export interface Favorites {
 }
 
 /** The part of the state that belongs to no project. */
-export interface DirectoryState {
+export interface DirectoryState extends KindMaps {
   readonly users: Map<number, User>;
   /** By id: custom ones, in order of creation. */
   readonly roles: Map<number, CustomRole>;
@@ -161,16 +157,6 @@ export interface DirectoryState {
   readonly passwordLinks: Map<string, PasswordLink>;
   /** By digest, in order of creation. */
   readonly invitations: Map<string, Invitation>;
-  /** By id, in order of creation. */
-  readonly segments: Map<number, Segment>;
-  /** By name: those that were made, and predefined ones that were changed. */
-  readonly contextFields: Map<string, ContextField>;
-  /** By name: those that were made, and predefined ones that were changed. */
-  readonly strategyTypes: Map<string, StrategyType>;
-  /** By name: those that were made, and the predefined one where it was changed. */
-  readonly tagTypes: Map<string, TagType>;
-  /** By `tagKey`: those that were made by themselves, whether or not a flag has them. */
-  readonly tags: Map<string, Tag>;
   /** By user id: of users who have some. */
   readonly favorites: Map<number, Favorites>;
   /** By id: those that were changed. */
@@ -241,11 +227,7 @@ export function emptyWorld(): World {
       identities: new Map(),
       passwordLinks: new Map(),
       invitations: new Map(),
-      segments: new Map(),
-      contextFields: new Map(),
-      strategyTypes: new Map(),
-      tagTypes: new Map(),
-      tags: new Map(),
+      ...emptyKindMaps(),
       favorites: new Map(),
       settings: new Map(),
       flagProjects: new Map(),

@@ -6,7 +6,7 @@ import { Evaluator } from '../../../src/domain/evaluation/evaluator.ts';
 import type { Outcome } from '../../../src/domain/evaluation/outcome.ts';
 import type { EvaluationInput } from '../../../src/domain/evaluation/run.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
-import { SEGMENT_BYTES_MAX, SEGMENT_VALUES_MAX } from '../../../src/domain/flags/segment.ts';
+import { SEGMENT_BYTES_MAX, SEGMENT_VALUES_MAX } from '../../../src/domain/kinds/segment.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { inputOf } from './inputs.ts';
 import {

@@ -1,9 +1,10 @@
 /** Flags with all that they are in one environment, as Unleash exports them (docs/specification/companions.md#export-and-import). */
-import type { ContextField } from '../../../domain/flags/context-field.ts';
+
 import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
 import type { Variant } from '../../../domain/flags/variant.ts';
-import { contextFields, tagTypes } from '../../../domain/state/targeting.ts';
+import type { ContextField } from '../../../domain/kinds/context-field.ts';
+import { namedRecords } from '../../../domain/state/directory-records.ts';
 import type { World } from '../../../domain/state/world.ts';
 
 /** Those that a strategy or a variant looks at. */
@@ -60,7 +61,7 @@ export function exportView(world: World, flags: readonly Flag[], environment: st
       enabled: here.enabled,
       variants: here.variants,
     })),
-    contextFields: contextFields(world)
+    contextFields: namedRecords(world, 'contextFields')
       .filter(({ name }) => usedFields.has(name))
       .map(exportedField),
     featureTags: flags.flatMap(({ name: featureName, tags }) =>
@@ -69,7 +70,7 @@ export function exportView(world: World, flags: readonly Flag[], environment: st
     segments: [...world.directory.segments.values()]
       .filter(({ id }) => usedSegments.has(id))
       .map(({ id, name }) => ({ id, name })),
-    tagTypes: tagTypes(world).filter(({ name }) => usedTypes.has(name)),
+    tagTypes: namedRecords(world, 'tagTypes').filter(({ name }) => usedTypes.has(name)),
     dependencies: flags
       .filter(({ dependencies }) => dependencies.length > 0)
       .map(({ name, dependencies }) => ({ feature: name, dependencies })),

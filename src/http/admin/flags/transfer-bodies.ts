@@ -8,13 +8,13 @@ import {
   type ImportFlags,
   TRANSFER_FLAGS_MAX,
 } from '../../../domain/decide/import-issues.ts';
-import { CONTEXT_FIELD_ENTRIES, ContextFieldNameSchema } from '../../../domain/flags/context-field.ts';
 import type { Dependency, Tag } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { type StrategyInput, StrategyInputSchema } from '../../../domain/flags/strategy.ts';
-import { SIMPLE_TAG_TYPE, TAG_TYPE_ENTRIES, TagTypeNameSchema } from '../../../domain/flags/tag-type.ts';
 import { VariantListSchema } from '../../../domain/flags/variant.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { CONTEXT_FIELD } from '../../../domain/kinds/context-field.ts';
+import { SIMPLE_TAG_TYPE, TAG_TYPE } from '../../../domain/kinds/tag-type.ts';
 import { FlagNameSchema, TagBody } from '../requests/bodies.ts';
 
 /** One that may also be null, or left out. */
@@ -69,18 +69,18 @@ const ExportedTag = v.object({
 });
 
 const ExportedTagType = v.object({
-  name: TagTypeNameSchema,
-  description: v.nullish(TAG_TYPE_ENTRIES.description),
-  icon: TAG_TYPE_ENTRIES.icon,
-  color: TAG_TYPE_ENTRIES.color,
+  name: TAG_TYPE.nameSchema,
+  description: v.nullish(TAG_TYPE.sent.description),
+  icon: TAG_TYPE.sent.icon,
+  color: TAG_TYPE.sent.color,
 });
 
 const ExportedContextField = v.object({
-  name: ContextFieldNameSchema,
-  description: v.nullish(CONTEXT_FIELD_ENTRIES.description),
-  stickiness: v.nullish(CONTEXT_FIELD_ENTRIES.stickiness),
-  sortOrder: v.nullish(CONTEXT_FIELD_ENTRIES.sortOrder),
-  legalValues: v.nullish(CONTEXT_FIELD_ENTRIES.legalValues),
+  name: CONTEXT_FIELD.nameSchema,
+  description: v.nullish(CONTEXT_FIELD.sent.description),
+  stickiness: v.nullish(CONTEXT_FIELD.sent.stickiness),
+  sortOrder: v.nullish(CONTEXT_FIELD.sent.sortOrder),
+  legalValues: v.nullish(CONTEXT_FIELD.sent.legalValues),
 });
 
 const ExportedDependencies = v.object({

@@ -1,8 +1,8 @@
 /** The shapes of an export of flags, and of what is found in one before it is imported. */
 import * as v from 'valibot';
-import { LegalValueSchema } from '../../../domain/flags/context-field.ts';
 import { METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
+import { LegalValueSchema } from '../../../domain/kinds/context-field.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
 import { TagTypeSchema } from '../schemas/targeting-schemas.ts';
 

@@ -5,9 +5,9 @@ import { type ImportFlags, importIssues, TRANSFER_FLAGS_MAX } from '../../../dom
 import { locateImport } from '../../../domain/decide/transfer-commands.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
+import { findNamed } from '../../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import { findContextField, findTagType } from '../../../domain/state/targeting.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Caller, mayDo } from '../../serving/access.ts';
 import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
@@ -104,10 +104,10 @@ function missingPermissions(
   const place = { projectId: project, environment };
   const lacks = (need: Need): boolean => !mayDo(world, caller, need, place);
   const missing = FLAG_PERMISSIONS.filter((name) => lacks({ permission: 'flag:write', needs: [name] }));
-  const needsField = contextFields.some(({ name }) => findContextField(world, name) === undefined);
+  const needsField = contextFields.some(({ name }) => findNamed(world, 'contextFields', name) === undefined);
   if (needsField && lacks({ permission: 'targeting:write', needs: ['CREATE_CONTEXT_FIELD'] }))
     missing.push('CREATE_CONTEXT_FIELD');
-  const needsType = tagTypes.some(({ name }) => findTagType(world, name) === undefined);
+  const needsType = tagTypes.some(({ name }) => findNamed(world, 'tagTypes', name) === undefined);
   if (needsType && lacks({ permission: 'targeting:write', needs: ['CREATE_TAG_TYPE'] }))
     missing.push('CREATE_TAG_TYPE');
   return missing;

@@ -5,6 +5,7 @@ import { noLink } from '../../../domain/decide/flag-commands.ts';
 import { hasTag } from '../../../domain/decide/tag-commands.ts';
 import { locateMembership } from '../../../domain/people/membership-commands.ts';
 import { locateGroup, locateRole } from '../../../domain/people/roles-and-groups.ts';
+import { locateNamed, locateSegment } from '../../../domain/state/directory-records.ts';
 import {
   locateEnvironment,
   locateFlag,
@@ -18,12 +19,6 @@ import {
   locateUser,
 } from '../../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import {
-  locateContextField,
-  locateSegment,
-  locateStrategyType,
-  locateTagType,
-} from '../../../domain/state/targeting.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { digestOf } from '../../serving/access.ts';
 import type { Params } from '../../serving/params.ts';
@@ -123,12 +118,13 @@ export const segment = (world: World, { id }: Params) => {
   return isRefusal(located) ? notFound(`There is no segment "${id}".`) : located;
 };
 
-export const contextField = (world: World, { contextField: name }: Params) => locateContextField(world, name);
+export const contextField = (world: World, { contextField: name }: Params) =>
+  locateNamed(world, 'contextFields', name);
 
-export const tagType = (world: World, { tagType: name }: Params) => locateTagType(world, name);
+export const tagType = (world: World, { tagType: name }: Params) => locateNamed(world, 'tagTypes', name);
 
 export const strategyType = (world: World, { strategyName }: Params) =>
-  locateStrategyType(world, strategyName);
+  locateNamed(world, 'strategyTypes', strategyName);
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
 export function user(world: World, { id }: Pick<Params, 'id'>) {

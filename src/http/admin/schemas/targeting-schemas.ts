@@ -1,7 +1,7 @@
 /** The shapes of responses about segments, context fields and strategy types. */
 import * as v from 'valibot';
-import { LegalValueSchema } from '../../../domain/flags/context-field.ts';
-import { ParameterDefinitionSchema } from '../../../domain/flags/strategy-type.ts';
+import { LegalValueSchema } from '../../../domain/kinds/context-field.ts';
+import { ParameterDefinitionSchema } from '../../../domain/kinds/strategy-type.ts';
 import { KeptConstraintSchema } from './schemas.ts';
 
 const Integer = v.pipe(v.number(), v.integer());

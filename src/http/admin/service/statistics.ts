@@ -1,9 +1,9 @@
 /** How much there is of everything in the service, as JSON and for spreadsheets. */
 
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
+import { namedRecords } from '../../../domain/state/directory-records.ts';
 import { peopleOf } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import { contextFields, strategyTypes } from '../../../domain/state/targeting.ts';
 import type { ApiTokenType, World } from '../../../domain/state/world.ts';
 import { EMPTY_HEADERS } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
@@ -66,12 +66,12 @@ async function statistics(context: Context) {
     activeUsers: { last7: activeIn(7), last30: activeIn(30), last60: activeIn(60), last90: activeIn(90) },
     featureToggles: directory.flagProjects.size,
     projects: world.projects.size,
-    contextFields: contextFields(world).length,
+    contextFields: namedRecords(world, 'contextFields').length,
     roles: allRoles(world).length,
     groups: directory.groups.size,
     environments: directory.environments.length,
     segments: directory.segments.size,
-    strategies: strategyTypes(world).length,
+    strategies: namedRecords(world, 'strategyTypes').length,
     SAMLenabled: false,
     OIDCenabled: false,
     clientApps: [

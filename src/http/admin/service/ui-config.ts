@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts';
 import { API_TOKENS_MAX } from '../../../domain/decide/token-commands.ts';
 import type { GrowthLimits } from '../../../domain/flags/growth-limits.ts';
-import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../../domain/kinds/segment.ts';
 import {
   FRONTEND_SETTING_ID,
   frontendOrigins,

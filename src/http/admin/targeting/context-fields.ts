@@ -1,13 +1,9 @@
 /** Context fields and their legal values. */
 import * as v from 'valibot';
-import { refuseTakenContextField } from '../../../domain/decide/context-field-commands.ts';
-import {
-  CONTEXT_FIELD_ENTRIES,
-  ContextFieldNameSchema,
-  LegalValueSchema,
-} from '../../../domain/flags/context-field.ts';
+import { refuseTaken } from '../../../domain/decide/kind-commands.ts';
+import { CONTEXT_FIELD, LegalValueSchema } from '../../../domain/kinds/context-field.ts';
+import { namedRecords } from '../../../domain/state/directory-records.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { contextFields } from '../../../domain/state/targeting.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -21,12 +17,12 @@ const FIELDS = '/context';
 const FIELD = `${FIELDS}/:contextField`;
 
 const CreateContextFieldBody = v.pipe(
-  v.object({ name: ContextFieldNameSchema, ...CONTEXT_FIELD_ENTRIES }),
+  v.object({ name: CONTEXT_FIELD.nameSchema, ...CONTEXT_FIELD.sent }),
   v.title('CreateContextField'),
 );
-const UpdateContextFieldBody = v.pipe(v.object(CONTEXT_FIELD_ENTRIES), v.title('UpdateContextField'));
+const UpdateContextFieldBody = v.pipe(v.object(CONTEXT_FIELD.sent), v.title('UpdateContextField'));
 const ValidateContextFieldBody = v.pipe(
-  v.object({ name: ContextFieldNameSchema }),
+  v.object({ name: CONTEXT_FIELD.nameSchema }),
   v.title('ValidateContextField'),
 );
 
@@ -42,7 +38,7 @@ export const contextFieldRoutes: readonly Route[] = [
     read: (context) =>
       settledResponse(
         context,
-        contextFields(context.world).map((field) => contextFieldView(context.world, field)),
+        namedRecords(context.world, 'contextFields').map((field) => contextFieldView(context.world, field)),
       ),
   }),
   writeRoute({
@@ -56,7 +52,12 @@ export const contextFieldRoutes: readonly Route[] = [
     body: CreateContextFieldBody,
     success: { status: 201, schema: ContextFieldSchema },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
-    command: ({ body: { name, ...fields } }) => ({ type: 'create-context-field', name, fields }),
+    command: ({ body: { name, ...fields } }) => ({
+      type: 'create-named',
+      kind: 'contextFields',
+      name,
+      fields,
+    }),
     respond: ({ world }, events) =>
       jsonResponse(201, contextFieldView(world, recorded(events, 'context-field-created').data)),
   }),
@@ -71,7 +72,10 @@ export const contextFieldRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['NameExistsError'],
     read: ({ world, engine, body }) =>
-      refuseTakenContextField(world, body.name) ?? { revision: engine.lastId, response: emptyResponse(200) },
+      refuseTaken(world, 'contextFields', body.name) ?? {
+        revision: engine.lastId,
+        response: emptyResponse(200),
+      },
   }),
   readRoute({
     method: 'GET',
@@ -99,7 +103,8 @@ export const contextFieldRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['PayloadTooLargeError'],
     command: ({ params, body }) => ({
-      type: 'update-context-field',
+      type: 'update-named',
+      kind: 'contextFields',
       name: params.contextField,
       fields: body,
     }),
@@ -117,7 +122,7 @@ export const contextFieldRoutes: readonly Route[] = [
     pinned: pins.contextField,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ params }) => ({ type: 'delete-context-field', name: params.contextField }),
+    command: ({ params }) => ({ type: 'delete-named', kind: 'contextFields', name: params.contextField }),
     respond: () => emptyResponse(200),
   }),
   readRoute({

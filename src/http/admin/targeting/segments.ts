@@ -1,8 +1,8 @@
 /** Segments, and which of them a strategy has. */
 import * as v from 'valibot';
 import { refuseTakenSegmentName } from '../../../domain/decide/segment-commands.ts';
-import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/kinds/segment.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {

@@ -1,7 +1,7 @@
 /** Strategy types: the kinds that a strategy can name. */
 import * as v from 'valibot';
-import { STRATEGY_TYPE_ENTRIES, StrategyTypeNameSchema } from '../../../domain/flags/strategy-type.ts';
-import { strategyTypes } from '../../../domain/state/targeting.ts';
+import { STRATEGY_TYPE } from '../../../domain/kinds/strategy-type.ts';
+import { namedRecords } from '../../../domain/state/directory-records.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -13,10 +13,10 @@ const TYPES = '/strategies';
 const TYPE = `${TYPES}/:strategyName`;
 
 const CreateStrategyTypeBody = v.pipe(
-  v.object({ name: StrategyTypeNameSchema, ...STRATEGY_TYPE_ENTRIES }),
+  v.object({ name: STRATEGY_TYPE.nameSchema, ...STRATEGY_TYPE.sent }),
   v.title('CreateStrategyType'),
 );
-const UpdateStrategyTypeBody = v.pipe(v.object(STRATEGY_TYPE_ENTRIES), v.title('UpdateStrategyType'));
+const UpdateStrategyTypeBody = v.pipe(v.object(STRATEGY_TYPE.sent), v.title('UpdateStrategyType'));
 
 function deprecationRoute(action: 'deprecate' | 'reactivate'): Route {
   return writeRoute({
@@ -53,7 +53,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     read: (context) =>
       settledResponse(context, {
         version: 1,
-        strategies: strategyTypes(context.world).map(strategyTypeView),
+        strategies: namedRecords(context.world, 'strategyTypes').map(strategyTypeView),
       }),
   }),
   writeRoute({
@@ -67,7 +67,12 @@ export const strategyTypeRoutes: readonly Route[] = [
     body: CreateStrategyTypeBody,
     success: { status: 201, schema: StrategyTypeSchema },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
-    command: ({ body: { name, ...fields } }) => ({ type: 'create-strategy-type', name, fields }),
+    command: ({ body: { name, ...fields } }) => ({
+      type: 'create-named',
+      kind: 'strategyTypes',
+      name,
+      fields,
+    }),
     respond: (_, events) => jsonResponse(201, strategyTypeView(recorded(events, 'strategy-created').data)),
   }),
   readRoute({
@@ -95,7 +100,8 @@ export const strategyTypeRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError', 'PayloadTooLargeError'],
     command: ({ params, body }) => ({
-      type: 'update-strategy-type',
+      type: 'update-named',
+      kind: 'strategyTypes',
       name: params.strategyName,
       fields: body,
     }),
@@ -112,7 +118,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     locate: locate.strategyType,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ params }) => ({ type: 'delete-strategy-type', name: params.strategyName }),
+    command: ({ params }) => ({ type: 'delete-named', kind: 'strategyTypes', name: params.strategyName }),
     respond: () => emptyResponse(200),
   }),
   deprecationRoute('deprecate'),

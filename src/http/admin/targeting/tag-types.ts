@@ -1,8 +1,8 @@
 /** Tag types: what the words before the colon of tags stand for. */
 import * as v from 'valibot';
-import { refuseTakenTagType } from '../../../domain/decide/tag-commands.ts';
-import { TAG_TYPE_ENTRIES, TagTypeNameSchema } from '../../../domain/flags/tag-type.ts';
-import { tagTypes } from '../../../domain/state/targeting.ts';
+import { refuseTaken } from '../../../domain/decide/kind-commands.ts';
+import { TAG_TYPE } from '../../../domain/kinds/tag-type.ts';
+import { namedRecords } from '../../../domain/state/directory-records.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -18,10 +18,10 @@ const TYPES = '/tag-types';
 const TYPE = `${TYPES}/:tagType`;
 
 const CreateTagTypeBody = v.pipe(
-  v.object({ name: TagTypeNameSchema, ...TAG_TYPE_ENTRIES }),
+  v.object({ name: TAG_TYPE.nameSchema, ...TAG_TYPE.sent }),
   v.title('CreateTagType'),
 );
-const UpdateTagTypeBody = v.pipe(v.object(TAG_TYPE_ENTRIES), v.title('UpdateTagType'));
+const UpdateTagTypeBody = v.pipe(v.object(TAG_TYPE.sent), v.title('UpdateTagType'));
 
 export const tagTypeRoutes: readonly Route[] = [
   readRoute({
@@ -32,7 +32,8 @@ export const tagTypeRoutes: readonly Route[] = [
     summary: 'List the tag types.',
     permission: 'read',
     success: { status: 200, schema: TagTypesSchema },
-    read: (context) => settledResponse(context, { version: 1, tagTypes: tagTypes(context.world) }),
+    read: (context) =>
+      settledResponse(context, { version: 1, tagTypes: namedRecords(context.world, 'tagTypes') }),
   }),
   writeRoute({
     method: 'POST',
@@ -45,7 +46,7 @@ export const tagTypeRoutes: readonly Route[] = [
     body: CreateTagTypeBody,
     success: { status: 201, schema: TagTypeSchema },
     refusals: ['NameExistsError', 'InvalidOperationError'],
-    command: ({ body: { name, ...fields } }) => ({ type: 'create-tag-type', name, fields }),
+    command: ({ body: { name, ...fields } }) => ({ type: 'create-named', kind: 'tagTypes', name, fields }),
     respond: (_, events) => jsonResponse(201, recorded(events, 'tag-type-created').data),
   }),
   readRoute({
@@ -61,7 +62,9 @@ export const tagTypeRoutes: readonly Route[] = [
     read: (context) => {
       const { name, description = '', icon = null, color = null } = context.body;
       const tagType = { name, description, icon, color };
-      return refuseTakenTagType(context.world, name) ?? settledResponse(context, { valid: true, tagType });
+      return (
+        refuseTaken(context.world, 'tagTypes', name) ?? settledResponse(context, { valid: true, tagType })
+      );
     },
   }),
   readRoute({
@@ -86,7 +89,12 @@ export const tagTypeRoutes: readonly Route[] = [
     locate: locate.tagType,
     body: UpdateTagTypeBody,
     success: { status: 200, schema: null },
-    command: ({ params, body }) => ({ type: 'update-tag-type', name: params.tagType, fields: body }),
+    command: ({ params, body }) => ({
+      type: 'update-named',
+      kind: 'tagTypes',
+      name: params.tagType,
+      fields: body,
+    }),
     respond: () => emptyResponse(200),
   }),
   writeRoute({
@@ -100,7 +108,7 @@ export const tagTypeRoutes: readonly Route[] = [
     locate: locate.tagType,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ params }) => ({ type: 'delete-tag-type', name: params.tagType }),
+    command: ({ params }) => ({ type: 'delete-named', kind: 'tagTypes', name: params.tagType }),
     respond: () => emptyResponse(200),
   }),
 ];

@@ -1,7 +1,7 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
 import type { Usage } from '../../../actors/usage.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
-import { findStrategyType } from '../../../domain/state/targeting.ts';
+import { findNamed } from '../../../domain/state/directory-records.ts';
 import type { World } from '../../../domain/state/world.ts';
 import {
   type Application,
@@ -116,7 +116,7 @@ export function strategiesOf({ parts }: WholeApplication): string[] {
 
 export function strategyViews(world: World, application: WholeApplication) {
   return strategiesOf(application).map((name) => {
-    const type = findStrategyType(world, name);
+    const type = findNamed(world, 'strategyTypes', name);
     return type === undefined ? { name, notFound: true } : strategyTypeView(type);
   });
 }
@@ -169,7 +169,7 @@ export function overviewView(world: World, application: WholeApplication, featur
     ),
     issues: {
       missingStrategies: strategiesOf(application).filter(
-        (name) => findStrategyType(world, name) === undefined,
+        (name) => findNamed(world, 'strategyTypes', name) === undefined,
       ),
     },
   };

@@ -1,7 +1,7 @@
 /** Segments, context fields and strategy types as responses show them. */
-import type { ContextField } from '../../../domain/flags/context-field.ts';
-import type { Segment } from '../../../domain/flags/segment.ts';
-import { predefinedStrategyType, type StrategyType } from '../../../domain/flags/strategy-type.ts';
+import type { ContextField } from '../../../domain/kinds/context-field.ts';
+import type { Segment } from '../../../domain/kinds/segment.ts';
+import { isPredefinedStrategyType, type StrategyType } from '../../../domain/kinds/strategy-type.ts';
 import type { ReferenceKind } from '../../../domain/state/references.ts';
 import type { World } from '../../../domain/state/world.ts';
 
@@ -37,7 +37,7 @@ export function strategyTypeView(type: StrategyType) {
   return {
     ...type,
     displayName: type.title ?? type.name,
-    editable: predefinedStrategyType(type.name) === undefined,
+    editable: !isPredefinedStrategyType(type.name),
   };
 }
 

@@ -4,9 +4,9 @@
  * memory, and be ready no sooner.
  */
 import type { Engine } from '../../../actors/engine.ts';
-import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../../domain/flags/served-size.ts';
 import type { FlagRecord } from '../../../domain/state/flag-record.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../../domain/state/served-size.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
 import { Compressor } from '../../serving/compressor.ts';

@@ -3,8 +3,10 @@
  * All constraints of a segment must hold, as if they stood in the strategy itself.
  */
 import * as v from 'valibot';
+import { type Constraint, ConstraintSchema } from '../flags/constraint.ts';
 import { list } from '../json/list-schema.ts';
-import { type Constraint, ConstraintSchema } from './constraint.ts';
+import { Id, Text, Time } from './document-values.ts';
+import { type Immutable, kind } from './kind.ts';
 
 /** Segments of the service. Each one that a document of flags uses is sent with it. */
 export const SEGMENTS_MAX = 300;
@@ -58,18 +60,23 @@ export const SegmentInputSchema = v.pipe(
 
 export type SegmentInput = v.InferOutput<typeof SegmentInputSchema>;
 
-export interface Segment {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string | null;
-  /** The one project whose strategies may use it; null: any. */
-  readonly project: string | null;
-  readonly constraints: readonly Constraint[];
-  /** Name of the user or token that made it. */
-  readonly createdBy: string;
-  /** ISO 8601, UTC. */
-  readonly createdAt: string;
-}
+/** `createdBy`: name of the user or token that made it. */
+const DocumentSchema = v.object({
+  ...SegmentInputSchema.entries,
+  id: Id,
+  createdBy: Text,
+  createdAt: Time,
+});
+
+export type Segment = Immutable<v.InferOutput<typeof DocumentSchema>>;
+
+export const SEGMENT = kind({
+  noun: 'segment',
+  events: { created: 'segment-created', changed: ['segment-updated'], deleted: 'segment-deleted' },
+  document: DocumentSchema,
+  idOf: ({ id }: Segment) => id,
+  unique: ['id', 'name'],
+});
 
 function valueCount(constraints: readonly Constraint[]): number {
   return constraints.reduce((count, { values }) => count + values.length, 0);

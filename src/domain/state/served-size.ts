@@ -3,10 +3,11 @@
  * and for ordinary flags a few per cent more, since fields that are left out where they are empty count all the same. Disabled
  * strategies count, because enabling one must not fail.
  */
+
+import type { Flag, FlagEnvironment } from '../flags/flag.ts';
+import type { Strategy } from '../flags/strategy.ts';
 import { jsonGrowth, jsonSize } from '../json/json.ts';
-import type { Flag, FlagEnvironment } from './flag.ts';
-import type { Segment } from './segment.ts';
-import type { Strategy } from './strategy.ts';
+import type { Segment } from '../kinds/segment.ts';
 
 /**
  * Bytes of one flag: as the admin interface gives it with all its environments, and as SDKs get it in one of them. Bounds the time

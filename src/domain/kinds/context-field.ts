@@ -3,8 +3,10 @@
  * Constraints may name fields that are not defined here; a definition tells people and forms what to expect.
  */
 import * as v from 'valibot';
+import { urlNameIssue } from '../flags/url-name.ts';
 import { differentBy, list } from '../json/list-schema.ts';
-import { urlNameIssue } from './url-name.ts';
+import { Time } from './document-values.ts';
+import { type Immutable, namedKind } from './kind.ts';
 
 export const CONTEXT_FIELDS_MAX = 100;
 /** Of one context field as JSON, legal values included. Protects the list of context fields. */
@@ -44,13 +46,8 @@ export const LegalValueSchema = v.pipe(
   v.title('LegalValue'),
 );
 
-export interface LegalValue {
-  readonly value: string;
-  readonly description?: string;
-}
-
 /** Absent fields keep their value, or get their default in a new context field. */
-export const CONTEXT_FIELD_ENTRIES = {
+const SENT = {
   description: v.optional(DescriptionSchema),
   stickiness: v.optional(v.pipe(v.boolean(), v.description('Whether rollouts may be sticky to the field.'))),
   sortOrder: v.optional(
@@ -69,22 +66,18 @@ export const CONTEXT_FIELD_ENTRIES = {
   ),
 } as const;
 
-export interface ContextFieldInput {
-  readonly description?: string | undefined;
-  readonly stickiness?: boolean | undefined;
-  readonly sortOrder?: number | undefined;
-  readonly legalValues?: readonly LegalValue[] | undefined;
-}
+const DocumentSchema = v.object({
+  name: ContextFieldNameSchema,
+  description: v.string(),
+  stickiness: v.boolean(),
+  sortOrder: v.number(),
+  legalValues: v.array(LegalValueSchema),
+  /** Null for the predefined ones. */
+  createdAt: v.nullable(Time),
+});
 
-export interface ContextField {
-  readonly name: string;
-  readonly description: string;
-  readonly stickiness: boolean;
-  readonly sortOrder: number;
-  readonly legalValues: readonly LegalValue[];
-  /** ISO 8601, UTC; null for the predefined ones. */
-  readonly createdAt: string | null;
-}
+export type ContextField = Immutable<v.InferOutput<typeof DocumentSchema>>;
+export type LegalValue = ContextField['legalValues'][number];
 
 function predefined(name: string, description: string, sortOrder: number, stickiness = false): ContextField {
   return { name, description, stickiness, sortOrder, legalValues: [], createdAt: null };
@@ -100,6 +93,27 @@ export const PREDEFINED_CONTEXT_FIELDS: readonly ContextField[] = [
   predefined('remoteAddress', 'The address from which the request came', 5),
 ];
 
-const PREDEFINED_NAMES = new Set(PREDEFINED_CONTEXT_FIELDS.map(({ name }) => name));
+/** Where a new field stands that is not told: behind the predefined ones. */
+const SORT_ORDER_DEFAULT = 10;
 
-export const isPredefinedContextField = (name: string): boolean => PREDEFINED_NAMES.has(name);
+/** Constraints may go on naming a field that is deleted: they compare with what the application sends, defined or not. */
+export const CONTEXT_FIELD = namedKind({
+  noun: 'context field',
+  events: {
+    created: 'context-field-created',
+    changed: ['context-field-updated'],
+    deleted: 'context-field-deleted',
+  },
+  nameSchema: ContextFieldNameSchema,
+  sent: SENT,
+  document: DocumentSchema,
+  make: (name, sent, createdAt): ContextField => {
+    const { description = '', stickiness = false, sortOrder = SORT_ORDER_DEFAULT, legalValues = [] } = sent;
+    return { name, description, stickiness, sortOrder, legalValues, createdAt };
+  },
+  countMax: CONTEXT_FIELDS_MAX,
+  bytesMax: CONTEXT_FIELD_BYTES_MAX,
+  predefined: PREDEFINED_CONTEXT_FIELDS,
+  canChangePredefined: true,
+  compare: (one, other) => one.sortOrder - other.sortOrder,
+});

@@ -4,8 +4,9 @@
  * a misspelled kind is refused and not served as "off".
  */
 import * as v from 'valibot';
+import { STRATEGY_NAME_LENGTH_MAX } from '../flags/strategy.ts';
 import { differentBy, list } from '../json/list-schema.ts';
-import { STRATEGY_NAME_LENGTH_MAX } from './strategy.ts';
+import { type Immutable, namedKind } from './kind.ts';
 
 export const STRATEGY_TYPES_MAX = 200;
 /** Of one strategy type as JSON. Protects the list of strategy types. */
@@ -20,7 +21,7 @@ export const PARAMETER_TYPES = ['string', 'percentage', 'list', 'number', 'boole
 
 const TextSchema = v.pipe(v.string(TEXT_PHRASE), v.maxLength(TEXT_LENGTH_MAX, TEXT_PHRASE));
 
-export const StrategyTypeNameSchema = v.pipe(
+const StrategyTypeNameSchema = v.pipe(
   v.string(NAME_PHRASE),
   v.minLength(1, NAME_PHRASE),
   v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
@@ -36,7 +37,7 @@ export const ParameterDefinitionSchema = v.pipe(
   v.title('StrategyTypeParameter'),
 );
 
-export const STRATEGY_TYPE_ENTRIES = {
+const SENT = {
   title: v.optional(v.nullable(TextSchema)),
   description: v.optional(TextSchema),
   parameters: v.optional(
@@ -48,26 +49,18 @@ export const STRATEGY_TYPE_ENTRIES = {
   ),
 } as const;
 
-export interface ParameterDefinition {
-  readonly name: string;
-  readonly type: (typeof PARAMETER_TYPES)[number];
-  readonly description: string;
-  readonly required: boolean;
-}
+/** Beside the name. */
+const HELD = {
+  title: v.nullable(v.string()),
+  description: v.string(),
+  parameters: v.array(ParameterDefinitionSchema),
+  deprecated: v.boolean(),
+} as const;
 
-export interface StrategyTypeInput {
-  readonly title?: string | null | undefined;
-  readonly description?: string | undefined;
-  readonly parameters?: readonly ParameterDefinition[] | undefined;
-}
+const DocumentSchema = v.object({ name: StrategyTypeNameSchema, ...HELD });
 
-export interface StrategyType {
-  readonly name: string;
-  readonly title: string | null;
-  readonly description: string;
-  readonly parameters: readonly ParameterDefinition[];
-  readonly deprecated: boolean;
-}
+export type StrategyType = Immutable<v.InferOutput<typeof DocumentSchema>>;
+export type ParameterDefinition = StrategyType['parameters'][number];
 
 interface PredefinedText {
   readonly title: string;
@@ -130,6 +123,28 @@ export const PREDEFINED_STRATEGY_TYPES: readonly StrategyType[] = [
   ),
 ];
 
-const PREDEFINED = new Map(PREDEFINED_STRATEGY_TYPES.map((one) => [one.name, one]));
+/** They can be deprecated and reactivated (decide/strategy-type-commands.ts), which no request of other fields does. */
+export const STRATEGY_TYPE = namedKind({
+  noun: 'strategy type',
+  events: {
+    created: 'strategy-created',
+    changed: ['strategy-updated', 'strategy-deprecated', 'strategy-reactivated'],
+    deleted: 'strategy-deleted',
+  },
+  nameSchema: StrategyTypeNameSchema,
+  sent: SENT,
+  document: DocumentSchema,
+  make: (name, { title = null, description = '', parameters = [] }): StrategyType => ({
+    ...{ name, title, description, parameters },
+    deprecated: false,
+  }),
+  countMax: STRATEGY_TYPES_MAX,
+  bytesMax: STRATEGY_TYPE_BYTES_MAX,
+  predefined: PREDEFINED_STRATEGY_TYPES,
+  canChangePredefined: false,
+  inUse: { reference: 'strategy-type', advice: 'Remove their strategies of this type' },
+});
 
-export const predefinedStrategyType = (name: string): StrategyType | undefined => PREDEFINED.get(name);
+const PREDEFINED = new Set(PREDEFINED_STRATEGY_TYPES.map(({ name }) => name));
+
+export const isPredefinedStrategyType = (name: string): boolean => PREDEFINED.has(name);

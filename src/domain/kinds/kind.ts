@@ -1,0 +1,87 @@
+/**
+ * What a kind of thing is: a row, from which its records get their place in the state, in snapshots and in state documents, their
+ * events, and, where they go by a name, the decisions on them (domain/decide/kind-commands.ts) and their routes
+ * (http/admin/targeting/named-routes.ts).
+ */
+import type * as v from 'valibot';
+
+/** The type without ways to change a value of it. */
+export type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;
+
+/** Types of the events about a kind. The first ones leave a record as their `data`; after the last one there is none. */
+interface KindEvents<Created extends string, Changed extends string, Deleted extends string> {
+  readonly created: Created;
+  readonly changed: readonly Changed[];
+  readonly deleted: Deleted;
+}
+
+export interface Kind<
+  T extends object = object,
+  Id extends string | number = string | number,
+  Created extends string = string,
+  Changed extends string = string,
+  Deleted extends string = string,
+> {
+  /** In sentences, such as `tag type`. */
+  readonly noun: string;
+  /** By this the state holds a record. */
+  idOf(record: T): Id;
+  readonly events: KindEvents<Created, Changed, Deleted>;
+  /** A record in a state document. */
+  readonly document: v.GenericSchema<unknown, T>;
+  /** Fields in each of which no two records of a document have the same; none where that holds for whole records. */
+  readonly unique: readonly (keyof T & string)[];
+}
+
+/** Of things that go by their name. */
+export interface NamedKind<
+  T extends { readonly name: string } = { readonly name: string },
+  Sent extends v.ObjectEntries = v.ObjectEntries,
+  Created extends string = string,
+  Changed extends string = string,
+  Deleted extends string = string,
+> extends Kind<T, string, Created, Changed, Deleted> {
+  readonly nameSchema: v.GenericSchema<unknown, string>;
+  /** What clients send beside the name. What is left out keeps its value, or gets the one that `make` gives it. */
+  readonly sent: Sent;
+  /** `now`: ISO 8601, UTC. */
+  make(name: string, sent: SentOf<Sent>, now: string): T;
+  /** How many there can be, beside predefined ones that nobody changed. */
+  readonly countMax: number;
+  /** Of one as JSON. */
+  readonly bytesMax: number;
+  /** Always there. None of them can be deleted. */
+  readonly predefined: readonly T[];
+  readonly canChangePredefined: boolean;
+  /** The order in lists; that of creation, behind the predefined ones, where absent. */
+  readonly compare?: (one: T, other: T) => number;
+  /** What of flags refers to one by its name, so that it cannot be deleted; absent where nothing does, or where that goes on. */
+  readonly inUse?: { readonly reference: 'strategy-type'; readonly advice: string };
+}
+
+export type SentOf<Sent extends v.ObjectEntries> = Immutable<v.InferOutput<v.ObjectSchema<Sent, undefined>>>;
+
+/** `kind` with the types that its row gives it. */
+export const namedKind = <
+  T extends { readonly name: string },
+  Sent extends v.ObjectEntries,
+  const Created extends string,
+  const Changed extends string,
+  const Deleted extends string,
+>(
+  row: Omit<NamedKind<T, Sent, Created, Changed, Deleted>, 'idOf' | 'unique'>,
+): NamedKind<T, Sent, Created, Changed, Deleted> => ({ ...row, idOf: ({ name }) => name, unique: ['name'] });
+
+export const kind = <
+  T extends object,
+  Id extends string | number,
+  const Created extends string,
+  const Changed extends string,
+  const Deleted extends string,
+>(
+  row: Kind<T, Id, Created, Changed, Deleted>,
+): Kind<T, Id, Created, Changed, Deleted> => row;

@@ -1,0 +1,57 @@
+/** The table of kinds, by the name of their map in the state, their section of snapshots and their list in state documents. */
+import { CONTEXT_FIELD } from './context-field.ts';
+import type { Kind, NamedKind, SentOf } from './kind.ts';
+import { SEGMENT } from './segment.ts';
+import { STRATEGY_TYPE } from './strategy-type.ts';
+import { TAG, TAG_TYPE } from './tag-type.ts';
+
+export const NAMED_KINDS = {
+  contextFields: CONTEXT_FIELD,
+  strategyTypes: STRATEGY_TYPE,
+  tagTypes: TAG_TYPE,
+} as const;
+
+export const KINDS = {
+  segments: SEGMENT,
+  ...NAMED_KINDS,
+  tags: TAG,
+} as const;
+
+export type KindName = keyof typeof KINDS;
+export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[];
+
+export const isKindName = (text: string): text is KindName => Object.hasOwn(KINDS, text);
+
+export type RecordOf<Name extends KindName> = Parameters<(typeof KINDS)[Name]['idOf']>[0];
+export type IdOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['idOf']>;
+
+/** The records of all kinds, in order of creation. */
+export type KindMaps = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<Name>> };
+
+export const emptyKindMaps = (): KindMaps =>
+  Object.fromEntries(KIND_NAMES.map((name) => [name, new Map()])) as unknown as KindMaps;
+
+/** For code that treats all kinds alike. */
+export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
+
+export type NamedKindName = keyof typeof NAMED_KINDS;
+
+/** What clients send of a record beside its name. */
+export type SentTo<Name extends NamedKindName> = SentOf<(typeof NAMED_KINDS)[Name]['sent']>;
+
+/** For code that treats all kinds with names alike. */
+export const namedKindOf = (name: NamedKindName): NamedKind => NAMED_KINDS[name] as unknown as NamedKind;
+
+/** What an event does with records of a kind: by the event's type. */
+export const EFFECTS: ReadonlyMap<string, Effect> = new Map(
+  KIND_NAMES.flatMap((kind): [string, Effect][] => {
+    const { created, changed, deleted } = kindOf(kind).events;
+    const kept = [created, ...changed].map((type): [string, Effect] => [type, { kind, isDeletion: false }]);
+    return [...kept, [deleted, { kind, isDeletion: true }]];
+  }),
+);
+
+interface Effect {
+  readonly kind: KindName;
+  readonly isDeletion: boolean;
+}

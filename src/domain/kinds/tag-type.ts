@@ -1,0 +1,81 @@
+/**
+ * Tag types: what the words before the colon of tags stand for (docs/specification/targeting.md#tag-types). They describe; a
+ * tag may be of a type that nobody has described.
+ */
+import * as v from 'valibot';
+import { TAG_LENGTH_MAX, TAG_LENGTH_MIN, tagKey } from '../flags/flag.ts';
+import { TagSchema } from './document-values.ts';
+import { type Immutable, kind, namedKind } from './kind.ts';
+
+export const TAG_TYPES_MAX = 200;
+
+/** Tags that were made by themselves. Lists of tags show them all. */
+export const TAGS_MAX = 5_000;
+const TEXT_LENGTH_MAX = 1_000;
+
+const TEXT_PHRASE = `a text of at most ${TEXT_LENGTH_MAX} characters`;
+const COLOR_PHRASE = 'a colour such as #1a2b3c, or null';
+const NAME_PHRASE = `a name of ${TAG_LENGTH_MIN} to ${TAG_LENGTH_MAX} letters, digits, "_", ".", "~" and "-"`;
+
+const TagTypeNameSchema = v.pipe(
+  v.string(NAME_PHRASE),
+  v.minLength(TAG_LENGTH_MIN, NAME_PHRASE),
+  v.maxLength(TAG_LENGTH_MAX, NAME_PHRASE),
+  v.regex(/^[A-Za-z0-9_.~-]*$/, NAME_PHRASE),
+  v.check((name) => name !== '..', NAME_PHRASE),
+);
+
+const TextSchema = v.pipe(v.string(TEXT_PHRASE), v.maxLength(TEXT_LENGTH_MAX, TEXT_PHRASE));
+
+const SENT = {
+  description: v.optional(TextSchema),
+  icon: v.pipe(
+    v.optional(v.nullable(TextSchema)),
+    v.description('A letter or the name of an icon, for pages that show tags.'),
+  ),
+  color: v.optional(v.nullable(v.pipe(v.string(COLOR_PHRASE), v.regex(/^#[0-9A-Fa-f]{6}$/, COLOR_PHRASE)))),
+} as const;
+
+/** Beside the name. */
+export const TAG_TYPE_SHOWN = {
+  description: v.string(),
+  icon: v.nullable(v.string()),
+  color: v.nullable(v.string()),
+} as const;
+
+const DocumentSchema = v.object({ name: TagTypeNameSchema, ...TAG_TYPE_SHOWN });
+
+export type TagType = Immutable<v.InferOutput<typeof DocumentSchema>>;
+
+/** The type of tags that name none. */
+export const SIMPLE_TAG_TYPE: TagType = {
+  name: 'simple',
+  description: 'Tags without a type of their own.',
+  icon: '#',
+  color: null,
+};
+
+/** Flags keep their tags of a type that is deleted, which is described no more. */
+export const TAG_TYPE = namedKind({
+  noun: 'tag type',
+  events: { created: 'tag-type-created', changed: ['tag-type-updated'], deleted: 'tag-type-deleted' },
+  nameSchema: TagTypeNameSchema,
+  sent: SENT,
+  document: DocumentSchema,
+  make: (name, { description = '', icon = null, color = null }): TagType => ({
+    ...{ name, description, icon, color },
+  }),
+  countMax: TAG_TYPES_MAX,
+  bytesMax: 16 * 1024,
+  predefined: [SIMPLE_TAG_TYPE],
+  canChangePredefined: true,
+});
+
+/** Tags that were made by themselves, whether or not a flag has them. */
+export const TAG = kind({
+  noun: 'tag',
+  events: { created: 'tag-created', changed: [], deleted: 'tag-deleted' },
+  document: TagSchema,
+  idOf: tagKey,
+  unique: [],
+});
