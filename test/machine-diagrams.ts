@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { roleMachine } from '../src/addons/replication/role.ts';
-import { archiveSwitchMachine } from '../src/domain/flags/archive-switch.ts';
+import { archiveSwitchMachine } from '../src/domain/decide/archive-switch.ts';
 import { environmentSwitchMachine } from '../src/domain/flags/environment-switch.ts';
 
 /** Every machine of the product, by the file that defines it. */
 export const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
   'src/domain/flags/environment-switch.ts': environmentSwitchMachine,
-  'src/domain/flags/archive-switch.ts': archiveSwitchMachine,
+  'src/domain/decide/archive-switch.ts': archiveSwitchMachine,
   'src/addons/replication/role.ts': roleMachine,
 };
 

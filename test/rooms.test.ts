@@ -81,6 +81,45 @@ test('the folders of src import from each other in no circle', () => {
   assert.equal(circleIn(arrows()), null);
 });
 
+test('nothing but what puts the server together imports an add-on, and add-ons do not import each other', () => {
+  const isAddon = (room: string): boolean => room.startsWith('addons/');
+  const offenders = [...arrows()].filter(
+    ([room, targets]) => !['.', 'start', 'cli'].includes(room) && [...targets].some(isAddon),
+  );
+  assert.deepEqual(offenders, []);
+});
+
+test('a folder of src without folders below it has at least three files', () => {
+  const rooms = [...arrows().keys()];
+  const leaves = rooms.filter((room) => !rooms.some((other) => other.startsWith(`${room}/`)));
+  const small = leaves.filter((leaf) => SOURCES.filter(({ path }) => roomOf(path) === leaf).length < 3);
+  assert.deepEqual(small, []);
+});
+
+/** They put together what others are for themselves: tables of routes, of commands and of kinds, the parts of a server, subcommands. */
+const PUTS_TOGETHER = [
+  ...['src/cli/', 'src/start/', 'src/main.ts', 'src/server.ts', 'src/server-process.ts'],
+  ...['src/actors/store.ts', 'src/domain/decide/decide.ts', 'src/domain/decide/refuse-beyond-limits.ts'],
+  ...['src/domain/kinds/kinds.ts', 'src/http/admin/routes.ts'],
+];
+
+/** Files that only one file of another folder imports all the same, with the reason. */
+const AWAY_FROM_ITS_IMPORTER: Readonly<Record<string, string>> = {
+  'src/persistence/event-log/retention.ts': 'which files of a log go is known where its files are',
+};
+
+test('a file that only one file imports lies beside it', () => {
+  const importers = new Map<string, string[]>();
+  for (const { path, imports } of SOURCES)
+    for (const target of imports) importers.set(target, [...(importers.get(target) ?? []), path]);
+  const away = SOURCES.map(({ path }) => path).filter((path) => {
+    const [only, ...others] = importers.get(path) ?? [];
+    if (only === undefined || others.length > 0 || roomOf(only) === roomOf(path)) return false;
+    return !PUTS_TOGETHER.some((one) => only.startsWith(one));
+  });
+  assert.deepEqual(away, Object.keys(AWAY_FROM_ITS_IMPORTER));
+});
+
 test('no files import each other in a circle, types included', () => {
   const files = CODE_FOLDERS.flatMap(sourceFiles);
   assert.equal(circleIn(new Map(files.map(({ path, imports }) => [path, imports]))), null);

@@ -177,6 +177,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'control',
       'domain/access',
       'domain/decide',
+      'domain/evaluation',
       'domain/flags',
       'domain/growth',
       'domain/json',
@@ -239,7 +240,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
-      'domain/decide',
       'domain/flags',
       'domain/json',
       'domain/state',

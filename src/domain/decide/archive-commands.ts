@@ -4,7 +4,6 @@
  * possible. An archived flag has neither parents nor children, so that no active flag depends on an archived one.
  */
 
-import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags/archive-switch.ts';
 import type { Flag } from '../flags/flag.ts';
 import { stalenessOf } from '../flags/lifetime.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
@@ -12,6 +11,7 @@ import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
+import { type ArchiveEvent, type ArchiveState, nextArchiveState } from './archive-switch.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
 import { refuseArchived } from './guards.ts';
 import { switched } from './strategy-commands.ts';

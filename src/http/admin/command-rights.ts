@@ -8,7 +8,7 @@ import type { World } from '../../domain/state/world.ts';
 import type { Caller } from '../serving/access.ts';
 import { refuseMove } from './flags/move.ts';
 import { refuseImport } from './flags/transfer.ts';
-import { refuseForeignRoles } from './projects/given-roles.ts';
+import { refuseForeignRoles } from './given-roles.ts';
 import { refuseToken } from './users/api-tokens.ts';
 
 type Rights = {

@@ -2,7 +2,6 @@
 import type { Engine } from '../../actors/engine.ts';
 import type { Outcome } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { type RuleWarning, ruleWarnings } from '../../domain/growth/rule-warnings.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -14,6 +13,7 @@ import { flagPrecondition, recordPrecondition } from './conditional.ts';
 import { retryOf } from './idempotency.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
+import { type RuleWarning, ruleWarnings } from './rule-warnings.ts';
 
 /** What the author of rules should hear of them. */
 const WARNINGS_HEADER = 'flagstaff-warnings';

@@ -1,8 +1,8 @@
 /** Which roles in a project a caller may give and take away (docs/specification/membership.md#rules). */
-import type { Command } from '../../../domain/decide/decide.ts';
-import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { type Caller, mayDo, rolesIn } from '../../serving/access.ts';
+import type { Command } from '../../domain/decide/decide.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
+import { type Caller, mayDo, rolesIn } from '../serving/access.ts';
 
 type MemberCommand = Extract<
   Command,

@@ -5,7 +5,7 @@
  * - archiving an archived flag or reviving an active one changes nothing and is not refused.
  */
 import { setup } from 'xstate';
-import { lookUp, type Outcome, tabulate } from './transition-table.ts';
+import { lookUp, type Outcome, tabulate } from '../flags/transition-table.ts';
 
 export type ArchiveState = 'active' | 'archived' | 'deleted';
 export type ArchiveEvent = 'ARCHIVE' | 'REVIVE' | 'DELETE';

@@ -2,14 +2,14 @@
  * What the author of rules should hear of them, though they are taken: fields that no application may know, values that are none of
  * the legal ones, and much time that an evaluation may take (docs/specification/strategies.md#warnings).
  */
-import { segmentCost } from '../evaluation/segment-test.ts';
-import type { Constraint } from '../flags/constraint.ts';
-import { environmentOf } from '../flags/flag.ts';
-import { shown } from '../json/issues.ts';
-import { findNamed } from '../state/directory-records.ts';
-import type { DomainEvent } from '../state/events.ts';
-import type { World } from '../state/world.ts';
-import { worstCost } from './refuse-growth.ts';
+import { segmentCost } from '../../domain/evaluation/segment-test.ts';
+import type { Constraint } from '../../domain/flags/constraint.ts';
+import { environmentOf } from '../../domain/flags/flag.ts';
+import { worstCost } from '../../domain/growth/refuse-growth.ts';
+import { shown } from '../../domain/json/issues.ts';
+import { findNamed } from '../../domain/state/directory-records.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import type { World } from '../../domain/state/world.ts';
 
 export interface RuleWarning {
   /** JSON pointer below the strategy or the segment; '' for the whole. */

@@ -6,7 +6,7 @@ import {
   type ArchiveState,
   archiveSwitchMachine,
   nextArchiveState,
-} from '../../../src/domain/flags/archive-switch.ts';
+} from '../../../src/domain/decide/archive-switch.ts';
 import type { Outcome } from '../../../src/domain/flags/transition-table.ts';
 
 const STATES: ArchiveState[] = ['active', 'archived', 'deleted'];
