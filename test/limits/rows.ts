@@ -46,6 +46,7 @@ import {
 } from '../../src/domain/flags/growth-limits.ts';
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { KEPT_PATTERNS_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
+import { NAMING_PATTERN_LENGTH_MAX } from '../../src/domain/flags/project-rules.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
 import { CHECK_UNITS_MAX } from '../../src/domain/json/check-budget.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
@@ -297,6 +298,8 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
         '413',
       ),
       row('links of a flag', number(LINKS_MAX), '409'),
+      row('link templates of a project', number(LINKS_MAX), '400'),
+      row('characters of a naming pattern of flags', number(NAMING_PATTERN_LENGTH_MAX), '400'),
       row('tag types', number(TAG_TYPES_MAX), '409'),
       row('tags that were made by themselves', number(TAGS_MAX), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),

@@ -230,6 +230,16 @@ const projectFields = fc.record(
     description: text,
     mode: fc.constantFrom('open' as const, 'protected' as const, 'private' as const),
     defaultStickiness: fc.constantFrom('default', 'userId'),
+    featureNaming: fc.constantFrom(null, { pattern: '[a-zA-Z0-9._-]+', example: 'a1', description: null }),
+    featureLimit: fc.constantFrom(null, 1_000),
+    linkTemplates: fc.option(
+      fc.array(
+        fc.record({ title: fc.constant(null), urlTemplate: fc.constant('https://a.example/{{feature}}') }),
+        {
+          maxLength: 1,
+        },
+      ),
+    ),
   },
   { requiredKeys: ['name'] },
 );

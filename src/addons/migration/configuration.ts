@@ -195,6 +195,31 @@ export const PROJECT_SETTINGS = v.object({
   defaultStickiness: textOr('default'),
 });
 
+const NO_NAMING = { pattern: null, example: null, description: null };
+const NullableText = v.optional(v.nullable(v.string()), null);
+
+/** Rules for new flags; those that a source does not tell of are none. */
+export const PROJECT_RULES = v.object({
+  featureNaming: v.optional(
+    v.nullable(v.object({ pattern: NullableText, example: NullableText, description: NullableText })),
+    NO_NAMING,
+  ),
+  featureLimit: v.optional(v.nullable(v.number()), null),
+  linkTemplates: v.optional(
+    v.nullable(v.array(v.object({ title: NullableText, urlTemplate: v.string() }))),
+    [],
+  ),
+});
+
+export type ProjectRules = v.InferOutput<typeof PROJECT_RULES>;
+
+/** Without a pattern there is no rule for names, whatever else stands there. */
+export const rulesOf = ({ featureNaming, featureLimit, linkTemplates }: ProjectRules): ProjectRules => ({
+  featureNaming: featureNaming?.pattern ? featureNaming : NO_NAMING,
+  featureLimit,
+  linkTemplates: linkTemplates ?? [],
+});
+
 export type ProjectSettings = v.InferOutput<typeof PROJECT_SETTINGS>;
 
 export interface Membership {
@@ -209,6 +234,7 @@ export interface Project {
   readonly description: string;
   /** Null where the source does not say. */
   readonly settings: ProjectSettings | null;
+  readonly rules: ProjectRules | null;
   readonly environments: readonly string[];
   readonly memberships: readonly Membership[];
   readonly groups: readonly GroupMembership[];

@@ -49,7 +49,7 @@ function metadataSteps(flag: Flag, present: Flag | undefined): Step[] {
       `create flag "${name}" in project "${project}"`,
       'POST',
       `/projects/${segment(project)}/features`,
-      { name, type, description: isLong ? '' : description, impressionData },
+      { name, type, description: isLong ? '' : description, impressionData, links: [] },
     );
     return stale || isLong
       ? [

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { groupMembershipSteps, groupSteps, roleSteps } from './access.ts';
 import { adapted } from './adapt.ts';
-import type { Configuration, Project, Segment } from './configuration.ts';
+import { type Configuration, type Project, rulesOf, type Segment } from './configuration.ts';
 import { archiveSteps, dependencySteps, flagSteps, independenceSteps, strategyBody } from './plan-flags.ts';
 import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
 
@@ -39,6 +39,7 @@ export function planMigration(wanted: Configuration, target: Configuration): Pla
       .flatMap((flag) => independenceSteps(flag, target.flags.get(flag.name))),
     ...flags.flatMap((flag) => dependencySteps(flag, target.flags.get(flag.name))),
     ...flags.flatMap((flag) => archiveSteps(flag, target.flags.get(flag.name))),
+    ...projects.flatMap((project) => ruleSteps(project, target.projects.get(project.id))),
   ];
   return { steps, remarks };
 }
@@ -174,6 +175,20 @@ function userSteps(source: Configuration, target: Configuration, remarks: string
       },
     ];
   });
+}
+
+/** Behind all flags: those that the source has already need not keep its rules, and have their links. */
+function ruleSteps({ id, rules }: Project, present: Project | undefined): Step[] {
+  const before = present?.rules ?? rulesOf({ featureNaming: null, featureLimit: null, linkTemplates: null });
+  if (rules === null || isDeepStrictEqual(before, rules)) return [];
+  const subject = `project ${id}: rules for new flags`;
+  const path = `/projects/${segment(id)}/settings`;
+  return [
+    {
+      ...step(subject, `set the rules for new flags of project "${id}"`, 'PUT', path, rules),
+      needs: `project ${id}`,
+    },
+  ];
 }
 
 function projectSteps(project: Project, source: Configuration, target: Configuration): Step[] {

@@ -202,6 +202,7 @@ function projectsOf(sent: Export, flags: readonly Flag[]): Configuration['projec
           name: name ?? id,
           description: description ?? '',
           settings: null,
+          rules: null,
           environments,
           memberships: [],
           groups: [],

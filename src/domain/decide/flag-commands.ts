@@ -9,6 +9,7 @@ import {
   withClonedMetadata,
   withMetadata,
 } from '../flags/metadata-changes.ts';
+import { linksFrom } from '../flags/project-rules.ts';
 import { isJsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
@@ -41,7 +42,7 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
   if (taken !== null) return taken;
   const data = flagDataOf({
     identity: { name: command.name, project: command.project, createdAt: context.now },
-    metadata: withMetadata(INITIAL_METADATA, command.metadata),
+    metadata: withMetadata(withTemplates(INITIAL_METADATA, project, command.name, context), command.metadata),
     variants: [],
     archived: false,
   });
@@ -162,7 +163,7 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
   const taken = refuseTakenName(world, command.name);
   if (taken !== null) return taken;
   const data: FlagData = {
-    ...withClonedMetadata(dataOf(world, located)),
+    ...withTemplates(withClonedMetadata(dataOf(world, located)), located.project, command.name, context),
     name: command.name,
     createdAt: context.now,
   };
@@ -180,6 +181,14 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
     ...clonedStrategies(source, command, context),
   ];
 }
+
+/** A new flag gets the links of its project's templates, unless the request has links. */
+const withTemplates = <T extends { readonly links: readonly Link[] }>(
+  metadata: T,
+  { settings }: ProjectState,
+  name: string,
+  { newId }: DecideContext,
+): T => ({ ...metadata, links: linksFrom(settings, { project: settings.id, name }, newId) });
 
 const createdIn = ({ actor }: DecideContext) => ({ createdBy: actor.userId });
 

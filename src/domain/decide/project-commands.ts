@@ -1,6 +1,7 @@
 /** Decisions that create, change and delete projects, and that add and remove their environments. */
 
 import { OWNER_ROLE_ID } from '../access/roles.ts';
+import { type RulesInput, rulesAfter } from '../flags/project-rules.ts';
 import { defaultStrategyOf, type StrategyInput } from '../flags/strategy.ts';
 import { strategyIssue } from '../flags/strategy-rules.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
@@ -28,7 +29,7 @@ import { refuseUnknownReferences } from './strategy-guards.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 
 /** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */
-export interface ProjectFields {
+export interface ProjectFields extends RulesInput {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly mode?: ProjectSettings['mode'] | undefined;
@@ -61,6 +62,7 @@ export function createProject(world: World, command: CreateProject, context: Dec
     createdAt: context.now,
     updatedAt: context.now,
     environments,
+    ...rulesAfter({}, fields),
   };
   const created: DomainEvent = { type: 'project-created', ...inProject(id), data, preData: null };
   const creator = world.directory.users.get(context.actor.userId);
@@ -102,14 +104,11 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
     mode: fields.mode ?? preData.mode,
     defaultStickiness: fields.defaultStickiness ?? preData.defaultStickiness,
   };
-  const unchanged =
-    changed.name === preData.name &&
-    changed.description === preData.description &&
-    changed.mode === preData.mode &&
-    changed.defaultStickiness === preData.defaultStickiness;
-  if (unchanged) return UNCHANGED;
-  const data: ProjectSettings = { ...preData, ...changed, updatedAt: context.now };
-  return [{ type: 'project-updated', ...inProject(data.id), data, preData }];
+  const { featureNaming: _, featureLimit: __, linkTemplates: ___, ...others } = preData;
+  const data: ProjectSettings = { ...others, ...changed, ...rulesAfter(preData, fields) };
+  if (jsonEqual(data, preData)) return UNCHANGED;
+  const after = { ...data, updatedAt: context.now };
+  return [{ type: 'project-updated', ...inProject(data.id), data: after, preData }];
 }
 
 /** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */

@@ -2,6 +2,7 @@
 
 import { findOutgrowth, type Outgrowth } from '../growth/refuse-growth.ts';
 import { refuseBeyondMemory } from '../growth/refuse-memory.ts';
+import { refuseByProjectRules } from '../growth/refuse-project-rules.ts';
 import { refuseBeyondServed } from '../growth/refuse-served.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
 import type { DecideContext } from '../state/decision.ts';
@@ -24,7 +25,11 @@ export function refuseBeyondLimits(
 ): Refusal | null {
   const outgrowth = findOutgrowth(world, events, limits);
   if (outgrowth !== null) return outgrowthRefusal(command, outgrowth);
-  return refuseBeyondServed(world, events, clockMs) ?? refuseBeyondMemory(world, events, memoryBudgetBytes);
+  return (
+    refuseByProjectRules(world, events) ??
+    refuseBeyondServed(world, events, clockMs) ??
+    refuseBeyondMemory(world, events, memoryBudgetBytes)
+  );
 }
 
 /** Commands whose body is what their event holds. */

@@ -16,6 +16,7 @@ import { CUSTOM_ROLE_TYPES } from '../access/roles.ts';
 import { flagNameIssue } from '../flags/flag.ts';
 import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
 import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
+import { RULES_ENTRIES } from '../flags/project-rules.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
@@ -146,6 +147,7 @@ const ProjectSchema = v.object({
   createdAt: Time,
   updatedAt: Time,
   environments: v.array(v.string()),
+  ...RULES_ENTRIES,
   members: v.array(v.object({ userId: Id, role: RoleName })),
   groups: v.optional(v.array(v.object({ groupId: Id, role: RoleName })), []),
   defaultStrategies: v.optional(

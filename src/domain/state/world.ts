@@ -13,6 +13,7 @@ import type { Invitation, PasswordLink } from '../access/links.ts';
 import type { CustomRole } from '../access/roles.ts';
 import type { Session } from '../access/sessions.ts';
 import type { Completion } from '../flags/lifecycle.ts';
+import type { ProjectRules } from '../flags/project-rules.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
 import { emptyKindMaps, type KindMaps } from '../kinds/kinds.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
@@ -23,7 +24,7 @@ import { ServedBytes } from './served-bytes.ts';
 import type { Setting } from './settings.ts';
 import { StateMemory } from './state-memory.ts';
 
-export interface ProjectSettings {
+export interface ProjectSettings extends ProjectRules {
   readonly id: string;
   readonly name: string;
   /** Null: none was ever given. */

@@ -108,5 +108,7 @@ export const TARGETING_EXAMPLES: Readonly<Record<string, unknown>> = {
     variants: [{ name: 'one-page', weight: 1000, stickiness: 'default' }],
     environments: ['development', 'production'],
   },
+  FeatureNaming: { pattern: 'team-[a-z-]+', example: 'team-checkout', description: 'The team comes first.' },
+  LinkTemplate: { title: 'Ticket', urlTemplate: 'https://tickets.example/{{project}}/{{feature}}' },
   ProjectSettings: { mode: 'protected', defaultStickiness: 'userId' },
 };

@@ -13,6 +13,71 @@ describeInterface('projects', (server) => {
     return body.projects.find((project: { id: string }) => project.id === id);
   };
 
+  it('keep rules for new flags, hold creations, clones and revivals to them, and forget them for null', async () => {
+    const { call } = server();
+    const at = '/projects/ruled';
+    await call('POST', '/projects', { id: 'ruled', name: 'Ruled' });
+    await call('POST', `${at}/features`, { name: 'Before' });
+    const rules = {
+      featureNaming: { pattern: 'team-[a-z]+|ops', example: 'team-a', description: 'By team' },
+      featureLimit: 3,
+      linkTemplates: [{ title: 'Ticket', urlTemplate: 'https://t.example/{{project}}/{{feature}}' }],
+    };
+    assert.equal((await call('PUT', `${at}/settings`, rules)).status, 200);
+    await server().restart();
+    const shown = async () => {
+      const { body } = await call('GET', `${at}/overview`);
+      const { featureNaming, featureLimit, linkTemplates } = body;
+      return { featureNaming, featureLimit, linkTemplates };
+    };
+    assert.deepEqual(await shown(), rules);
+    await call('PUT', `${at}/settings`, { mode: 'open' });
+    assert.deepEqual(await shown(), rules, 'absent fields keep their values');
+    for (const name of ['team-A', 'xops', 'team-a2']) {
+      await invalidAt(server(), '/body/name', { method: 'POST', path: `${at}/features`, body: { name } });
+      const validate = { name, projectId: 'ruled' };
+      await invalidAt(server(), '/body/name', { method: 'POST', path: '/features/validate', body: validate });
+    }
+    const { body: made } = await call('POST', `${at}/features`, { name: 'team-a' });
+    assert.deepEqual(
+      made.links.map(({ title, url }: { title: string; url: string }) => [title, url]),
+      [['Ticket', 'https://t.example/ruled/team-a']],
+    );
+    const clone = { method: 'POST', path: `${at}/features/Before/clone`, body: { name: 'other' } };
+    await invalidAt(server(), '/body/name', clone);
+    const own = await call('POST', `${at}/features`, { name: 'ops', links: [] });
+    assert.deepEqual([own.status, own.body.links], [201, []]);
+    const more = { method: 'POST', path: `${at}/features`, body: { name: 'team-b' } };
+    await refused(server(), 409, 'InvalidOperationError', more);
+    await call('DELETE', `${at}/features/ops`);
+    assert.equal((await call('POST', `${at}/features`, { name: 'team-b' })).status, 201);
+    const revive = { method: 'POST', path: `${at}/revive`, body: { features: ['ops'] } };
+    await refused(server(), 409, 'InvalidOperationError', revive);
+    const none = { featureNaming: null, featureLimit: null, linkTemplates: null };
+    assert.equal((await call('PUT', `${at}/settings`, none)).status, 200);
+    const nothing = { pattern: null, example: null, description: null };
+    assert.deepEqual(await shown(), { featureNaming: nothing, featureLimit: null, linkTemplates: [] });
+    assert.equal((await call('POST', `${at}/features`, { name: 'Free' })).status, 201);
+  });
+
+  it('have no rule that could not be held to', async () => {
+    const path = '/projects/default/settings';
+    for (const [pointer, body] of [
+      ['/body/featureNaming/pattern', { featureNaming: { pattern: '(' } }],
+      ['/body/featureNaming/pattern', { featureNaming: { pattern: '(a+)+(?=b)' } }],
+      ['/body/featureNaming/pattern', { featureNaming: { pattern: 'a'.repeat(201) } }],
+      ['/body/featureNaming', { featureNaming: { pattern: 'a+', example: 'b' } }],
+      ['/body/featureLimit', { featureLimit: -1 }],
+      ['/body/linkTemplates/0/urlTemplate', { linkTemplates: [{ urlTemplate: 'javascript:{{feature}}' }] }],
+      [
+        '/body/linkTemplates/0/urlTemplate',
+        { linkTemplates: [{ urlTemplate: `https://a.example/${'{{feature}}'.repeat(20)}` }] },
+      ],
+    ] as const) {
+      await invalidAt(server(), pointer, { method: 'PUT', path, body });
+    }
+  });
+
   it('are created with defaults, in every enabled environment, and without members by an API token', async () => {
     const { response, events } = await recording(server(), () => create({ id: 'Plain_1.~-', name: 'Plain' }));
     assert.equal(response.status, 201);

@@ -191,6 +191,7 @@ export const archiveRoutes: readonly Route[] = [
     needs: ['UPDATE_FEATURE'],
     locate: locate.flagAnywhere,
     success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
     command: onFlag('revive-flags'),
     respond: () => emptyResponse(200),
   }),

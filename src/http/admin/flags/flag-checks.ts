@@ -2,8 +2,9 @@
 import * as v from 'valibot';
 import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/flag-type.ts';
+import { isNamedBy } from '../../../domain/flags/project-rules.ts';
 import { locateProject } from '../../../domain/state/locate.ts';
-import { isRefusal } from '../../../domain/state/refusal.ts';
+import { invalid, isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute } from '../../serving/route.ts';
 import { FlagNameSchema } from '../requests/bodies.ts';
@@ -52,6 +53,13 @@ export const flagCheckRoutes: readonly Route[] = [
     read: ({ world, engine, body }) => {
       const project = body.projectId == null ? null : locateProject(world, body.projectId);
       if (isRefusal(project)) return project;
+      const pattern = project?.settings.featureNaming?.pattern;
+      if (pattern !== undefined && !isNamedBy(pattern, body.name)) {
+        return invalid(
+          `The name does not match the naming pattern of the project, which is ${pattern}.`,
+          '/body/name',
+        );
+      }
       const taken = refuseTakenName(world, body.name);
       return taken ?? { revision: engine.lastId, response: emptyResponse(200) };
     },

@@ -76,7 +76,7 @@ export const flagRoutes: readonly Route[] = [
     locate: locate.project,
     body: CreateFlagBody,
     success: { status: 201, schema: FlagSchema },
-    refusals: ['NameExistsError'],
+    refusals: ['InvalidOperationError', 'NameExistsError'],
     command: ({ params, body: { name, tags, ...metadata } }) => ({
       type: 'create-flag',
       tags,

@@ -1,5 +1,6 @@
 /** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
+import { RULES_INPUT_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {
@@ -27,6 +28,7 @@ const SETTINGS_FIELDS = {
   description: v.optional(v.nullable(v.string('a string or null'))),
   mode: v.optional(v.picklist(['open', 'protected', 'private'], 'one of open, protected, private')),
   defaultStickiness: v.optional(lineOfText('the name of a context field', 1, TEXT_LENGTH_MAX)),
+  ...RULES_INPUT_ENTRIES,
 } as const;
 
 const CreateProjectBody = v.pipe(
@@ -48,7 +50,11 @@ const UpdateProjectBody = v.pipe(
 );
 
 const ProjectSettingsBody = v.pipe(
-  v.object({ mode: SETTINGS_FIELDS.mode, defaultStickiness: SETTINGS_FIELDS.defaultStickiness }),
+  v.object({
+    mode: SETTINGS_FIELDS.mode,
+    defaultStickiness: SETTINGS_FIELDS.defaultStickiness,
+    ...RULES_INPUT_ENTRIES,
+  }),
   v.title('ProjectSettings'),
 );
 
@@ -124,7 +130,7 @@ export const projectAdminRoutes: readonly Route[] = [
     path: `${PROJECT}/settings`,
     operationId: 'updateProjectEnterpriseSettings',
     tag: 'Projects',
-    summary: "Change a project's mode and default stickiness.",
+    summary: "Change a project's mode, default stickiness, and rules for new flags.",
     permission: 'project:write',
     needs: ['PROJECT_SETTINGS_WRITE'],
     locate: locate.project,

@@ -1,7 +1,9 @@
 /** Schemas of responses about projects as a whole, environments, users, roles and tokens. */
+
 import * as v from 'valibot';
 import { CUSTOM_ROLE_TYPES, ROLE_NAMES } from '../../../domain/access/roles.ts';
 import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
+import { SHOWN_RULES_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import {
@@ -48,6 +50,7 @@ export const ProjectSummaryOverviewSchema = v.pipe(
     health: Percent,
     members: Integer,
     favorite: v.boolean(),
+    ...SHOWN_RULES_ENTRIES,
     featureTypeCounts: v.array(
       v.pipe(v.object({ type: v.picklist(FLAG_TYPES), count: Integer }), v.title('FeatureTypeCount')),
     ),

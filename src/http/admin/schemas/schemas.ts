@@ -2,10 +2,12 @@
  * The schemas of responses (docs/specification/README.md#endpoints). The API description is made from them, and the
  * tests check every response against them. The schemas of requests stand beside the rules in src/domain.
  */
+
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
 import { COMPLETION_STATUSES, STAGES } from '../../../domain/flags/lifecycle.ts';
 import { LISTED_METADATA_ENTRIES, METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
+import { SHOWN_RULES_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { ParametersSchema } from '../../../domain/flags/strategy.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
@@ -201,6 +203,7 @@ export const ProjectOverviewSchema = v.pipe(
     defaultStickiness: v.string(),
     createdAt: Timestamp,
     updatedAt: Timestamp,
+    ...SHOWN_RULES_ENTRIES,
     environments: v.array(v.object({ environment: v.string() })),
     features: v.array(FlagSummarySchema),
   }),

@@ -29,8 +29,14 @@ export function projectView(world: World, project: Pick<ProjectState, 'settings'
   return { ...settingsView(project.settings), environments };
 }
 
-/** Without a description that was never given. */
-export function settingsView({ description, ...settings }: ProjectSettings) {
+/** Without a description that was never given, and without the rules for flags, which the overview of a project shows. */
+export function settingsView({
+  description,
+  featureNaming: _,
+  featureLimit: __,
+  linkTemplates: ___,
+  ...settings
+}: ProjectSettings) {
   return description === null ? settings : { ...settings, description };
 }
 

@@ -1,4 +1,5 @@
 /** What the page of a project shows besides its flags. */
+import { shownRules } from '../../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../../domain/flags/strategy.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
@@ -38,6 +39,7 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
       members,
       favorite: favoriteProjects.includes(id),
     },
+    ...shownRules(project.settings),
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
     environments,
     onboardingStatus: await onboardingStatus(sources, shelves, firstFlag),

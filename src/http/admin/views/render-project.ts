@@ -3,7 +3,9 @@
  * project as it was when the request was begun, however many slices they take. Of what they consist nothing is copied before it is
  * sent.
  */
+
 import { type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
+import { shownRules } from '../../../domain/flags/project-rules.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import {
   type Favorites,
@@ -294,6 +296,7 @@ function overviewHead(world: World, project: ProjectState) {
     defaultStickiness,
     createdAt,
     updatedAt,
+    ...shownRules(project.settings),
     environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
   };
 }

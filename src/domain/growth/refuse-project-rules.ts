@@ -1,0 +1,61 @@
+/**
+ * Holds a decision to the rules of its projects. It looks at the decided events, so that clones and imports are held as creations are. Only
+ * growth is refused: a project with more flags than its limit may lose some.
+ */
+import { patternMicroseconds } from '../flags/pattern.ts';
+import { isNamedBy } from '../flags/project-rules.ts';
+import type { DomainEvent } from '../state/events.ts';
+import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
+import type { ProjectSettings, ProjectState, World } from '../state/world.ts';
+
+/** What the names of one change may cost at worst to be held against the pattern: an import of 250 names, in one turn. */
+const NAMING_MICROSECONDS_MAX = 12_000;
+
+const CHANGES: Partial<Record<DomainEvent['type'], 1 | -1>> = {
+  'feature-created': 1,
+  'feature-revived': 1,
+  'feature-archived': -1,
+};
+
+export function refuseByProjectRules(world: World, events: readonly DomainEvent[]): Refusal | null {
+  const grown = events.find((event) => changeBy(event) > 0);
+  const project = grown?.project == null ? undefined : world.projects.get(grown.project);
+  if (project === undefined) return null;
+  return refuseNames(project.settings, events) ?? refuseNumber(project, events);
+}
+
+function refuseNames({ id, featureNaming }: ProjectSettings, events: readonly DomainEvent[]): Refusal | null {
+  if (featureNaming === undefined) return null;
+  const { pattern, example } = featureNaming;
+  const names = events.flatMap((event) => (event.type === 'feature-created' ? [event.featureName] : []));
+  const cost = names.reduce((sum, name) => sum + patternMicroseconds(pattern, name.length), 0);
+  if (names.length > 1 && cost > NAMING_MICROSECONDS_MAX) {
+    return invalidOperation(
+      `The naming pattern of the project "${id}" takes too long for ${names.length} new flags. Import fewer flags at once, or make the pattern simpler.`,
+    );
+  }
+  const wrong = names.find((name) => !isNamedBy(pattern, name));
+  if (wrong === undefined) return null;
+  const such = example ? `, such as ${example}` : '';
+  return invalid(
+    `The name "${wrong}" does not match the naming pattern of the project "${id}", which is ${pattern}${such}.`,
+    names.length === 1 ? '/body/name' : undefined,
+  );
+}
+
+function refuseNumber({ settings, flags }: ProjectState, events: readonly DomainEvent[]): Refusal | null {
+  const { id, featureLimit } = settings;
+  if (featureLimit === undefined) return null;
+  const change = events.reduce((sum, event) => sum + (event.project === id ? changeBy(event) : 0), 0);
+  const after = flags.activeCount + change;
+  if (change <= 0 || after <= featureLimit) return null;
+  return invalidOperation(
+    `The project "${id}" would have ${after} flags that are not archived; its limit is ${featureLimit}. Archive flags, or change the limit in its settings.`,
+  );
+}
+
+/** A flag that moves arrives with the event that holds it. */
+function changeBy(event: DomainEvent): number {
+  if (event.type === 'feature-project-change') return event.hidden === undefined ? -1 : 1;
+  return CHANGES[event.type] ?? 0;
+}
