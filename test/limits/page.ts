@@ -61,7 +61,8 @@ function sumOfMemory(): string {
   const listed = (parts: typeof OTHER_PARTS): string =>
     parts.map(([what, count]) => `${what} ${bytes(count)}`).join('; ');
   return `## Sum of the memory
-The parts of V8's heap add up to what it may use, with the default settings and with any that a start accepts:
+The parts of V8's heap add up to what it may use, with the default settings and with any that a start accepts. These are the figures with
+\`--max-semi-space-size=64\`, as \`npm start\` runs the server. Without it V8 has 144 MiB less in all, and the state 72 MiB less:
 
 | part | ${OLD_SPACES_MIB.map((one) => `\`--max-old-space-size=${one}\``).join(' | ')} |
 |---|---|---|
