@@ -1,6 +1,6 @@
 /** API tokens of one project, for those who may write the project. Tokens of all projects are in api-tokens.ts. */
 import * as v from 'valibot';
-import { invalid, invalidOperation, isRefusal } from '../../../domain/state/refusal.ts';
+import { invalid, invalidOperation, isRefusal, notFound } from '../../../domain/state/refusal.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
 import { makeTokenSecret, secretOf } from '../../serving/fresh-secret.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
@@ -84,23 +84,24 @@ export const projectTokenRoutes: readonly Route[] = [
     path: `${TOKENS}/:token`,
     operationId: 'deleteProjectApiToken',
     tag: 'API tokens',
-    summary:
-      'Delete an API token of a project, named by its secret or its digest; nothing happens to one that the project has not.',
+    summary: 'Delete an API token of a project, named by its secret or its digest.',
     permission: 'project:write',
     needs: ['DELETE_PROJECT_API_TOKEN'],
     locate: locate.project,
     success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
+    refusals: ['InvalidOperationError', 'NotFoundError'],
     command: ({ world, params }) => {
       const digest = locate.tokenDigest(world, params);
       const token = world.directory.apiTokens.get(digest);
-      const isOfProject = token !== undefined && isFor(token, params.projectId);
-      if (isOfProject && token.projects.length > 1) {
+      if (token === undefined || !isFor(token, params.projectId)) {
+        return notFound(`The project "${params.projectId}" has no such API token.`);
+      }
+      if (token.projects.length > 1) {
         return invalidOperation(
           `The token "${token.tokenName}" is for other projects, too; an Admin deletes it at /api-tokens.`,
         );
       }
-      return { type: 'delete-api-token', digest: isOfProject ? digest : '' };
+      return { type: 'delete-api-token', digest };
     },
     respond: () => emptyResponse(200),
   }),
