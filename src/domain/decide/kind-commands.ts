@@ -87,6 +87,7 @@ const predefined = (kind: NamedKindName, name: string, what: 'changed' | 'delete
 
 function refuseTooLarge(kind: NamedKindName, record: { readonly name: string }): Refusal | null {
   const { noun, bytesMax } = namedKindOf(kind);
+  if (bytesMax === null) return null;
   return refuseLargerThan(bytesMax, `The ${noun} "${record.name}"`, record);
 }
 

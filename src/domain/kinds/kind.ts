@@ -52,8 +52,8 @@ export interface NamedKind<
   make(name: string, sent: SentOf<Sent>, now: string): T;
   /** How many there can be, beside predefined ones that nobody changed. */
   readonly countMax: number;
-  /** Of one as JSON. */
-  readonly bytesMax: number;
+  /** Of one as JSON; null where the bounds of its fields leave no more than a few KiB. */
+  readonly bytesMax: number | null;
   /** Always there. None of them can be deleted. */
   readonly predefined: readonly T[];
   readonly canChangePredefined: boolean;

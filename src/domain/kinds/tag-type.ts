@@ -66,7 +66,7 @@ export const TAG_TYPE = namedKind({
     ...{ name, description, icon, color },
   }),
   countMax: TAG_TYPES_MAX,
-  bytesMax: 16 * 1024,
+  bytesMax: null,
   predefined: [SIMPLE_TAG_TYPE],
   canChangePredefined: true,
 });

@@ -121,8 +121,6 @@ export const segment = (world: World, { id }: Params) => {
 export const contextField = (world: World, { contextField: name }: Params) =>
   locateNamed(world, 'contextFields', name);
 
-export const tagType = (world: World, { tagType: name }: Params) => locateNamed(world, 'tagTypes', name);
-
 export const strategyType = (world: World, { strategyName }: Params) =>
   locateNamed(world, 'strategyTypes', strategyName);
 

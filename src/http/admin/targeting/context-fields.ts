@@ -4,23 +4,46 @@ import { refuseTaken } from '../../../domain/decide/kind-commands.ts';
 import { CONTEXT_FIELD, LegalValueSchema } from '../../../domain/kinds/context-field.ts';
 import { namedRecords } from '../../../domain/state/directory-records.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { emptyResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../schemas/targeting-schemas.ts';
-import { pinnedResponse, recorded, settledResponse } from '../views/responses.ts';
+import { settledResponse } from '../views/responses.ts';
 import { strategyUses } from '../views/strategy-uses.ts';
 import { contextFieldView } from '../views/targeting-views.ts';
+import { namedRoutes } from './named-routes.ts';
 
 const FIELDS = '/context';
 const FIELD = `${FIELDS}/:contextField`;
 
-const CreateContextFieldBody = v.pipe(
-  v.object({ name: CONTEXT_FIELD.nameSchema, ...CONTEXT_FIELD.sent }),
-  v.title('CreateContextField'),
-);
-const UpdateContextFieldBody = v.pipe(v.object(CONTEXT_FIELD.sent), v.title('UpdateContextField'));
+const { create, read, update, remove } = namedRoutes({
+  kind: 'contextFields',
+  path: FIELDS,
+  param: 'contextField',
+  tag: 'Context',
+  shown: ContextFieldSchema,
+  view: contextFieldView,
+  bodies: ['CreateContextField', 'UpdateContextField'],
+  create: {
+    operationId: 'createContextField',
+    summary: 'Create a context field.',
+    needs: ['CREATE_CONTEXT_FIELD'],
+  },
+  read: { operationId: 'getContextField', summary: 'Read a context field.' },
+  update: {
+    operationId: 'updateContextField',
+    summary: 'Change a context field; what is absent keeps its value.',
+    needs: ['UPDATE_CONTEXT_FIELD'],
+  },
+  remove: {
+    operationId: 'deleteContextField',
+    summary: 'Delete a context field that is not predefined.',
+    needs: ['DELETE_CONTEXT_FIELD'],
+  },
+  isPinned: true,
+});
+
 const ValidateContextFieldBody = v.pipe(
   v.object({ name: CONTEXT_FIELD.nameSchema }),
   v.title('ValidateContextField'),
@@ -41,26 +64,7 @@ export const contextFieldRoutes: readonly Route[] = [
         namedRecords(context.world, 'contextFields').map((field) => contextFieldView(context.world, field)),
       ),
   }),
-  writeRoute({
-    method: 'POST',
-    path: FIELDS,
-    operationId: 'createContextField',
-    tag: 'Context',
-    summary: 'Create a context field.',
-    permission: 'targeting:write',
-    needs: ['CREATE_CONTEXT_FIELD'],
-    body: CreateContextFieldBody,
-    success: { status: 201, schema: ContextFieldSchema },
-    refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
-    command: ({ body: { name, ...fields } }) => ({
-      type: 'create-named',
-      kind: 'contextFields',
-      name,
-      fields,
-    }),
-    respond: ({ world }, events) =>
-      jsonResponse(201, contextFieldView(world, recorded(events, 'context-field-created').data)),
-  }),
+  create,
   readRoute({
     method: 'POST',
     path: `${FIELDS}/validate`,
@@ -77,54 +81,9 @@ export const contextFieldRoutes: readonly Route[] = [
         response: emptyResponse(200),
       },
   }),
-  readRoute({
-    method: 'GET',
-    path: FIELD,
-    operationId: 'getContextField',
-    tag: 'Context',
-    summary: 'Read a context field.',
-    permission: 'read',
-    locate: locate.contextField,
-    success: { status: 200, schema: ContextFieldSchema },
-    refusals: ['NotFoundError'],
-    read: (context, field) => pinnedResponse(context, field, contextFieldView(context.world, field)),
-  }),
-  writeRoute({
-    method: 'PUT',
-    path: FIELD,
-    operationId: 'updateContextField',
-    tag: 'Context',
-    summary: 'Change a context field; what is absent keeps its value.',
-    permission: 'targeting:write',
-    needs: ['UPDATE_CONTEXT_FIELD'],
-    locate: locate.contextField,
-    pinned: pins.contextField,
-    body: UpdateContextFieldBody,
-    success: { status: 200, schema: null },
-    refusals: ['PayloadTooLargeError'],
-    command: ({ params, body }) => ({
-      type: 'update-named',
-      kind: 'contextFields',
-      name: params.contextField,
-      fields: body,
-    }),
-    respond: () => emptyResponse(200),
-  }),
-  writeRoute({
-    method: 'DELETE',
-    path: FIELD,
-    operationId: 'deleteContextField',
-    tag: 'Context',
-    summary: 'Delete a context field that is not predefined.',
-    permission: 'targeting:write',
-    needs: ['DELETE_CONTEXT_FIELD'],
-    locate: locate.contextField,
-    pinned: pins.contextField,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
-    command: ({ params }) => ({ type: 'delete-named', kind: 'contextFields', name: params.contextField }),
-    respond: () => emptyResponse(200),
-  }),
+  read,
+  update,
+  remove,
   readRoute({
     method: 'GET',
     path: `${FIELD}/strategies`,
