@@ -109,7 +109,8 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'migration from Unleash',
     total: FILLINGS,
-    batch: FILLINGS_EACH,
+    // A server of Unleash is started for each batch.
+    batch: IS_BUDGETED ? 1 : FILLINGS_EACH,
     skipped: whyNoUnleash,
     run: async (count, first) => ({ ...(await migrateFromUnleash(count, first)) }),
   },
