@@ -14,7 +14,7 @@ import type { CustomRole } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import { isKindName, KIND_NAMES, kindOf } from '../../domain/kinds/kinds.ts';
+import { isKindName, KIND_NAMES, type KindName, kindOf } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
@@ -66,6 +66,25 @@ interface ProjectRecord {
   readonly environmentsRevision: number;
 }
 
+/** Maps of the directory beside those of kinds, each a section of its name, with what its records are held by. */
+const MAPS = {
+  settings: ({ id }: Setting) => id,
+  users: ({ id }: User) => id,
+  roles: ({ id }: CustomRole) => id,
+  groups: ({ id }: Group) => id,
+  apiTokens: ({ digest }: ApiToken) => digest,
+  personalTokens: ({ digest }: PersonalToken) => digest,
+  sessions: ({ digest }: Session) => digest,
+  passwords: ({ userId }: Password) => userId,
+  identities: ({ issuer, subject }: Identity) => identityKey(issuer, subject),
+  passwordLinks: ({ digest }: PasswordLink) => digest,
+  invitations: ({ digest }: Invitation) => digest,
+} as const;
+
+type MapName = keyof typeof MAPS;
+const MAP_NAMES = Object.keys(MAPS) as readonly MapName[];
+const isMapName = (text: string): text is MapName => Object.hasOwn(MAPS, text);
+
 /** What a snapshot holds: the state, and the lineage of the events that led to it. */
 export function snapshotSections(world: World): SnapshotSection[] {
   return [...stateSections(world), { name: 'lineage', records: world.lineage.recorded }];
@@ -79,17 +98,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
     ...KIND_NAMES.map((name) => ({ name, records: [...directory[name].values()] })),
-    { name: 'settings', records: [...directory.settings.values()] },
-    { name: 'users', records: [...directory.users.values()] },
-    { name: 'roles', records: [...directory.roles.values()] },
-    { name: 'groups', records: [...directory.groups.values()] },
-    { name: 'apiTokens', records: [...directory.apiTokens.values()] },
-    { name: 'personalTokens', records: [...directory.personalTokens.values()] },
-    { name: 'sessions', records: [...directory.sessions.values()] },
-    { name: 'passwords', records: [...directory.passwords.values()] },
-    { name: 'identities', records: [...directory.identities.values()] },
-    { name: 'passwordLinks', records: [...directory.passwordLinks.values()] },
-    { name: 'invitations', records: [...directory.invitations.values()] },
+    ...MAP_NAMES.map((name) => ({ name, records: [...directory[name].values()] })),
     {
       name: 'projects',
       records: all.map(
@@ -123,9 +132,10 @@ function countersOf(directory: DirectoryState): Counters {
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
 export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
   const { directory, projects } = world;
-  if (isKindName(section)) {
-    const records: Map<string | number, unknown> = directory[section];
-    return putRecord(world, records, kindOf(section).idOf(record as object), record);
+  const keyOf = isKindName(section) ? kindOf(section).idOf : isMapName(section) ? MAPS[section] : null;
+  if (keyOf !== null) {
+    const records: Map<string | number, unknown> = directory[section as KindName | MapName];
+    return putRecord(world, records, (keyOf as (one: unknown) => string | number)(record), record);
   }
   switch (section) {
     case 'counters':
@@ -138,41 +148,6 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
     case 'favorites':
       loadFavorites(world, record as Favorites);
       return;
-    case 'settings':
-      putRecord(world, directory.settings, (record as Setting).id, record as Setting);
-      return;
-    case 'users':
-      putRecord(world, directory.users, (record as User).id, record as User);
-      return;
-    case 'roles':
-      putRecord(world, directory.roles, (record as CustomRole).id, record as CustomRole);
-      return;
-    case 'groups':
-      putRecord(world, directory.groups, (record as Group).id, record as Group);
-      return;
-    case 'apiTokens':
-      putRecord(world, directory.apiTokens, (record as ApiToken).digest, record as ApiToken);
-      return;
-    case 'personalTokens':
-      putRecord(world, directory.personalTokens, (record as PersonalToken).digest, record as PersonalToken);
-      return;
-    case 'sessions':
-      putRecord(world, directory.sessions, (record as Session).digest, record as Session);
-      return;
-    case 'passwordLinks':
-      putRecord(world, directory.passwordLinks, (record as PasswordLink).digest, record as PasswordLink);
-      return;
-    case 'invitations':
-      putRecord(world, directory.invitations, (record as Invitation).digest, record as Invitation);
-      return;
-    case 'passwords':
-      putRecord(world, directory.passwords, (record as Password).userId, record as Password);
-      return;
-    case 'identities': {
-      const identity = record as Identity;
-      putRecord(world, directory.identities, identityKey(identity.issuer, identity.subject), identity);
-      return;
-    }
     case 'lineage':
       world.lineage.restore(record as LineageEntry);
       return;
