@@ -29,10 +29,15 @@ function add(sum: Counts, more: Counts): Counts {
 }
 
 async function runForm(form: LongForm, formsLeft: number): Promise<Counted> {
-  const reason = form.skipped?.() ?? null;
-  if (reason !== null) return { skipped: reason, done: 0, total: form.total, seconds: 0, counts: {} };
   const begunAt = secondsGone();
   const share = (budgetSeconds - begunAt) / formsLeft;
+  const { leastSeconds = 0 } = form;
+  const tooLong =
+    share < leastSeconds
+      ? `it takes ${leastSeconds} s, and the budget leaves it ${Math.max(0, Math.floor(share))}`
+      : null;
+  const reason = form.skipped?.() ?? tooLong;
+  if (reason !== null) return { skipped: reason, done: 0, total: form.total, seconds: 0, counts: {} };
   let done = 0;
   let counts: Counts = {};
   while (done < form.total && (done === 0 || secondsGone() - begunAt < share)) {
