@@ -89,6 +89,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     name: 'failing start',
     total: START_CALLS.length,
     batch: 1,
+    leastSeconds: 40,
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (_, first) => ({ starts: await failAllStarts(START_CALLS[first - 1] ?? '') }),
   },

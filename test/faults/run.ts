@@ -28,15 +28,15 @@ function add(sum: Counts, more: Counts): Counts {
   return added;
 }
 
+function whyTooLong({ leastSeconds }: LongForm, share: number): string | null {
+  if (leastSeconds === undefined || share >= leastSeconds) return null;
+  return `it takes ${leastSeconds} s; ${Math.max(0, Math.floor(share))} s of the budget are its share`;
+}
+
 async function runForm(form: LongForm, formsLeft: number): Promise<Counted> {
   const begunAt = secondsGone();
   const share = (budgetSeconds - begunAt) / formsLeft;
-  const { leastSeconds = 0 } = form;
-  const tooLong =
-    share < leastSeconds
-      ? `it takes ${leastSeconds} s, and the budget leaves it ${Math.max(0, Math.floor(share))}`
-      : null;
-  const reason = form.skipped?.() ?? tooLong;
+  const reason = form.skipped?.() ?? whyTooLong(form, share);
   if (reason !== null) return { skipped: reason, done: 0, total: form.total, seconds: 0, counts: {} };
   let done = 0;
   let counts: Counts = {};

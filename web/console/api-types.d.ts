@@ -601,6 +601,16 @@ export interface components {
              * @description ISO 8601, UTC.
              */
             updatedAt: string;
+            featureNaming: {
+                pattern: string | null;
+                example: string | null;
+                description: string | null;
+            };
+            featureLimit: number | null;
+            linkTemplates: {
+                title: string | null;
+                urlTemplate: string;
+            }[];
             environments: {
                 environment: string;
             }[];

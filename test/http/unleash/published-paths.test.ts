@@ -268,7 +268,7 @@ function operationsNamed(section: RegExp): ReadonlySet<string> {
 }
 
 const keptFrom = (body: Record<string, unknown>, as: string): unknown =>
-  as === 'token' || as === 'invitation'
+  as === 'token' || as === 'projectToken' || as === 'invitation'
     ? body['secret']
     : as === 'link'
       ? (body['links'] as { id: string }[])[0]?.id
