@@ -1,5 +1,5 @@
 /**
- * What people and applications ask most, beside another server of this interface: both are filled with the same flags over HTTP and
+ * The requests that people and applications send most, beside another server of this interface: both are filled with the same flags over HTTP and
  * get the same requests, in alternating runs, while the other one idles.
  */
 import { inParallel, rawGet, request } from '../lib/load/client.ts';
@@ -16,7 +16,7 @@ import { startServerProcess } from '../lib/servers/server-process.ts';
 const FLAGS_MAX = 350;
 const CONNECTIONS_MAX = 64;
 const USERS = 1_000;
-/** Of one run: a slower server has to show some hundreds of responses. */
+/** The length of one run: a slower server has to show some hundreds of responses. */
 const SECONDS = 3;
 const ROUNDS = 3;
 

@@ -286,7 +286,7 @@ export class Engine {
   }
 
   #runWithin(turnTime: TurnTime, submission: Submission<unknown>, queuedAt: number): void {
-    const refusal = this.writeAllowances.refuse(submission.actor);
+    const refusal = this.writeAllowances.refuse(submission);
     if (refusal !== null) return this.#finish(submission, { kind: 'refusal', refusal });
     let decided: Outcome<unknown> | Decided;
     try {

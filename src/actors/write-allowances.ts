@@ -5,10 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { ADMIN_ROLE_ID } from '../domain/access/roles.ts';
+import type { Command } from '../domain/decide/decide.ts';
 import { groupsOf } from '../domain/people/roles-and-groups.ts';
-import type { Actor } from '../domain/state/decision.ts';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
+import type { Submission } from './submission.ts';
 
 /** What a user may write at once: far more than a day of work, or an import, takes. */
 export const WRITE_BURST_BYTES = 128 * 2 ** 20;
@@ -21,6 +22,9 @@ export const EVENT_CHARGE_BYTES_MIN = 1024;
 
 /** Users who have written lately; some 100 bytes each. The one that wrote longest ago is forgotten. */
 export const ALLOWANCES_MAX = 10_000;
+
+/** Nobody is kept from signing out. What it writes is bounded by the sessions that began, which count. */
+const ENDS_SESSIONS: ReadonlySet<Command['type']> = new Set(['end-session', 'end-sessions']);
 
 interface Used {
   bytes: number;
@@ -39,9 +43,9 @@ export class WriteAllowances {
   }
 
   /** Null while the actor has not used up the allowance; the change under way may use up more than is left. */
-  refuse({ userId }: Actor): Refusal | null {
+  refuse({ command, actor: { userId } }: Pick<Submission<unknown>, 'command' | 'actor'>): Refusal | null {
     const { bytes } = this.#usedBy(userId);
-    if (bytes < WRITE_BURST_BYTES || !this.#isBounded(userId)) return null;
+    if (bytes < WRITE_BURST_BYTES || ENDS_SESSIONS.has(command.type) || !this.#isBounded(userId)) return null;
     const waitSeconds = Math.ceil((bytes - WRITE_BURST_BYTES + 1) / WRITTEN_BYTES_A_SECOND);
     return refuse(
       'ServiceUnavailableError',
@@ -50,7 +54,7 @@ export class WriteAllowances {
   }
 
   /** Notes what a change has taken of the journal. */
-  charge({ userId }: Actor, events: number, bytes: number): void {
+  charge({ userId }: Submission<unknown>['actor'], events: number, bytes: number): void {
     assert(events > 0 && bytes > 0, 'a change has events, and takes room');
     if (userId <= 0) return;
     const used = this.#usedBy(userId);

@@ -32,11 +32,12 @@ const strategy = (values: unknown): Command => ({
 });
 
 describe('the engine', () => {
-  it('takes no more from a user who has had much written, but from others, Admins, and later', async () => {
+  it('takes no more from a user who has had much written but that he signs out; from others, Admins and later it does', async () => {
     const { store, manual, submit, execute } = await openTestEngine();
     const { writeAllowances } = store.engine;
-    const outcomeOf = async (userId: number, name: string): Promise<string | null> => {
-      const submitted = submit(createFlag(name), { actor: { name: 'somebody', userId } });
+    const outcomeOf = async (userId: number, flag: string | Command): Promise<string | null> => {
+      const command = typeof flag === 'string' ? createFlag(flag) : flag;
+      const submitted = submit(command, { actor: { name: 'somebody', userId } });
       manual.runTurns();
       await settle();
       return refusalOf(submitted);
@@ -47,6 +48,7 @@ describe('the engine', () => {
     for (const userId of [VIEWER_ID, ADMIN_ID])
       writeAllowances.charge({ name: '', userId }, 1, WRITE_BURST_BYTES);
     assert.equal(await outcomeOf(VIEWER_ID, 'one'), 'ServiceUnavailableError');
+    assert.equal(await outcomeOf(VIEWER_ID, { type: 'end-session', digest: '' }), null);
     assert.deepEqual([await outcomeOf(OTHER_ID, 'two'), await outcomeOf(ADMIN_ID, 'three')], [null, null]);
     manual.monotonicMs += 1_000;
     assert.equal(await outcomeOf(VIEWER_ID, 'four'), null);

@@ -24,9 +24,9 @@ export interface LongForm {
   readonly name: string;
   /** How much of it there is to do, in seeds, rounds or the like. */
   readonly total: number;
-  /** How much of that at once. */
+  /** The part of it that one batch does. */
   readonly batch: number;
-  /** What the smallest batch takes; it is skipped where a budget gives it less. Its short form is among the tests. */
+  /** Seconds that the smallest batch takes. A budget that gives the form less skips it: its short form is among the tests. */
   readonly leastSeconds?: number;
   /** Why it cannot run here; null when it can. */
   readonly skipped?: () => string | null;

@@ -35,7 +35,7 @@ A seed that fails is run again, to the last byte, by
 Builds that are broken on purpose, one line each, show that it can fail: every one of them is found out.
 
 \`npm test\` runs the short forms; \`npm run test:faults\` runs the long ones, within \`FAULTS_BUDGET_SECONDS\` if that is
-set. \`--record\` keeps their counts for this page.
+set; then a form whose smallest batch takes longer than its share is skipped. \`--record\` keeps their counts for this page.
 `;
 
 function assertThere({ file, title }: TestName): void {

@@ -1,8 +1,8 @@
 /**
  * Runs the long forms of the fault tests: `npm run test:faults`, or some of them by name. Ends with 1 when one fails.
  *
- * FAULTS_BUDGET_SECONDS bounds the time: what is left of it is shared evenly by the forms that are left, so that each
- * gets its turn. With `--record`, what was counted is kept for docs/reliability.md (render.ts writes that page).
+ * FAULTS_BUDGET_SECONDS bounds the time: what is left of it is shared evenly by the forms that are left. A form whose
+ * smallest batch takes longer than its share is skipped, and says so. With `--record`, what was counted is kept for docs/reliability.md (render.ts writes that page).
  */
 import { parseArgs } from 'node:util';
 import { type Counted, keepCounts } from './counts.ts';

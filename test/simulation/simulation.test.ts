@@ -1,9 +1,9 @@
 /**
  * The whole engine on a simulated machine: crashes, power cuts, failing calls, full disks and jumping clocks, chosen
  * by a seed, and after each of them everything that was promised. The long form runs far more seeds; a seed that
- * fails is run again, alone, by `node --// Own process: it takes long.
-import tsx test/simulation/simulate.ts --seed N`.
+ * fails is run again, alone, by `node --import tsx test/simulation/simulate.ts --seed N`.
  */
+// Own process: it takes long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changedSource, MORE_MUTANTS, MUTANTS, runMutant } from './mutants.ts';

@@ -10,8 +10,7 @@ import { withMetadata } from '../flags/metadata-changes.ts';
 import { bySortOrder } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
-import { CONTEXT_FIELDS_MAX } from '../kinds/context-field.ts';
-import { TAG_TYPES_MAX } from '../kinds/tag-type.ts';
+import { NAMED_KINDS } from '../kinds/kinds.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed } from '../state/directory-records.ts';
 import {
@@ -143,11 +142,12 @@ function sharedEvents(world: World, command: ImportFlags, context: DecideContext
 
 /** Each of them was decided as if it came alone. */
 function refuseManyShared({ directory }: World, events: readonly DomainEvent[]): Refusal | null {
-  const count = (type: DomainEvent['type']): number => events.filter((event) => event.type === type).length;
-  if (directory.tagTypes.size + count('tag-type-created') > TAG_TYPES_MAX)
-    return invalidOperation(`There would be more than ${TAG_TYPES_MAX} tag types.`);
-  if (directory.contextFields.size + count('context-field-created') > CONTEXT_FIELDS_MAX)
-    return invalidOperation(`There would be more than ${CONTEXT_FIELDS_MAX} context fields.`);
+  for (const name of ['tagTypes', 'contextFields'] as const) {
+    const { noun, countMax, events: types } = NAMED_KINDS[name];
+    const created = events.filter(({ type }) => type === types.created).length;
+    if (directory[name].size + created > countMax)
+      return invalidOperation(`There would be more than ${countMax} ${noun}s.`);
+  }
   return null;
 }
 

@@ -14,7 +14,7 @@ export interface Rollout {
   readonly groupId: string;
   /** From 1 to 100; 0 when the context lacks the field that the rollout is sticky on. */
   bucket(run: Run): number;
-  /** That of whoever has something to be sticky on. */
+  /** The bucket of a context that has the field. */
   readonly sticky: Bucket;
   /** Whether a user with nothing to be sticky on gets a random bucket rather than none. */
   readonly drawsWithout: boolean;
@@ -24,7 +24,7 @@ export interface CompiledKind {
   test(run: Run): boolean;
   /** Readies some of what the first test needs. True when all is ready. */
   prepare(): boolean;
-  /** Of a test, with what makes the first one ready. */
+  /** The cost of a test, with what makes the first one ready. */
   readonly cost: Cost;
   readonly rollout: Rollout | null;
   /** Whether it is on, where that is the same for everybody; otherwise null. */
@@ -36,7 +36,7 @@ export function compileKind(name: string, parameters: JsonObject | null): Compil
   return KINDS.get(name)?.compile(parameterReader(parameters)) ?? null;
 }
 
-/** That of the compiled kind, told without compiling it. */
+/** The cost of the compiled kind, told without compiling it. */
 export function kindCost(name: string, parameters: JsonObject | null): Cost {
   return KINDS.get(name)?.cost(parameterReader(parameters)) ?? NO_COST;
 }
@@ -78,7 +78,7 @@ function listed(parameter: string, make: (list: string) => ListTest, costPerItem
 
 type ListTest = Pick<CompiledKind, 'test'> & Partial<Pick<CompiledKind, 'prepare'>>;
 
-/** Of each character of a list, which is taken apart when it is first needed. */
+/** Microseconds for each character of a list, which is taken apart when it is first needed. */
 const LISTED_COST = 0.05;
 
 function itemCount(list: string): number {

@@ -1,6 +1,7 @@
 /**
- * Holds a decision to the rules of its projects. It looks at the decided events, so that clones and imports are held as creations are. Only
- * growth is refused: a project with more flags than its limit may lose some.
+ * Holds a decision to the rules of its projects. It looks at the decided events, so that clones and imports are held as creations are.
+ * Names are held to the pattern when a flag is created: one that moves here or comes back from the archive keeps its name, because
+ * applications ask for it. Only growth of the number is refused: a project with more flags than its limit may lose some.
  */
 import { patternMicroseconds } from '../flags/pattern.ts';
 import { isNamedBy } from '../flags/project-rules.ts';

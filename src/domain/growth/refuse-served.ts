@@ -50,22 +50,22 @@ const GROWING: ReadonlySet<DomainEvent['type']> = new Set([
 ]);
 
 /**
- * How many bytes of JSON what takes a byte of memory can have at most: a character of one byte is written as six, inside a
- * parameter that is a list or an object as seven. Tells without a measure that a flag is far from its bound, as nearly all are.
+ * The most bytes of JSON for a byte of memory: a character of one byte is written as six, inside a parameter that is a list or an
+ * object as seven. It tells without a measurement that a flag is far from its bound, as nearly all are.
  */
 const JSON_PER_MEMORY_MAX = 8;
 
-/** By how many bytes the documents of a project grow. */
+/** The bytes by which the documents of a project grow. */
 interface Growth {
-  /** In each environment. */
+  /** The same in the document of each environment. */
   metadata: number;
   readonly environments: Map<string, number>;
 }
 
-/** By how many bytes a flag grows. */
+/** The bytes by which a flag grows. */
 interface FlagGrowth extends Growth {
   readonly project: string;
-  /** As the admin interface gives it. */
+  /** The flag with all environments, as the admin interface gives it. */
   whole: number;
 }
 
@@ -276,7 +276,7 @@ interface NamesFlag {
   readonly featureName: string;
 }
 
-/** What comes to a flag in an environment, and what goes. */
+/** Strategies that a change adds to a flag in an environment and removes from it, and the bytes of the rest. */
 interface Exchange {
   readonly bytes?: number;
   readonly come?: readonly Strategy[];

@@ -9,7 +9,7 @@ import { Time } from './document-values.ts';
 import { type Immutable, namedKind } from './kind.ts';
 
 export const CONTEXT_FIELDS_MAX = 100;
-/** Of one context field as JSON, legal values included. Protects the list of context fields. */
+/** The largest context field as JSON, legal values included. Protects the list of context fields. */
 export const CONTEXT_FIELD_BYTES_MAX = 64 * 1024;
 export const LEGAL_VALUES_MAX = 500;
 const LEGAL_VALUE_LENGTH_MAX = 255;

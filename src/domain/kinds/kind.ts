@@ -1,5 +1,5 @@
 /**
- * What a kind of thing is: a row, from which its records get their place in the state, in snapshots and in state documents, their
+ * A kind of thing is a row, from which its records get their place in the state, in snapshots and in state documents, their
  * events, and, where they go by a name, the decisions on them (domain/decide/kind-commands.ts) and their routes
  * (http/admin/targeting/named-routes.ts).
  */
@@ -26,9 +26,9 @@ export interface Kind<
   Changed extends string = string,
   Deleted extends string = string,
 > {
-  /** In sentences, such as `tag type`. */
+  /** The name of the kind in sentences, such as `tag type`. */
   readonly noun: string;
-  /** By this the state holds a record. */
+  /** The key under which the state holds the record. */
   idOf(record: T): Id;
   readonly events: KindEvents<Created, Changed, Deleted>;
   /** A record in a state document. */
@@ -37,7 +37,7 @@ export interface Kind<
   readonly unique: readonly (keyof T & string)[];
 }
 
-/** Of things that go by their name. */
+/** A kind whose records go by their name. */
 export interface NamedKind<
   T extends { readonly name: string } = { readonly name: string },
   Sent extends v.ObjectEntries = v.ObjectEntries,
@@ -46,20 +46,20 @@ export interface NamedKind<
   Deleted extends string = string,
 > extends Kind<T, string, Created, Changed, Deleted> {
   readonly nameSchema: v.GenericSchema<unknown, string>;
-  /** What clients send beside the name. What is left out keeps its value, or gets the one that `make` gives it. */
+  /** Fields that clients send beside the name. One that is left out keeps its value, or gets that of `make`. */
   readonly sent: Sent;
   /** `now`: ISO 8601, UTC. */
   make(name: string, sent: SentOf<Sent>, now: string): T;
-  /** How many there can be, beside predefined ones that nobody changed. */
+  /** The most records, predefined ones that nobody changed not counted. */
   readonly countMax: number;
-  /** Of one as JSON; null where the bounds of its fields leave no more than a few KiB. */
+  /** The largest record as JSON; null where the bounds of its fields leave no more than a few KiB. */
   readonly bytesMax: number | null;
-  /** Always there. None of them can be deleted. */
+  /** Records that are always there: none of them can be deleted. */
   readonly predefined: readonly T[];
   readonly canChangePredefined: boolean;
-  /** The order in lists; that of creation, behind the predefined ones, where absent. */
+  /** The order in lists. Absent: the order of creation, after the predefined ones. */
   readonly compare?: (one: T, other: T) => number;
-  /** What of flags refers to one by its name, so that it cannot be deleted; absent where nothing does, or where that goes on. */
+  /** The part of flags that names a record and so keeps it from being deleted. Absent where a deletion refuses nothing. */
   readonly inUse?: { readonly reference: 'strategy-type'; readonly advice: string };
 }
 

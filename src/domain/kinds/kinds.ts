@@ -31,18 +31,18 @@ export type KindMaps = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<N
 export const emptyKindMaps = (): KindMaps =>
   Object.fromEntries(KIND_NAMES.map((name) => [name, new Map()])) as unknown as KindMaps;
 
-/** For code that treats all kinds alike. */
+/** The row of a kind, for code that treats all kinds alike. */
 export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
 
 export type NamedKindName = keyof typeof NAMED_KINDS;
 
-/** What clients send of a record beside its name. */
+/** Fields that clients send of a record beside its name. */
 export type SentTo<Name extends NamedKindName> = SentOf<(typeof NAMED_KINDS)[Name]['sent']>;
 
-/** For code that treats all kinds with names alike. */
+/** The row of a kind with names, for code that treats all of those alike. */
 export const namedKindOf = (name: NamedKindName): NamedKind => NAMED_KINDS[name] as unknown as NamedKind;
 
-/** What an event does with records of a kind: by the event's type. */
+/** The effect of each type of event on the records of a kind. */
 export const EFFECTS: ReadonlyMap<string, Effect> = new Map(
   KIND_NAMES.flatMap((kind): [string, Effect][] => {
     const { created, changed, deleted } = kindOf(kind).events;

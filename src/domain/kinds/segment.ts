@@ -10,10 +10,10 @@ import { type Immutable, kind } from './kind.ts';
 
 /** Segments of the service. Each one that a document of flags uses is sent with it. */
 export const SEGMENTS_MAX = 300;
-/** Of one segment as JSON. Protects the list of segments, and every document of flags that a segment is sent with. */
+/** The largest segment as JSON. Protects the list of segments, and every document of flags that a segment is sent with. */
 export const SEGMENT_BYTES_MAX = 64 * 1024;
 const SEGMENT_CONSTRAINTS_MAX = 30;
-/** All constraints of a segment together. The largest known use is a list of customers. */
+/** Values of all constraints of a segment together. The largest known use is a list of customers. */
 export const SEGMENT_VALUES_MAX = 1_000;
 /** Microseconds that testing one takes at worst: ten regular expressions. Every flag that has the segment may take as long. */
 export const SEGMENT_COST_MAX = 100_000;

@@ -9,7 +9,7 @@ import { differentBy, list } from '../json/list-schema.ts';
 import { type Immutable, namedKind } from './kind.ts';
 
 export const STRATEGY_TYPES_MAX = 200;
-/** Of one strategy type as JSON. Protects the list of strategy types. */
+/** The largest strategy type as JSON. Protects the list of strategy types. */
 export const STRATEGY_TYPE_BYTES_MAX = 16 * 1024;
 const PARAMETERS_MAX = 50;
 const TEXT_LENGTH_MAX = 1_000;
@@ -49,15 +49,13 @@ const SENT = {
   ),
 } as const;
 
-/** Beside the name. */
-const HELD = {
+const DocumentSchema = v.object({
+  name: StrategyTypeNameSchema,
   title: v.nullable(v.string()),
   description: v.string(),
   parameters: v.array(ParameterDefinitionSchema),
   deprecated: v.boolean(),
-} as const;
-
-const DocumentSchema = v.object({ name: StrategyTypeNameSchema, ...HELD });
+});
 
 export type StrategyType = Immutable<v.InferOutput<typeof DocumentSchema>>;
 export type ParameterDefinition = StrategyType['parameters'][number];

@@ -36,7 +36,7 @@ const SENT = {
   color: v.optional(v.nullable(v.pipe(v.string(COLOR_PHRASE), v.regex(/^#[0-9A-Fa-f]{6}$/, COLOR_PHRASE)))),
 } as const;
 
-/** Beside the name. */
+/** Fields of a tag type beside its name. */
 export const TAG_TYPE_SHOWN = {
   description: v.string(),
   icon: v.nullable(v.string()),

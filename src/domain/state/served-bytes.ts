@@ -16,19 +16,19 @@ import {
   strategiesGrowth,
 } from './served-size.ts';
 
-/** Stands for all projects; no project has this id. */
+/** The key of the sums over all projects; no project has this id. */
 const ALL = '*';
 
-/** What flags have in an environment beside their metadata. */
+/** Bytes that flags have in an environment beside their metadata. */
 interface Share {
-  /** Without segments. */
+  /** The strategies and variants, without the segments they refer to. */
   bytes: number;
   /** Id of a segment → number of strategies that refer to it. */
   readonly segments: Map<number, number>;
 }
 
 interface Scope {
-  /** Of all flags, which are in the document of each environment. */
+  /** Bytes of the metadata of all flags, which the document of each environment has. */
   metadata: number;
   readonly shares: Map<string, Share>;
 }

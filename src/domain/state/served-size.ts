@@ -22,7 +22,7 @@ export const FLAG_BYTES_MAX = 128 * 1024;
  */
 export const SDK_DOCUMENT_BYTES_MAX = 32 * 2 ** 20;
 
-/** Of what is the same in each: names of fields, and numbers and booleans of their greatest length. */
+/** Lengths of the parts that are the same in each: names of fields, and numbers and booleans of their greatest length. */
 const FLAG_FRAME =
   '{"name":,"type":,"enabled":false,"project":,"stale":false,"impressionData":false,"description":,"strategies":[],"variants":[],"dependencies":},'
     .length;
@@ -30,7 +30,7 @@ const STRATEGY_FRAME =
   '{"name":,"title":,"sortOrder":-9007199254740991,"constraints":,"parameters":{},"variants":,"segments":},'
     .length;
 const SEGMENT_FRAME = '{"id":9007199254740991,"name":,"constraints":},'.length;
-/** As the frame has it. */
+/** The empty list that the frame has for a list. */
 const EMPTY_LIST = '[]'.length;
 /** Quotes around a number. */
 const QUOTES = 2;
@@ -41,7 +41,7 @@ const FIELD = 2;
 type ServedMetadata = Pick<Flag, 'name' | 'type' | 'project' | 'description'> &
   Partial<Pick<Flag, 'dependencies'>>;
 
-/** The flag without what it has in an environment. */
+/** Bytes of a flag without its strategies and variants in an environment. */
 export function metadataBytes({
   name,
   type,
@@ -55,7 +55,7 @@ export function metadataBytes({
 
 const NO_DEPENDENCIES: Flag['dependencies'] = [];
 
-/** By how many bytes the metadata of `after` is larger. Most changes touch one of its fields, or none. */
+/** The bytes by which the metadata of `after` is larger. Most changes touch one of its fields, or none. */
 export function metadataGrowth(before: ServedMetadata, after: ServedMetadata): number {
   return (
     jsonGrowth(before.name, after.name) +
@@ -66,14 +66,14 @@ export function metadataGrowth(before: ServedMetadata, after: ServedMetadata): n
   );
 }
 
-/** What the flag has in an environment beside that, with ids of segments. */
+/** Bytes of the strategies and variants that a flag has in an environment, with ids for segments. */
 export function environmentBytes({ strategies, variants }: FlagEnvironment): number {
   let bytes = jsonSize(variants) - EMPTY_LIST;
   for (const strategy of strategies) bytes += strategyBytes(strategy);
   return bytes;
 }
 
-/** Without its segments. */
+/** Bytes of a strategy, with ids for segments. */
 function strategyBytes(strategy: Strategy): number {
   const { name, title, constraints, parameters, variants, segments } = strategy;
   const texts = jsonSize(name) + jsonSize(title);
@@ -91,7 +91,7 @@ function parametersBytes(parameters: Strategy['parameters']): number {
   return bytes;
 }
 
-/** By how many bytes the strategies that come are larger than those that go. What both have of one id is compared field by field. */
+/** The bytes by which the added strategies are larger than the removed ones. Two of one id are compared field by field. */
 export function strategiesGrowth(gone: readonly Strategy[], come: readonly Strategy[]): number {
   let bytes = 0;
   for (const after of come) {
@@ -114,7 +114,7 @@ function strategyGrowth(before: Strategy, after: Strategy): number {
   return bytes;
 }
 
-/** A segment, as each strategy that refers to it has it where segments are inlined. */
+/** Bytes of a segment in each strategy that refers to it, where segments are inlined. */
 export function segmentBytes(segment: Pick<Segment, 'name' | 'constraints'>): number {
   let bytes = segmentSizes.get(segment);
   if (bytes === undefined) {
@@ -126,7 +126,7 @@ export function segmentBytes(segment: Pick<Segment, 'name' | 'constraints'>): nu
 
 const segmentSizes = new WeakMap<object, number>();
 
-/** What a document says that has too many flags, in words that go on with what can be done. */
+/** The refusal of a document that would be too large, and what can be done. */
 export function documentTooLarge(bytes: number, environment: string): string {
   return `the flags that applications get in the environment "${environment}" would take ${mebibytes(bytes)} MiB, their segments inlined; a document may take ${mebibytes(SDK_DOCUMENT_BYTES_MAX)} MiB. Archive flags that are not used, make others smaller, or give applications tokens for fewer projects.`;
 }

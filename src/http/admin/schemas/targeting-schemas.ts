@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { LegalValueSchema } from '../../../domain/kinds/context-field.ts';
 import { ParameterDefinitionSchema } from '../../../domain/kinds/strategy-type.ts';
+import { TAG_TYPE_SHOWN } from '../../../domain/kinds/tag-type.ts';
 import { KeptConstraintSchema } from './schemas.ts';
 
 const Integer = v.pipe(v.number(), v.integer());
@@ -94,9 +95,7 @@ export const StrategyTypesSchema = v.pipe(
 export const TagTypeSchema = v.pipe(
   v.object({
     name: v.string(),
-    description: v.string(),
-    icon: v.nullable(v.string()),
-    color: v.nullable(v.string()),
+    ...TAG_TYPE_SHOWN,
   }),
   v.title('TagType'),
 );

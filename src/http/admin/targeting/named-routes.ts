@@ -11,12 +11,12 @@ import type { Params } from '../../serving/params.ts';
 import { type Route, readRoute, type Schema, type WriteRoute, writeRoute } from '../../serving/route.ts';
 import { pinnedResponse, recorded, settledResponse } from '../views/responses.ts';
 
-/** What the interface says of a kind. */
+/** The texts and shapes of the interface to a kind. */
 interface NamedPage<Name extends NamedKindName> {
   readonly kind: Name;
-  /** Of the list, such as `/tag-types`. */
+  /** The path of the list, such as `/tag-types`. */
   readonly path: string;
-  /** What stands for the name in the path of one. */
+  /** The parameter for the name in the path of one. */
   readonly param: keyof Params;
   readonly tag: string;
   /** A record as responses show it. */
