@@ -1,6 +1,6 @@
 /**
  * `npm test`: every test file, by the test runner of Node. All sources are compiled once, into a temporary folder with the shape of the
- * checkout, and the files of a folder share a process, since starting Node and loading the server takes longer than most files do.
+ * checkout, and many files share a process, since starting Node and loading the server takes longer than most files do.
  * A file that looks at its whole process has one of its own.
  *
  *   npm test                        everything
@@ -22,7 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative } from 'node:path';
+import { basename, delimiter, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -52,13 +52,16 @@ const TOOLS = {
 };
 
 /** Processes at a time. Many tests wait for processes and clients of theirs. */
-const CONCURRENCY = 3;
+const CONCURRENCY = 4;
 
 /** Files that share a process, at most, so that the last processes of a run end at about the same time. */
-const GROUP_FILES_MAX = 12;
+const GROUP_FILES_MAX = 16;
 
 /** A line of its own in a file that has a process of its own, with the reason. Those run first, since some take long. */
 const OWN_PROCESS = /^\/\/ Own process: \S/m;
+
+/** Files here are skipped without a browser. They take no time then, and share a process. */
+const BROWSER_PART = 'browser';
 
 const EFFECT_IMPORT = /^import '\..*$/gm;
 
@@ -73,7 +76,13 @@ function compileTree(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** Puts each program into one file, in its place. Every module in it is told the URL that it has by itself. */
+/** Packages with binaries, which are loaded from where they lie. */
+const BINARY_PACKAGES = ['fs-native-extensions', 'msgpackr-extract', 'uWebSockets.js'];
+
+/** The function that packages of the older format call, which modules do not have. */
+const REQUIRE = `import { createRequire as from } from 'node:module'; const require = from(import.meta.url);`;
+
+/** Puts each program into one file, in its place, with its packages. Every module in it is told the URL that it has by itself. */
 async function bundlePrograms(folder: string): Promise<void> {
   await build({
     entryPoints: PROGRAMS.map((name) => join(folder, `${name}.js`)),
@@ -81,19 +90,19 @@ async function bundlePrograms(folder: string): Promise<void> {
     outdir: folder,
     allowOverwrite: true,
     bundle: true,
-    packages: 'external',
+    external: BINARY_PACKAGES,
+    banner: { js: REQUIRE },
     format: 'esm',
     platform: 'node',
     plugins: [
       {
         name: 'own URLs',
         setup: ({ onLoad }) =>
-          onLoad({ filter: /\.js$/ }, ({ path }) => ({
-            contents: readFileSync(path, 'utf8').replaceAll(
-              'import.meta.url',
-              JSON.stringify(pathToFileURL(path)),
-            ),
-          })),
+          onLoad({ filter: /\.js$/ }, ({ path }) => {
+            if (!path.startsWith(folder)) return undefined;
+            const url = JSON.stringify(pathToFileURL(path));
+            return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', url) };
+          }),
       },
     ],
   });
@@ -118,13 +127,16 @@ function testFiles(places: readonly string[]): string[] {
 }
 
 /**
- * What files must have in common to share a process: the folder, and what they import for its effect on the process, such as that each
- * response is held against the description.
+ * What files must have in common to share a process: the part of the tests, and what they import for its effect on the process, such as
+ * that each response is held against the description.
  */
 function groupKey(file: string): string {
   const source = readFileSync(join(ROOT, file), 'utf8');
-  if (OWN_PROCESS.test(source)) return file;
-  return [dirname(file), ...source.matchAll(EFFECT_IMPORT)].join('\n');
+  const [, part] = file.split('/');
+  const isSkipped = part === BROWSER_PART && !isInstalled('chromium');
+  if (OWN_PROCESS.test(source) && !isSkipped) return file;
+  const effects = [...source.matchAll(EFFECT_IMPORT)].map(([line]) => basename(line));
+  return [part, ...effects].join('\n');
 }
 
 /** The files of each process. */
