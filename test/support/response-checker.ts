@@ -91,7 +91,7 @@ export class ResponseChecker {
     const validate = this.#validator(what, schemaOf);
     if (validate === null) assert.equal(body, undefined, `${what} is described without a body`);
     else if (method === 'HEAD') assert.equal(body, undefined, 'HEAD answers without a body');
-    else assert(validate(body), `${what} is not as described: ${errorsOf(validate)}`);
+    else if (!validate(body)) assert.fail(`${what} is not as described: ${errorsOf(validate)}`);
   }
 
   #validator(what: string, schemaOf: () => Json | null): ValidateFunction | null {
@@ -127,7 +127,7 @@ export function closed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(closed) as T;
   if (typeof value !== 'object' || value === null) return value;
   const copy: Record<string, unknown> = {};
-  for (const [key, flagEnvironment] of Object.entries(value)) copy[key] = closed(flagEnvironment);
+  for (const [key, field] of Object.entries(value)) copy[key] = closed(field);
   const namesFields = copy['type'] === 'object' && typeof copy['properties'] === 'object';
   return (namesFields ? { additionalProperties: false, ...copy } : copy) as T;
 }

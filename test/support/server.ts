@@ -5,10 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
 import type { ReplicatedLog } from '../../src/addons/replication/replicated-log.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
@@ -51,30 +53,66 @@ export function observeResponses(observer: ResponseObserver): void {
   observers.push(observer);
 }
 
+const AGENT = new Agent({ keepAlive: true });
+
+interface SentRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+/** As `fetch` does it, for a fraction of its time. A stream is only opened: it would not end. What is no JSON is left out. */
+function exchange(url: string, method: string, { headers, body }: SentRequest): Promise<ReceivedResponse> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const options = { method, agent: AGENT, headers: { ...SENT_BY_FETCH, ...length, ...headers } };
+    const sent = request(url, options, (response) => {
+      const received = new Headers();
+      for (let at = 0; at < response.rawHeaders.length; at += 2)
+        received.append(response.rawHeaders[at] ?? '', response.rawHeaders[at + 1] ?? '');
+      const status = response.statusCode ?? 0;
+      const type = received.get('content-type') ?? '';
+      if (type === 'text/event-stream') {
+        response.destroy();
+        return resolve({ status, headers: received, body: undefined });
+      }
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        try {
+          const text = decoded(Buffer.concat(chunks), received.get('content-encoding'));
+          const isRead = text !== '' && !type.startsWith('text/csv');
+          resolve({ status, headers: received, body: isRead ? JSON.parse(text) : undefined });
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Headers of each request of `fetch`. */
+const SENT_BY_FETCH = { accept: '*/*', 'accept-encoding': 'gzip, deflate', 'user-agent': 'node' };
+
+function decoded(body: Buffer, coding: string | null): string {
+  return (coding === 'gzip' && body.byteLength > 0 ? gunzipSync(body) : body).toString();
+}
+
 /** Calls below `prefix`. A body that is a string or bytes is sent as it is, anything else as JSON. */
 export function caller(origin: string, prefix = '/api/admin'): Call {
   return async (method, path, body, { token = ADMIN_TOKEN, headers = {} } = {}) => {
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const fetched = await fetch(`${origin}${prefix}${path}`, {
-      method,
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await exchange(`${origin}${prefix}${path}`, method, {
       headers: {
         ...(token === null ? {} : { authorization: token }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+      body: body === undefined ? undefined : isRaw ? (body as string | Uint8Array) : JSON.stringify(body),
     });
-    // A stream is only opened here: it would not end.
-    const isStream = fetched.headers.get('content-type') === 'text/event-stream';
-    if (isStream) await fetched.body?.cancel();
-    // What is no JSON is left to those who ask for it by themselves.
-    const isTable = fetched.headers.get('content-type')?.startsWith('text/csv') === true;
-    const text = isStream || isTable ? '' : await fetched.text();
-    const response: ReceivedResponse = {
-      status: fetched.status,
-      headers: fetched.headers,
-      body: text === '' ? undefined : JSON.parse(text),
-    };
+    const isStream = response.headers.get('content-type') === 'text/event-stream';
     if (!isStream) for (const observe of observers) observe(method, prefix + path, response);
     return response;
   };

@@ -1,6 +1,7 @@
 /**
  * The resources that one client, or all clients together, may take. Each limit says what it protects.
  */
+import { existsSync, readFileSync } from 'node:fs';
 
 /**
  * Largest request line and headers together. Protects memory per connection while a head trickles in. Room for a
@@ -91,8 +92,14 @@ export function connectionsWithin(descriptorsMax: number, connectionsMax: number
   return Math.max(CONNECTIONS_MIN, Math.min(connectionsMax, descriptorsMax - DESCRIPTORS_RESERVED));
 }
 
-/** The soft limit on open files; infinite where it is unknown. Node has no call for it, but its diagnostic report carries it (not on Windows). */
+const KERNEL_LIMITS = '/proc/self/limits';
+
+/** The soft limit on open files; infinite where it is unknown. Node has no call for it. Its report has it, and takes 25 ms. */
 function descriptorLimit(): number {
+  if (existsSync(KERNEL_LIMITS)) {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync(KERNEL_LIMITS, 'utf8'))?.[1];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+  }
   const report: unknown = process.report.getReport();
   if (typeof report !== 'object' || report === null || !('userLimits' in report))
     return Number.POSITIVE_INFINITY;
