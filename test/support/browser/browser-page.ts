@@ -1,6 +1,6 @@
 /** A page as of a browser: a document to render into, and a fetch that asks as a page of that origin must. */
 import { setImmediate } from 'node:timers/promises';
-import { type HTMLElement, Window } from 'happy-dom';
+import { Browser, type HTMLElement } from 'happy-dom';
 
 export interface BrowserPage {
   /** Refuses what the responses to preflight requests, and the same-origin policy, do not allow. */
@@ -13,7 +13,12 @@ export interface BrowserPage {
 
 /** There is one at a time: what renders finds its window and document as global values, as in a browser. */
 export function openPage(url: string): BrowserPage {
-  const window = new Window({ url });
+  const browser = new Browser();
+  // The clients ask with tags of their own. Browsers pass such requests by their cache; this one threw at a 304 that it did not expect.
+  browser.defaultContext.responseCache.add = () => null as never;
+  const { mainFrame } = browser.newPage();
+  mainFrame.url = url;
+  const { window } = mainFrame;
   Object.assign(globalThis, { window, document: window.document });
   const { body } = window.document;
   return {
@@ -31,7 +36,7 @@ export function openPage(url: string): BrowserPage {
         look();
       }),
     async close() {
-      await window.happyDOM.close();
+      await browser.close();
       // What React has scheduled already still looks for its window.
       await setImmediate();
       for (const name of ['window', 'document']) Reflect.deleteProperty(globalThis, name);
