@@ -274,6 +274,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/projects',
       'http/admin/requests',
       'http/admin/schemas',
+      'http/admin/usage',
       'http/admin/views',
       'http/serving',
       'http/transport',
@@ -296,7 +297,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/usage': {
     purpose: 'routes about what applications reported',
     imports: [
-      'actors',
       'domain/decide',
       'domain/evaluation',
       'domain/state',

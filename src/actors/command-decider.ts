@@ -82,7 +82,7 @@ export class CommandDecider {
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
   decide(
-    { command, actor, mayStart, retry, precondition }: Submission<unknown>,
+    { command, actor, mayStart, seenBy, retry, precondition }: Submission<unknown>,
     queuedAt: number,
     turnTime: TurnTime,
   ): Outcome<unknown> | Decided {
@@ -96,7 +96,10 @@ export class CommandDecider {
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
     const { memoryBudgetBytes } = this;
     const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
-    const decision = decide(this.#world, command, context);
+    const part = seenBy?.(this.#world) ?? null;
+    const seen = part === null ? null : decide(part, command, context);
+    const isOver = seen !== null && (isRefusal(seen) || seen.length === 0);
+    const decision = isOver ? seen : decide(this.#world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     return this.#encode(actor, decision, turnTime.at);
   }

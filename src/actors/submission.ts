@@ -14,6 +14,11 @@ export interface Submission<T> {
    * its client left or its caller lost the right. A refusal becomes the outcome.
    */
   readonly mayStart?: ((world: World) => Refusal | null) | undefined;
+  /**
+   * The part of the state that the caller sees; null: all of it. The command is decided on it first, so that what it names elsewhere is
+   * refused as something that does not exist.
+   */
+  readonly seenBy?: ((world: World) => World | null) | undefined;
   /** Makes a retry of the same request get the first response (see idempotency-cache.ts). */
   readonly retry?: Retry<T> | undefined;
   /** Checked against the state right before the decision. A refusal becomes the outcome. */

@@ -25,5 +25,12 @@ export function unlessArchived<T extends LocatedFlag>(located: T | Refusal): T |
 export function refuseTakenName(world: World, name: string): Refusal | null {
   const holder = world.directory.flagProjects.get(name);
   if (holder === undefined) return null;
-  return nameExists(`A flag named "${name}" exists already, in the project "${holder}".`);
+  return nameExists(`A flag named "${name}" exists already, in ${nameOfProject(world, holder)}.`);
+}
+
+/** Of a project that is there, for a message that may reach people who do not see it. */
+export function nameOfProject({ projects }: World, id: string): string {
+  const project = projects.get(id);
+  const isPrivate = project === undefined || project.settings.mode === 'private';
+  return isPrivate ? 'a private project' : `the project "${id}"`;
 }

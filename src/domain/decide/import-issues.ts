@@ -12,6 +12,7 @@ import type { SentTo } from '../kinds/kinds.ts';
 import { isPredefinedStrategyType } from '../kinds/strategy-type.ts';
 import { findNamed } from '../state/directory-records.ts';
 import type { ProjectState, World } from '../state/world.ts';
+import { nameOfProject } from './guards.ts';
 
 /** Flags in one export, and so in one import. With `IMPORT_EVENTS_MAX` it keeps an import below 20 ms, which nothing interrupts. */
 export const TRANSFER_FLAGS_MAX = 250;
@@ -70,7 +71,7 @@ export function importIssues(world: World, project: ProjectState, command: Impor
       names
         .map((name) => [name, world.directory.flagProjects.get(name)] as const)
         .filter(([, holder]) => holder !== undefined && holder !== command.project)
-        .map(([name, holder]) => `${name} (in the project ${holder})`),
+        .map(([name, holder]) => `${name} (in ${nameOfProject(world, holder!)})`),
     ),
     issue(
       'There are no strategy types of these names; define them at /strategies first.',

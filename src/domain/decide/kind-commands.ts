@@ -7,6 +7,7 @@ import { findNamed, locateNamed } from '../state/directory-records.ts';
 import { ABOUT_NOTHING, type KindEvent } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
+import { nameOfProject } from './guards.ts';
 
 /** A command about a record of any kind, with what clients send of that kind. */
 type AboutNamed<Type extends string, Fields> = {
@@ -68,7 +69,7 @@ export function deleteNamed(world: World, { kind, name }: DeleteNamed): Decision
   const { noun, events, inUse } = namedKindOf(kind);
   if (inUse !== undefined) {
     const users = [...world.references.flagCounts(inUse.reference, name)].map(
-      ([project, count]) => `${count} in the project "${project}"`,
+      ([project, count]) => `${count} in ${nameOfProject(world, project)}`,
     );
     if (users.length > 0) {
       return invalidOperation(

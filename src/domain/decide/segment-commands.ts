@@ -16,6 +16,7 @@ import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locateProject, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
+import { nameOfProject } from './guards.ts';
 
 export interface CreateSegment {
   readonly type: 'create-segment';
@@ -134,8 +135,8 @@ function refuseForeignUse(world: World, segment: Segment, project: string | null
 }
 
 /** `3 in the project "x"`, for each project but `except` in which flags use the segment. */
-function usersOf({ references }: World, { id }: Segment, except?: string): string[] {
-  return [...references.flagCounts('segment', id)]
+function usersOf(world: World, { id }: Segment, except?: string): string[] {
+  return [...world.references.flagCounts('segment', id)]
     .filter(([project]) => project !== except)
-    .map(([project, count]) => `${count} in the project "${project}"`);
+    .map(([project, count]) => `${count} in ${nameOfProject(world, project)}`);
 }

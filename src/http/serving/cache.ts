@@ -205,8 +205,8 @@ export class CachePart<K, V> {
   }
 }
 
-/** Keyed by the state from which the values are made: they go with it. */
-const cacheOfWorld = new WeakMap<World, Cache>();
+/** Keyed by a part of the state from which the values are made, which all have who see parts of it: they go with it. */
+const caches = new WeakMap<World['memory'], Cache>();
 
 export interface CacheOwner {
   readonly world: World;
@@ -215,10 +215,10 @@ export interface CacheOwner {
 }
 
 export function cacheOf({ world, memoryBudgetBytes = Number.POSITIVE_INFINITY }: CacheOwner): Cache {
-  let known = cacheOfWorld.get(world);
+  let known = caches.get(world.memory);
   if (known === undefined) {
     known = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, memoryBudgetBytes));
-    cacheOfWorld.set(world, known);
+    caches.set(world.memory, known);
   }
   return known;
 }

@@ -8,6 +8,7 @@ import { refuseCrossSite, refuseForeignHost } from './cross-site.ts';
 import type { Route, StreamingHints } from './route.ts';
 import type { SessionCookie, SessionCookies } from './session-cookie.ts';
 import type { SurfaceAccess } from './surface.ts';
+import { worldSeenBy } from './visible-world.ts';
 
 interface CallerCheckOptions {
   readonly authenticator: Authenticator;
@@ -53,7 +54,8 @@ export class CallerCheck {
     const isAmbient = session !== null || caller.kind === 'anyone';
     const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller) : null;
     if (crossSite !== null) return crossSite;
-    return access.refuse(this.#world, caller, route, this.#asked(bound, params)) ?? caller;
+    const world = worldSeenBy(this.#world, caller);
+    return access.refuse(world, caller, route, askedOf(world, bound, params)) ?? caller;
   }
 
   /** The event that began the request's session, where the session is not known here; null otherwise. */
@@ -73,18 +75,14 @@ export class CallerCheck {
     if (takesSessions !== true || authorization !== '') return null;
     return this.#cookies.read(head.header('cookie'));
   }
+}
 
-  #asked(bound: BoundRoute, params: readonly string[]): Asked {
-    const { environmentAt } = bound;
-    const environment = environmentAt === -1 ? null : (params[environmentAt] ?? null);
-    return { projectId: this.#projectOf(bound, params), environment };
-  }
-
-  #projectOf({ projectAt, flagAt }: BoundRoute, params: readonly string[]): string | null {
-    if (projectAt >= 0) return params[projectAt] ?? null;
-    if (flagAt >= 0) return this.#world.directory.flagProjects.get(params[flagAt] ?? '') ?? null;
-    return null;
-  }
+function askedOf(world: World, bound: BoundRoute, params: readonly string[]): Asked {
+  const { projectAt, flagAt, environmentAt } = bound;
+  const valueAt = (at: number): string | null => (at === -1 ? null : (params[at] ?? null));
+  const flag = valueAt(flagAt);
+  const projectId = valueAt(projectAt) ?? (flag === null ? null : world.directory.flagProjects.get(flag));
+  return { projectId: projectId ?? null, environment: valueAt(environmentAt) };
 }
 
 /** Whether somebody who may only read must not use it. Applications report without a page, or from pages of any site. */

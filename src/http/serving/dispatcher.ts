@@ -26,6 +26,7 @@ import type { SessionCookies } from './session-cookie.ts';
 import { type Surface, surfaceInFull } from './surface.ts';
 import type { Tracer } from './tracer.ts';
 import { unmatched } from './unmatched.ts';
+import { worldSeenBy } from './visible-world.ts';
 import { WritePath } from './write-path.ts';
 
 export interface ApiOptions extends ContextSources, SenderOptions {
@@ -295,7 +296,7 @@ class Dispatcher {
     if (call.request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
     const params = paramsOf(bound.paramNames, values);
     call.params = params;
-    const located = route.locate?.(this.#world, params);
+    const located = route.locate?.(worldSeenBy(this.#world, caller), params);
     if (isRefusal(located)) return this.sender.refuseSettled(call, located);
     if (route.kind === 'read' && this.#pieces.takes(route, call.request)) {
       return this.#readInPieces(call, route, { caller, params });
@@ -309,9 +310,11 @@ class Dispatcher {
     const context = new Context(this.#options, call, { caller, params, body });
     if (route.kind === 'read') return this.#reads.read(call, route, context, located);
     if (route.kind === 'stream') {
-      const isEntitled = (): boolean =>
-        !isRefusal(this.#callers.identify(call.request, bound, route, values));
-      return this.#reads.stream(call, route.open(context, isEntitled));
+      const whoCalls = (): Caller | null => {
+        const found = this.#callers.identify(call.request, bound, route, values);
+        return isRefusal(found) ? null : found;
+      };
+      return this.#reads.stream(call, route.open(context, whoCalls));
     }
     this.#writes.write(call, bound, { route, context, located, params: values });
   }

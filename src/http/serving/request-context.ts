@@ -11,6 +11,7 @@ import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { Params } from './params.ts';
 import type { RequestContext, StreamingHints } from './route.ts';
+import { worldSeenBy } from './visible-world.ts';
 
 /** What all requests share. */
 export interface ContextSources {
@@ -49,7 +50,7 @@ export class Context implements RequestContext<unknown> {
   }
 
   get world(): World {
-    return this.#shared.engine.world;
+    return worldSeenBy(this.#shared.engine.world, this.caller);
   }
 
   get engine(): Engine {

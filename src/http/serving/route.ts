@@ -28,6 +28,7 @@ export type Schema = v.GenericSchema;
 
 /** The part of a request that a handler sees. */
 export interface RequestContext<Body> {
+  /** As the caller sees it (visible-world.ts). */
   readonly world: World;
   readonly engine: Engine;
   readonly reads: LogReads;
@@ -162,10 +163,10 @@ export interface StreamOpening {
 /** A route whose response stays open: server-sent events. */
 export interface StreamRoute<Body = unknown> extends RouteBase {
   readonly kind: 'stream';
-  /** `isEntitled` tells at any later time whether the caller may still use the route. */
+  /** `whoCalls` gives the caller with the rights of any later time; null where it may not use the route any more. */
   open(
     context: RequestContext<Body>,
-    isEntitled: () => boolean,
+    whoCalls: () => Caller | null,
   ): StreamOpening | Refusal | Promise<StreamOpening | Refusal>;
 }
 

@@ -14,6 +14,7 @@ import { retryOf } from './idempotency.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
 import { type RuleWarning, ruleWarnings } from './rule-warnings.ts';
+import { partSeenBy, worldSeenBy } from './visible-world.ts';
 
 /** What the author of rules should hear of them. */
 const WARNINGS_HEADER = 'flagstaff-warnings';
@@ -73,7 +74,7 @@ export class WritePath {
       if (!call.responder.isAwaited) return NOT_WANTED;
       const caller = this.#callers.identify(call.request, bound, route, params);
       if (isRefusal(caller)) return caller;
-      return bound.surface.access?.refuseCommand?.(world, caller, command) ?? null;
+      return bound.surface.access?.refuseCommand?.(worldSeenBy(world, caller), caller, command) ?? null;
     };
   }
 
@@ -91,6 +92,7 @@ export class WritePath {
       command,
       actor: route.actor?.(this.#engine.world, command) ?? context.caller.actor,
       mayStart: this.#starter(call, bound, prepared, command),
+      seenBy: (world) => partSeenBy(world, context.caller),
       retry,
       precondition,
       respond: responseMaker(call, route, context, command),

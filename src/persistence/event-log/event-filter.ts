@@ -3,17 +3,22 @@
  * reads no string. A filter with a name that no event has compiles to null, because no event can match.
  */
 import type { SegmentView } from './event-columns.ts';
-import type { NameTable } from './name-table.ts';
+import { type NameTable, NO_NAME } from './name-table.ts';
 
 type Columns = SegmentView['columns'];
 
 /** One name, or several of which any will do. */
 export type Names = string | readonly string[];
 
+/** Null stands for events that have no name of the kind. */
+type Wanted = string | readonly (string | null)[];
+
 /** All the given conditions hold. Comparisons are case-sensitive. */
 export interface EventFilter {
   readonly types?: readonly string[];
   readonly project?: Names;
+  /** Projects whose events do not match. */
+  readonly hiddenProjects?: readonly string[];
   readonly feature?: Names;
   /** Names of those who made the change. */
   readonly authors?: readonly string[];
@@ -54,20 +59,32 @@ export interface EventNames {
 /** Null when no event can match. */
 export function compileFilter(filter: EventFilter, names: EventNames, oldestId = 0): CodeFilter | null {
   const types = condition(filter.types, names.types);
-  const projects = condition(filter.project, names.projects);
+  const projects = condition(visibleProjects(filter, names.projects), names.projects);
   const features = condition(filter.feature, names.features);
   const authors = condition(filter.authors, names.authors);
   if (types === NOTHING || projects === NOTHING || features === NOTHING || authors === NOTHING) return null;
   return { types, projects, features, authors, oldestId };
 }
 
+function visibleProjects(
+  { project, hiddenProjects = [] }: EventFilter,
+  names: NameTable,
+): Wanted | undefined {
+  if (hiddenProjects.length === 0) return project;
+  const hidden = new Set<string | null>(hiddenProjects);
+  const wanted: Iterable<string | null> = project === undefined ? names.all() : listOf(project);
+  return [...wanted].filter((name) => !hidden.has(name));
+}
+
+const listOf = (names: Wanted): readonly (string | null)[] => (typeof names === 'string' ? [names] : names);
+
 const NOTHING = Symbol('no event has such a name');
 
-function condition(wanted: Names | undefined, names: NameTable): Condition | null | typeof NOTHING {
+function condition(wanted: Wanted | undefined, names: NameTable): Condition | null | typeof NOTHING {
   if (wanted === undefined) return null;
   const codes = new Set<number>();
-  for (const name of typeof wanted === 'string' ? [wanted] : wanted) {
-    const code = names.find(name);
+  for (const name of listOf(wanted)) {
+    const code = name === null ? NO_NAME : names.find(name);
     if (code !== null) codes.add(code);
   }
   if (codes.size === 0) return NOTHING;

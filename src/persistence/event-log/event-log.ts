@@ -54,6 +54,8 @@ export interface EventLogOptions {
 export interface EventQuery {
   readonly type?: Names;
   readonly project?: Names;
+  /** Projects whose events are left out, wherever they are named. */
+  readonly hiddenProjects?: readonly string[];
   readonly feature?: Names;
   /** Names of those who made the change. */
   readonly authors?: readonly string[];
@@ -477,10 +479,11 @@ export class EventLog {
   }
 }
 
-function filterOf({ type, project, feature, authors }: EventQuery): EventFilter {
+function filterOf({ type, project, hiddenProjects, feature, authors }: EventQuery): EventFilter {
   return {
     ...(type === undefined ? {} : { types: typeof type === 'string' ? [type] : type }),
     ...(project === undefined ? {} : { project }),
+    ...(hiddenProjects === undefined || hiddenProjects.length === 0 ? {} : { hiddenProjects }),
     ...(feature === undefined ? {} : { feature }),
     ...(authors === undefined ? {} : { authors }),
   };

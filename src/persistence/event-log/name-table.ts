@@ -52,6 +52,11 @@ export class NameTable {
     return this.#codes[partOf(name)]!.get(name) ?? null;
   }
 
+  /** By code; null at first, for no name. */
+  all(): readonly (string | null)[] {
+    return this.#names;
+  }
+
   nameOf(code: number): string | null {
     const name = this.#names[code];
     assert(name !== undefined, `no name has the code ${code}`);

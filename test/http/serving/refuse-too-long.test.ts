@@ -22,7 +22,10 @@ function readOf(body: ResponseBody): HttpResponse | Refusal {
     send: (_: Call, response: HttpResponse) => told.push(response),
     refuse: (_: Call, refusal: Refusal) => told.push(refusal),
   };
-  const path = new ReadPath({ durableId: 1, world: {} } as Engine, sender as unknown as ResponseSender);
+  const path = new ReadPath(
+    { durableId: 1, world: { memory: {} } } as Engine,
+    sender as unknown as ResponseSender,
+  );
   const response: HttpResponse = { status: 200, headers: JSON_HEADERS, body };
   const route = { read: () => ({ revision: 1, response }) } as unknown as ReadRoute;
   path.read({ responder: {}, request: {} } as Call, route, {} as RequestContext<unknown>, null);

@@ -213,7 +213,7 @@ describeInterface('an export of flags', (server) => {
       [
         ['new'],
         ['nobody'],
-        ['taken (in the project elsewhere)'],
+        ['taken (in the project "elsewhere")'],
         ['flexiblRollout'],
         ['99, of which the file has no name'],
         ['second: The parameter rollout must be a percentage from 0 to 100, not "101".'],

@@ -1,8 +1,12 @@
 /** The stream of recorded events (docs/specification/events.md#stream). */
 import { callerName } from '../../../actors/loop-accounts.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import type { Caller } from '../../serving/access.ts';
 import type { RequestContext, Route, StreamRoute } from '../../serving/route.ts';
-import type { Told } from './recorded-news.ts';
+import { worldSeenBy } from '../../serving/visible-world.ts';
+import { isForAllReaders, projectOfSegment, seesCredentials } from './events.ts';
+import type { IsHeard, Told } from './recorded-news.ts';
 import { recordedStreams } from './recorded-streams.ts';
 
 const ID_PATTERN = /^[0-9]{1,15}$/;
@@ -33,13 +37,28 @@ const streamRoute = (told: Told, own: Own): StreamRoute => ({
   },
   success: { status: 200, schema: null },
   refusals: ['ValidationError', 'ServiceUnavailableError'],
-  open: (context, isEntitled) => {
+  open: (context, whoCalls) => {
     const knownId = knownIdIn(context);
     if (isRefusal(knownId)) return knownId;
     const { engine, caller } = context;
-    return recordedStreams(engine).open({ callerName: callerName(caller.actor), isEntitled, knownId, told });
+    const rights = (): IsHeard | 'nothing' => {
+      const now = whoCalls();
+      return now === null ? 'nothing' : heardBy(engine.world, now);
+    };
+    return recordedStreams(engine).open({ callerName: callerName(caller.actor), rights, knownId, told });
   },
 });
+
+/** The events that the caller would find by a search. */
+function heardBy(world: World, caller: Caller): IsHeard {
+  const seen = worldSeenBy(world, caller);
+  const mayHear = seesCredentials(world, caller) ? () => true : isForAllReaders;
+  const sees = (project: string | null): boolean =>
+    project === null || seen.projects.has(project) || !world.projects.has(project);
+  return seen === world && seesCredentials(world, caller)
+    ? null
+    : (event) => mayHear(event.type) && sees(event.project ?? projectOfSegment(event));
+}
 
 export const eventStreamRoutes: readonly Route[] = [
   streamRoute('head', {

@@ -1,6 +1,7 @@
 /** The route that searches the event log (docs/specification/events.md#search). */
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
+import type { RecordedEvent } from '../../../domain/state/recorded-event.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { EventPage, EventQuery } from '../../../persistence/event-log/event-log.ts';
@@ -8,6 +9,7 @@ import { type Caller, mayDo } from '../../serving/access.ts';
 import { etagOf } from '../../serving/etag.ts';
 import { taggedResponse } from '../../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { hiddenProjects } from '../../serving/visible-world.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
 /** Of the response; increases only when its format changes. */
@@ -90,21 +92,39 @@ interface PageFrame {
 /** Types of events whose data name people and tokens. */
 const ABOUT_CREDENTIALS = /^(?:user|pat|api-token|public-signup-token|service-account)-/;
 
-const FOR_ALL_READERS = EVENT_TYPES.filter((type) => !ABOUT_CREDENTIALS.test(type));
+export const isForAllReaders = (type: string): boolean => !ABOUT_CREDENTIALS.test(type);
 
 /** Whether the caller may list all users and tokens, so that their events tell nothing else. */
-const seesCredentials = (world: World, caller: Caller): boolean =>
+export const seesCredentials = (world: World, caller: Caller): boolean =>
   mayDo(world, caller, { permission: 'admin' }, { projectId: null, environment: null });
 
-/** The types among those wanted that everybody may see. Leaving the events out, and not their data, hides them from a search for text too. */
-function typesForAll(wanted: EventQuery['type']): readonly string[] {
-  if (wanted === undefined) return FOR_ALL_READERS;
-  const types: readonly string[] = typeof wanted === 'string' ? [wanted] : wanted;
-  return types.filter((type) => !ABOUT_CREDENTIALS.test(type));
+/** Segments may be those of a project, which only the data of their events name. */
+const ABOUT_SEGMENTS = /^segment-/;
+
+export function projectOfSegment({
+  type,
+  data,
+  preData,
+}: Pick<RecordedEvent, 'type' | 'data' | 'preData'>): string | null {
+  return ABOUT_SEGMENTS.test(type)
+    ? ((data ?? preData) as { readonly project: string | null }).project
+    : null;
 }
 
-/** In the tag of pages that leave them out. */
-const WITHOUT_CREDENTIALS_TAG = '-o';
+/** What a search by the caller asks for. Leaving events out, and not their data, hides them from a search for text too. */
+function shownOf(query: EventQuery, world: World, caller: Caller): EventQuery {
+  const hidden = hiddenProjects(world, caller);
+  const seesAll = seesCredentials(world, caller);
+  if (seesAll && hidden.length === 0) return query;
+  const { type: wanted = EVENT_TYPES } = query;
+  const types: readonly string[] = typeof wanted === 'string' ? [wanted] : wanted;
+  const isShown = (type: string): boolean =>
+    (seesAll || isForAllReaders(type)) && (hidden.length === 0 || !ABOUT_SEGMENTS.test(type));
+  return { ...query, type: types.filter(isShown), hiddenProjects: hidden };
+}
+
+/** In the tag of pages that leave events out. */
+const PARTIAL_TAG = '-o';
 
 /** The events are bytes already, and large: they are not parsed to write the rest around them. */
 export async function eventPage(
@@ -113,8 +133,7 @@ export async function eventPage(
   frameOf: (page: EventPage) => PageFrame,
 ): Promise<ReadResponse | Refusal> {
   const revision = engine.durableId;
-  const seesAll = seesCredentials(world, caller);
-  const shown = seesAll ? query : { ...query, type: typesForAll(query.type) };
+  const shown = shownOf(query, engine.world, caller);
   const page = await reads.search(shown, revision, asker);
   if (isRefusal(page)) return page;
   const { head, tail } = frameOf(page);
@@ -123,6 +142,6 @@ export async function eventPage(
   const body = Buffer.concat([Buffer.from(`${opening}"events":`), page.json, Buffer.from(closing)]);
   return {
     revision,
-    response: taggedResponse(etagOf(world, revision, seesAll ? '' : WITHOUT_CREDENTIALS_TAG), body),
+    response: taggedResponse(etagOf(world, revision, shown === query ? '' : PARTIAL_TAG), body),
   };
 }

@@ -3,6 +3,7 @@
  * Those who may read everything can have it whole, to copy the log elsewhere as it grows.
  */
 import type { Change, ChangeFeed } from '../../../actors/change-feed.ts';
+import type { RecordedEvent } from '../../../domain/state/recorded-event.ts';
 import { toLoggedEvent } from '../../../persistence/event-log/logged-event.ts';
 import { EVENT_END, eventHead } from '../../sdk/streams/event-stream.ts';
 
@@ -15,10 +16,14 @@ export const TOLD_LENGTH_MAX = 2 ** 20;
 /** What is told of an event: where it is from, or all of it. */
 export type Told = 'head' | 'whole';
 
+/** Whether a client may hear of an event; null: of every one. */
+export type IsHeard = ((event: RecordedEvent) => boolean) | null;
+
 export interface News {
   /** The last event that the client knows of afterwards. */
   readonly id: number;
-  readonly bytes: Uint8Array;
+  /** Null: of none of the events the client may hear. */
+  readonly bytes: Uint8Array | null;
 }
 
 export class RecordedNews {
@@ -33,37 +38,45 @@ export class RecordedNews {
   }
 
   /** The first message. It names what the client knows of, or the newest event where it knows of none. */
-  opening(knownId: number | null): News {
+  opening(knownId: number | null): News & { readonly bytes: Uint8Array } {
     const id = knownId ?? this.#feed.durableId;
     return { id, bytes: message('opened', id, {}) };
   }
 
   /** What is durable and came after event `id`; null for nothing. */
-  after(id: number): News | null {
+  after(id: number, isHeard: IsHeard): News | null {
     const newestId = this.#feed.durableId;
     if (id === newestId) return null;
-    if (this.#last?.afterId === id && this.#last.news.id === newestId) return this.#last.news;
-    const news = { id: newestId, bytes: this.#messageAfter(id, newestId) };
-    this.#last = { afterId: id, news };
+    const last = this.#last?.afterId === id && this.#last.news.id === newestId ? this.#last.news : null;
+    if (isHeard === null && last !== null) return last;
+    // An id that lies ahead is of another history.
+    const changes = newestId - id > EVENTS_TOLD_MAX ? 'too-old' : this.#feed.since(id);
+    const hears = hearsAll(changes, isHeard) ? null : isHeard;
+    if (hears === null && last !== null) return last;
+    const news = { id: newestId, bytes: this.#messageAfter(id, changes, { newestId, hears }) };
+    if (hears === null) this.#last = { afterId: id, news };
     return news;
   }
 
-  #messageAfter(id: number, newestId: number): Uint8Array {
-    // An id that lies ahead is of another history.
-    const changes = newestId - id > EVENTS_TOLD_MAX ? 'too-old' : this.#feed.since(id);
+  #messageAfter(
+    id: number,
+    changes: Changes,
+    { newestId, hears }: { readonly newestId: number; readonly hears: IsHeard },
+  ): Uint8Array | null {
     if (typeof changes === 'string') return message('missed', newestId, {});
-    const events = this.#textOf(changes, id);
+    const events = this.#textOf(changes, id, hears);
+    if (events === '') return null;
     return events === null
       ? message('missed', newestId, {})
       : message('recorded', newestId, `{"events":[${events}]}`);
   }
 
   /** Events after `id`, with commas between them; null where that is too long. */
-  #textOf(changes: readonly Change[], id: number): string | null {
+  #textOf(changes: readonly Change[], id: number, hears: IsHeard): string | null {
     let text = '';
     for (const change of changes) {
-      for (const index of change.events.keys()) {
-        if (change.id + index <= id) continue;
+      for (const [index, event] of change.events.entries()) {
+        if (change.id + index <= id || hears?.(event) === false) continue;
         text += `${text === '' ? '' : ','}${JSON.stringify(this.#toldOf(change, change.id + index))}`;
         if (text.length > TOLD_LENGTH_MAX) return null;
       }
@@ -78,6 +91,11 @@ export class RecordedNews {
     return head;
   }
 }
+
+type Changes = ReturnType<ChangeFeed['since']> | 'too-old';
+
+const hearsAll = (changes: Changes, isHeard: IsHeard): boolean =>
+  isHeard === null || typeof changes === 'string' || changes.every(({ events }) => events.every(isHeard));
 
 const message = (name: string, id: number, data: object | string): Uint8Array =>
   Buffer.from(`${eventHead(name, id)}${typeof data === 'string' ? data : JSON.stringify(data)}${EVENT_END}`);

@@ -2,13 +2,13 @@
 
 import { KEEP_ALIVE } from '../../sdk/streams/event-stream.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import type { RecordedNews, Told } from './recorded-news.ts';
+import type { IsHeard, RecordedNews, Told } from './recorded-news.ts';
 
 export interface RecordedStreamRequest {
   /** Who is counted. */
   readonly callerName: string;
-  /** Whether the caller may still read. */
-  isEntitled(): boolean;
+  /** What the caller may hear of now; 'nothing' where it may read no more. */
+  rights(): IsHeard | 'nothing';
   /** The last event that the client knows of; null for none. */
   readonly knownId: number | null;
   readonly told: Told;
@@ -16,7 +16,9 @@ export interface RecordedStreamRequest {
 
 export class RecordedStream {
   readonly callerName: string;
-  readonly isEntitled: () => boolean;
+  readonly rights: RecordedStreamRequest['rights'];
+  /** Asked for anew when anybody's rights have changed. */
+  isHeard: IsHeard;
   readonly #response: ResponseStream;
   readonly #news: RecordedNews;
   /** The last event that the client was told of; null before the first message. */
@@ -26,11 +28,12 @@ export class RecordedStream {
 
   constructor(
     response: ResponseStream,
-    { callerName, isEntitled, knownId }: RecordedStreamRequest,
-    news: RecordedNews,
+    { callerName, rights, knownId }: RecordedStreamRequest,
+    { news, isHeard }: { readonly news: RecordedNews; readonly isHeard: IsHeard },
   ) {
     this.callerName = callerName;
-    this.isEntitled = isEntitled;
+    this.rights = rights;
+    this.isHeard = isHeard;
     this.#response = response;
     this.#news = news;
     this.#knownId = knownId;
@@ -45,10 +48,10 @@ export class RecordedStream {
       this.#toldId = id;
       if (!this.#write(bytes)) return;
     }
-    const news = this.#news.after(this.#toldId);
+    const news = this.#news.after(this.#toldId, this.isHeard);
     if (news === null) return;
     this.#toldId = news.id;
-    this.#write(news.bytes);
+    if (news.bytes !== null) this.#write(news.bytes);
   }
 
   /** Called once a tick: whether it was silent for so many. */

@@ -81,8 +81,9 @@ export class RecordedStreams {
     // The response to HEAD is over when it begins.
     if (!response.isOpen) return;
     // Since the request came, others may have taken the room, or the caller may have lost the right.
-    if (!request.isEntitled() || this.#refuse(request) !== null) return response.close();
-    const stream = new RecordedStream(response, request, this.#news[request.told]);
+    const isHeard = request.rights();
+    if (isHeard === 'nothing' || this.#refuse(request) !== null) return response.close();
+    const stream = new RecordedStream(response, request, { news: this.#news[request.told], isHeard });
     response.onDrain(() => stream.advance());
     response.onAborted(() => this.#forget(stream));
     this.#streams.add(stream);
@@ -134,9 +135,11 @@ export class RecordedStreams {
   }
 
   #check(stream: RecordedStream): void {
-    if (stream.isEntitled()) return;
-    this.#forget(stream);
-    stream.end();
+    const isHeard = stream.rights();
+    if (isHeard === 'nothing') {
+      this.#forget(stream);
+      stream.end();
+    } else stream.isHeard = isHeard;
   }
 }
 

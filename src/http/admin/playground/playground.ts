@@ -76,18 +76,18 @@ interface NamedFlag {
 
 /** Those of an evaluator, by name. Refuses more than one request evaluates before it goes through all of them. */
 async function flagsOf(
-  { asker }: RequestContext<unknown>,
+  { world, asker }: RequestContext<unknown>,
   { evaluator }: Pick<Place, 'evaluator'>,
   projects: Projects,
 ): Promise<NamedFlag[] | Refusal> {
-  const wanted = projects === ALL ? null : new Set(projects);
+  const wanted = projects === ALL ? world.projects : new Set(projects);
   const found: NamedFlag[] = [];
   const { blocks } = evaluator;
   let at = 0;
   await inSlices(() => {
     for (const { flag } of blocks[at]?.flags ?? []) {
       const { name, project } = flag;
-      if (wanted === null || wanted.has(project)) found.push({ name, project });
+      if (wanted.has(project)) found.push({ name, project });
     }
     at += 1;
     return at >= blocks.length || found.length > EVALUATIONS_MAX;

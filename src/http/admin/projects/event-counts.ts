@@ -4,6 +4,7 @@ import type { EventType } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import type { RequestContext } from '../../serving/route.ts';
+import { hiddenProjects } from '../../serving/visible-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -27,10 +28,12 @@ interface Counted {
 
 /** How many events match. */
 export async function countEvents(
-  { reads, engine, asker }: Context,
+  { reads, engine, caller, asker }: Context,
   counted: Counted,
 ): Promise<number | Refusal> {
-  const page = await reads.search({ ...counted, limit: 0, offset: 0 }, engine.durableId, asker);
+  const hidden = hiddenProjects(engine.world, caller);
+  const query = { ...counted, hiddenProjects: hidden, limit: 0, offset: 0 };
+  const page = await reads.search(query, engine.durableId, asker);
   return isRefusal(page) ? page : page.totalEvents;
 }
 

@@ -48,9 +48,10 @@ export const instanceRoutes: readonly Route[] = [
     summary: 'Read what the running process holds, what is on disk, and what resources it takes.',
     permission: 'read',
     success: { status: 200, schema: InstanceSchema },
-    read: async ({ instance, engine, now }) => {
+    read: async ({ instance, engine, world, now }) => {
       const figures = await instance.figures(engine, now());
-      return { revision: figures.lastEventId, response: jsonResponse(200, figures) };
+      const seen = { projects: world.projects.size, flags: world.directory.flagProjects.size };
+      return { revision: figures.lastEventId, response: jsonResponse(200, { ...figures, ...seen }) };
     },
   }),
 ];

@@ -9,6 +9,7 @@ import { EMPTY_HEADERS } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { countAll } from '../projects/event-counts.ts';
 import { StatisticsSchema } from '../schemas/report-schemas.ts';
+import { allApplications, updatedAtMs } from '../usage/application-views.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -36,13 +37,9 @@ function idleTimes({ world, usage, now }: Context): readonly number[] {
 }
 
 /** Applications that reported in so many days, on either side. */
-function applicationCount({ usage, now }: Context, days: number): number {
-  const names = new Set<string>();
-  for (const side of ['backend', 'frontend'] as const) {
-    for (const { appName, seenAtMs } of usage.applications(side).values())
-      if (now() - seenAtMs <= days * DAY_MS) names.add(appName);
-  }
-  return names.size;
+function applicationCount(context: Context, days: number): number {
+  const sinceMs = context.now() - days * DAY_MS;
+  return allApplications(context).filter((one) => updatedAtMs(one) >= sinceMs).length;
 }
 
 /** As far back as the event log reaches. */

@@ -1,5 +1,4 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
-import type { Usage } from '../../../actors/usage.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { findNamed } from '../../../domain/state/directory-records.ts';
 import type { World } from '../../../domain/state/world.ts';
@@ -13,6 +12,7 @@ import {
 import { SIDES, type Side } from '../../../domain/usage/reports.ts';
 import type { RequestContext } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
+import { hiddenProjects } from '../../serving/visible-world.ts';
 import { strategyTypeView } from '../views/targeting-views.ts';
 import { isOutdatedSdk } from './outdated-sdks.ts';
 
@@ -28,22 +28,40 @@ export interface WholeApplication {
   readonly parts: readonly Part[];
 }
 
-export function applicationOf(usage: Usage, appName: string): WholeApplication | null {
+type Context = Pick<RequestContext<unknown>, 'usage' | 'engine' | 'caller'>;
+
+export function applicationOf(context: Context, appName: string): WholeApplication | null {
+  const hidden = new Set(hiddenProjects(context.engine.world, context.caller));
   const parts = SIDES.flatMap((side) => {
-    const application = usage.applications(side).get(appName);
-    return application === undefined ? [] : [{ side, application }];
+    const application = context.usage.applications(side).get(appName);
+    return application === undefined ? [] : partWithout(hidden, { side, application });
   });
   return parts.length === 0 ? null : { appName, parts };
 }
 
+/** Without what an application reported for projects that the caller does not see; nothing where it reported for no other. */
+function partWithout(hidden: ReadonlySet<string>, part: Part): readonly Part[] {
+  const { side, application } = part;
+  if (hidden.size === 0) return [part];
+  const environments = [...application.environments].flatMap(
+    ([name, one]): [string, ApplicationEnvironment][] => {
+      const projects = new Set([...one.projects].filter((id) => !hidden.has(id)));
+      return projects.size === 0 && one.projects.size > 0 ? [] : [[name, { ...one, projects }]];
+    },
+  );
+  if (environments.length === 0 && application.environments.size > 0) return [];
+  return [{ side, application: { ...application, environments: new Map(environments) } }];
+}
+
 /** By name. */
-export function allApplications(usage: Usage): WholeApplication[] {
+export function allApplications({ usage, engine, caller }: Context): WholeApplication[] {
+  const hidden = new Set(hiddenProjects(engine.world, caller));
   const parts = new Map<string, Part[]>();
   for (const side of SIDES) {
     for (const application of usage.applications(side).values()) {
-      const known = parts.get(application.appName);
-      if (known === undefined) parts.set(application.appName, [{ side, application }]);
-      else known.push({ side, application });
+      const known = parts.get(application.appName) ?? [];
+      known.push(...partWithout(hidden, { side, application }));
+      if (known.length > 0) parts.set(application.appName, known);
     }
   }
   return [...parts]

@@ -1,5 +1,4 @@
 /** Applications that reported (docs/specification/usage.md). */
-import type { Usage } from '../../../actors/usage.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { jsonResponse } from '../../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
@@ -101,13 +100,13 @@ const shown = (body: unknown): ReadResponse => ({
   response: jsonResponse(200, body),
 });
 
-function applicationsIn(usage: Usage, projectId: string): WholeApplication[] {
-  return allApplications(usage).filter((one) => isInProject(one, projectId));
+function applicationsIn(context: RequestContext<unknown>): WholeApplication[] {
+  return allApplications(context).filter((one) => isInProject(one, context.params.projectId));
 }
 
-export function named({ usage, params }: RequestContext<unknown>): WholeApplication | Refusal {
-  const found = applicationOf(usage, params.appName);
-  return found ?? notFound(`No application "${params.appName}" has reported.`);
+export function named(context: RequestContext<unknown>): WholeApplication | Refusal {
+  const { appName } = context.params;
+  return applicationOf(context, appName) ?? notFound(`No application "${appName}" has reported.`);
 }
 
 const OUTDATED_SDKS = {
@@ -129,7 +128,7 @@ export const applicationRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     success: { status: 200, schema: ApplicationsSchema },
     read: (context) => {
-      const found = pageOf(context, allApplications(context.usage));
+      const found = pageOf(context, allApplications(context));
       if (isRefusal(found)) return found;
       const applications = found.page.map((one) => ({
         ...applicationHead(one),
@@ -148,11 +147,11 @@ export const applicationRoutes: readonly Route[] = [
     success: { status: 200, schema: ApplicationSchema },
     refusals: ['NotFoundError'],
     read: async (context) => {
-      const { usage, world, params } = context;
+      const { world, params } = context;
       const before = named(context);
       if (isRefusal(before)) return before;
       const seenToggles = await flagsSeen(context, params.appName);
-      const application = applicationOf(usage, params.appName) ?? before;
+      const application = applicationOf(context, params.appName) ?? before;
       return settledResponse(context, {
         ...applicationHead(application),
         instances: instanceViews(application, null),
@@ -183,7 +182,7 @@ export const applicationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/metrics/sdks/outdated',
     operationId: 'getOutdatedSdks',
-    read: ({ usage }) => shown(outdatedSdksView(allApplications(usage))),
+    read: (context) => shown(outdatedSdksView(allApplications(context))),
   }),
   readRoute({
     ...OUTDATED_SDKS,
@@ -191,7 +190,7 @@ export const applicationRoutes: readonly Route[] = [
     path: '/projects/:projectId/sdks/outdated',
     operationId: 'getOutdatedProjectSdks',
     locate: locate.project,
-    read: ({ usage, params }) => shown(outdatedSdksView(applicationsIn(usage, params.projectId))),
+    read: (context) => shown(outdatedSdksView(applicationsIn(context))),
   }),
   readRoute({
     method: 'GET',
@@ -201,10 +200,11 @@ export const applicationRoutes: readonly Route[] = [
     summary: 'List the instances of an application in an environment.',
     permission: 'read',
     success: { status: 200, schema: ApplicationInstancesSchema },
-    read: ({ usage, params }) => {
-      const application = applicationOf(usage, params.appName);
+    read: (context) => {
+      const { appName, environment } = context.params;
+      const application = applicationOf(context, appName);
       return shown({
-        instances: application === null ? [] : instanceViews(application, params.environment),
+        instances: application === null ? [] : instanceViews(application, environment),
       });
     },
   }),
@@ -220,7 +220,7 @@ export const applicationRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     success: { status: 200, schema: ProjectApplicationsSchema },
     read: (context) => {
-      const found = pageOf(context, applicationsIn(context.usage, context.params.projectId));
+      const found = pageOf(context, applicationsIn(context));
       if (isRefusal(found)) return found;
       return shown({ applications: found.page.map(projectApplicationView), total: found.total });
     },

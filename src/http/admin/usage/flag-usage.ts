@@ -23,11 +23,13 @@ const HOURS_BACK_PHRASE = `an integer from 1 to ${HOURS_BACK_MAX}`;
 
 /** Of all sides together, the newest first. */
 function countsOf(
-  { usage, params }: RequestContext<unknown>,
+  { usage, params, world, engine }: RequestContext<unknown>,
   kind: 'hour' | 'day',
   sinceMs: number,
 ): PeriodCount[] {
   const found: PeriodCount[] = [];
+  const isThere = engine.world.directory.flagProjects.has(params.featureName);
+  if (isThere && !world.directory.flagProjects.has(params.featureName)) return found;
   for (const side of SIDES) {
     const counts = usage.counts(side).countsOf(params.featureName, kind, sinceMs);
     for (let taken = 0; taken < ROWS_MAX; taken += 1) {

@@ -41,9 +41,12 @@ export function strategyTypeView(type: StrategyType) {
   };
 }
 
-function useCounts({ references }: World, kind: ReferenceKind, name: string | number) {
-  const counts = references.flagCounts(kind, name);
-  let usedInFeatures = 0;
-  for (const count of counts.values()) usedInFeatures += count;
-  return { usedInFeatures, usedInProjects: counts.size };
+function useCounts({ references, projects }: World, kind: ReferenceKind, name: string | number) {
+  let [usedInFeatures, usedInProjects] = [0, 0];
+  for (const [project, count] of references.flagCounts(kind, name)) {
+    if (!projects.has(project)) continue;
+    usedInFeatures += count;
+    usedInProjects += 1;
+  }
+  return { usedInFeatures, usedInProjects };
 }

@@ -1,0 +1,133 @@
+/**
+ * The state as one caller sees it: without the projects that are private to others, and without their flags
+ * (docs/specification/rights.md#private-projects). Routes read from it, so a hidden project is answered for as one that does not exist.
+ */
+import { ADMIN_ROLE_ID, type Role } from '../../domain/access/roles.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
+import { type Caller, rolesIn } from './access.ts';
+
+/** The state itself for API tokens, whose scope says what they see, and where nobody needs a token. */
+export function worldSeenBy(world: World, caller: Caller): World {
+  if (caller.user === null || caller.roles.some(isHeldEverywhere)) return world;
+  let seen = seenBy.get(caller);
+  if (seen === undefined) {
+    seen = seenWorld(world, caller);
+    seenBy.set(caller, seen);
+  }
+  return seen;
+}
+
+/** Admins see everything, and an Owner or a Member of all projects is one of each. */
+const isHeldEverywhere = ({ id, type }: Role): boolean => id === ADMIN_ROLE_ID || type === 'project';
+
+/** Callers are recognised anew when anybody's rights change. */
+const seenBy = new WeakMap<Caller, World>();
+
+function seenWorld(world: World, caller: Caller): World {
+  const sees = (project: ProjectState): boolean =>
+    project.settings.mode !== 'private' || rolesIn(world, caller, project).length > 0;
+  const seesNamed = (id: string | null): boolean => {
+    const project = id === null ? undefined : world.projects.get(id);
+    return project === undefined || sees(project);
+  };
+  const { flagProjects, segments, apiTokens } = world.directory;
+  const projects = new PartOfMap(world.projects, sees);
+  const parts = {
+    flagProjects: new ProjectsOfFlags(flagProjects, projects),
+    segments: new PartOfMap(segments, ({ project }) => seesNamed(project)),
+    apiTokens: new PartOfMap(apiTokens, ({ projects }) => projects.every(seesNamed)),
+  };
+  return {
+    ...world,
+    projects,
+    // The rest of the directory, whose numbers change, is read from it.
+    directory: Object.assign(Object.create(world.directory), parts),
+  };
+}
+
+/** The same; null where the caller sees all that is there. */
+export const partSeenBy = (world: World, caller: Caller): World | null =>
+  hiddenProjects(world, caller).length === 0 ? null : worldSeenBy(world, caller);
+
+/** Ids of the projects that are there and that the caller does not see. */
+export function hiddenProjects(world: World, caller: Caller): readonly string[] {
+  const seen = worldSeenBy(world, caller);
+  return seen === world ? [] : [...world.projects.keys()].filter((id) => !seen.projects.has(id));
+}
+
+/** The entries of a map whose values may be seen, as the map is at each moment. It is read only. */
+class PartOfMap<K, V> extends Map<K, V> {
+  readonly #whole: ReadonlyMap<K, V>;
+  readonly #isSeen: (value: V) => boolean;
+
+  constructor(whole: ReadonlyMap<K, V>, isSeen: (value: V) => boolean) {
+    super();
+    this.#whole = whole;
+    this.#isSeen = isSeen;
+  }
+
+  override get size(): number {
+    return [...this.entries()].length;
+  }
+
+  override get(key: K): V | undefined {
+    const value = this.#whole.get(key);
+    return value === undefined || !this.#isSeen(value) ? undefined : value;
+  }
+
+  override has(key: K): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  override *entries(): Generator<[K, V], undefined> {
+    for (const entry of this.#whole) if (this.#isSeen(entry[1])) yield entry;
+  }
+
+  override *keys(): Generator<K, undefined> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  override *values(): Generator<V, undefined> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  override [Symbol.iterator](): Generator<[K, V], undefined> {
+    return this.entries();
+  }
+
+  override forEach(use: (value: V, key: K, map: Map<K, V>) => void): void {
+    for (const [key, value] of this.entries()) use(value, key, this);
+  }
+
+  override set(): never {
+    throw new Error('what a caller sees of the state is not the place to change it');
+  }
+
+  override delete(): never {
+    return this.set();
+  }
+
+  override clear(): never {
+    return this.set();
+  }
+}
+
+/** Flag name → project id. There may be a million flags, most of them hidden, so what is seen is found by its projects. */
+class ProjectsOfFlags extends PartOfMap<string, string> {
+  readonly #projects: ReadonlyMap<string, ProjectState>;
+
+  constructor(whole: ReadonlyMap<string, string>, projects: ReadonlyMap<string, ProjectState>) {
+    super(whole, (id) => projects.has(id));
+    this.#projects = projects;
+  }
+
+  override get size(): number {
+    let size = 0;
+    for (const { flags } of this.#projects.values()) size += flags.size;
+    return size;
+  }
+
+  override *entries(): Generator<[string, string], undefined> {
+    for (const [id, { flags }] of this.#projects) for (const name of flags.keys()) yield [name, id];
+  }
+}
