@@ -35,10 +35,13 @@ async function sendSlowly(
   const begunAt = performance.now();
   const total = Math.min(LARGE_BYTES, Math.round((bytesPerSecond * durationMs) / 1000));
   connection.write(request('/', { method: 'POST', headers: [`Content-Length: ${total}`] }));
-  const piece = Math.ceil((bytesPerSecond * PERIOD_MS) / 1000);
-  for (let sent = 0; sent < total && !connection.isClosed && connection.received === ''; sent += piece) {
-    connection.write('x'.repeat(Math.min(piece, total - sent)));
+  let sent = 0;
+  while (sent < total && !connection.isClosed && connection.received === '') {
     await wait(PERIOD_MS);
+    // By the clock, and not by the wait, which is longer on a busy machine.
+    const due = Math.min(total, Math.ceil((bytesPerSecond * (performance.now() - begunAt)) / 1000));
+    connection.write('x'.repeat(due - sent));
+    sent = due;
   }
   const status = await connection.nextResponse().then(
     (response) => response.status,
