@@ -18,6 +18,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -55,7 +56,7 @@ const TOOLS = {
 const CONCURRENCY = 4;
 
 /** Files that share a process, at most, so that the last processes of a run end at about the same time. */
-const GROUP_FILES_MAX = 16;
+const GROUP_FILES_MAX = 24;
 
 /** A line of its own in a file that has a process of its own, with the reason. Those run first, since some take long. */
 const OWN_PROCESS = /^\/\/ Own process: \S/m;
@@ -109,11 +110,11 @@ async function bundlePrograms(folder: string): Promise<void> {
 }
 
 function isInstalled(tool: string): boolean {
+  if (process.env[tool.toUpperCase().replace('-', '_')] !== undefined) return true;
   const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return (
-    process.env[tool.toUpperCase().replace('-', '_')] !== undefined ||
-    folders.some((one) => existsSync(join(one, tool)))
-  );
+  // Debian has Chromium with windows and without.
+  const names = tool === 'chromium' ? [tool, 'chromium-headless-shell'] : [tool];
+  return folders.some((folder) => names.some((name) => existsSync(join(folder, name))));
 }
 
 function testFiles(places: readonly string[]): string[] {
@@ -139,7 +140,7 @@ function groupKey(file: string): string {
   return [part, ...effects].join('\n');
 }
 
-/** The files of each process. */
+/** The files of each process. Those that stand alone come first, and then those with most to do, which more lines tell of. */
 function groupsOf(files: readonly string[]): string[][] {
   const byKey = new Map<string, string[]>();
   for (const file of files) {
@@ -150,7 +151,11 @@ function groupsOf(files: readonly string[]): string[][] {
     const parts = Math.ceil(alike.length / GROUP_FILES_MAX);
     return Array.from({ length: parts }, (_, part) => alike.filter((_, index) => index % parts === part));
   });
-  return groups.sort(([one = ''], [other = '']) => Number(byKey.has(other)) - Number(byKey.has(one)));
+  const bytesOf = (group: readonly string[]): number =>
+    byKey.has(group[0] ?? '')
+      ? Number.MAX_SAFE_INTEGER
+      : group.reduce((sum, file) => sum + statSync(join(ROOT, file)).size, 0);
+  return groups.sort((one, other) => bytesOf(other) - bytesOf(one));
 }
 
 /** Files that the runner starts: a test file itself, or one that imports those of its group. */

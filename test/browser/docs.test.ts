@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
+import { launchBrowser, NO_BROWSER, type OpenPage, openPage } from '../support/browser/browser.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
 /** Runs in the page. */
@@ -20,9 +20,15 @@ for (const basePath of ['', '/flags']) {
   describe(`the API page under "${basePath}/"`, { skip: NO_BROWSER }, () => {
     let server: TestServer;
     let browser: Browser;
+    /** With the token given to it. It shows 300 operations, which takes seconds, so it is opened once. */
+    let opened: OpenPage;
     before(async () => {
       server = await startTestServer({ env: { BASE_URI_PATH: basePath } });
       browser = await launchBrowser();
+      opened = await openPage(browser, { origin: server.origin });
+      await opened.page.goto(`${server.origin}${basePath}/docs`);
+      await opened.page.locator('.opblock').first().waitFor();
+      await authorize(opened.page);
     });
     after(async () => {
       await browser.close();
@@ -30,12 +36,8 @@ for (const basePath of ['', '/flags']) {
     });
 
     it('lists the operations, and sends a request with the token that it was given', async () => {
-      const { page, faults, close } = await openPage(browser, { origin: server.origin });
-      await page.goto(`${server.origin}${basePath}/docs`);
-      await page.locator('.opblock').first().waitFor();
+      const { page, faults } = opened;
       assert.match((await page.locator('.info .title').textContent()) ?? '', /Flagstaff/);
-
-      await authorize(page);
 
       const operation = page.locator('#operations-Features-createFeature');
       await operation.locator('.opblock-summary-control').click();
@@ -52,13 +54,10 @@ for (const basePath of ['', '/flags']) {
         server.server.store.engine.world.projects.get('default')?.flags.get('checkout-redesign') ?? {};
       assert.equal(flag?.description, 'The checkout on one page.');
       assert.deepEqual(faults, []);
-      await close();
     });
 
     it('finds operations by a part of their words, whatever the case', async () => {
-      const { page, faults, close } = await openPage(browser, { origin: server.origin });
-      await page.goto(`${server.origin}${basePath}/docs`);
-      await page.locator('.opblock').first().waitFor();
+      const { page, faults } = opened;
       const filter = page.locator('.operation-filter-input');
       await filter.fill('strateg');
       await page.locator('[id$="-getProjects"]').waitFor({ state: 'detached' });
@@ -71,19 +70,15 @@ for (const basePath of ['', '/flags']) {
         ),
       );
       assert.deepEqual(faults, []);
-      await close();
     });
 
     it('keeps the token in memory only: nothing is stored, and a reload has forgotten it', async () => {
-      const { page, faults, close } = await openPage(browser, { origin: server.origin });
-      await page.goto(`${server.origin}${basePath}/docs`);
-      await authorize(page);
+      const { page, faults } = opened;
       await page.locator('.auth-wrapper .authorize.locked').waitFor();
       assert.equal(await page.evaluate(STORED_COUNT), 0);
       await page.reload();
       await page.locator('.auth-wrapper .authorize.unlocked').waitFor();
       assert.deepEqual(faults, []);
-      await close();
     });
   });
 }

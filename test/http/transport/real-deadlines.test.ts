@@ -2,6 +2,7 @@
  * Deadlines against real clocks, all at once: what uWebSockets.js has built in no simulated clock reaches. Nothing here says how soon a
  * deadline is noticed; only that it is, with what response, and not before its time.
  */
+// Own process: it waits by a real clock.
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, type TestContext, test } from 'node:test';
