@@ -590,6 +590,8 @@ export interface components {
             description: string;
             health: number;
             members: number;
+            /** @description Whether it is a favorite of the caller. */
+            favorite: boolean;
             defaultStickiness: string;
             /**
              * Format: date-time

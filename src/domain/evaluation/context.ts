@@ -65,6 +65,13 @@ export function contextOf(sent: Readonly<Record<string, unknown>>): EvaluationCo
   return { ...standard, properties };
 }
 
+/** Names of the fields and properties that are left out for their values. */
+export function fieldsLeftOut({ properties, ...fields }: Readonly<Record<string, unknown>>): string[] {
+  const below = isJsonObject(properties) ? properties : {};
+  const all = [...Object.entries(fields), ...Object.entries(below)];
+  return all.filter(([, value]) => typeof value === 'object' && value !== null).map(([name]) => name);
+}
+
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

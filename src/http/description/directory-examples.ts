@@ -338,6 +338,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     description: 'Default project',
     health: 100,
     members: 1,
+    favorite: false,
     defaultStickiness: 'default',
     createdAt: AT,
     updatedAt: AT,

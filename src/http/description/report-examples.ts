@@ -48,6 +48,7 @@ export const REPORT_EXAMPLES: Readonly<Record<string, unknown>> = {
     name: 'Default',
     description: '',
     members: 3,
+    favorite: false,
     defaultStickiness: 'default',
     createdAt: AT,
     updatedAt: AT,

@@ -102,10 +102,16 @@ describeInterface('the playground', (server) => {
       {
         environments: ['development', 'production'],
         projects: ['default'],
-        context: { userId: '1, 2', appName: 'shop', properties: { plan: 'free,paid' } },
+        context: {
+          userId: '1, 2',
+          appName: 'shop',
+          team: ['a'],
+          properties: { plan: 'free,paid', cart: {} },
+        },
       },
       '/advanced',
     );
+    assert.deepEqual(body.warnings, { invalidContextProperties: ['team', 'cart'] });
     const { environments } = featureIn(body, 'combined');
     const tried = environments.development.map(
       (one: { context: { userId: string; properties: { plan: string } }; isEnabled: boolean }) => [

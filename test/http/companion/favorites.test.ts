@@ -50,12 +50,26 @@ describeInterface('favorites', (server) => {
           [false, false, false],
         ],
       );
-      assert.equal((await ada.get('/projects/default/overview')).favorite, true);
+      for (const [path, who] of [
+        ['', 'ada'],
+        ['/overview', 'ada'],
+        ['/health-report', 'ada'],
+        ['', 'bob'],
+        ['/health-report', 'bob'],
+      ] as const) {
+        const { favorite }: { favorite: boolean } = await (who === 'ada' ? ada : bob).get(
+          `/projects/default${path}`,
+        );
+        assert.equal(favorite, who === 'ada', `${who}: ${path}`);
+      }
       assert.deepEqual([await bob.flags(), await bob.projects()], [['fav.a', 'fav.b'], []]);
       assert.equal((await bob.get('/projects/default/overview')).favorite, false);
     }
     assert.equal((await ada.unmark(`${FEATURES}/fav.b`)).status, 200);
     assert.deepEqual(await ada.flags(), ['fav.a', 'fav.b']);
+    assert.equal((await ada.get('/projects/default')).favorite, true);
+    assert.equal((await ada.unmark('/projects/default')).status, 200);
+    assert.equal((await ada.get('/projects/default')).favorite, false);
   });
 
   it('give a flag another tag for those who marked it, by which they may change it', async () => {

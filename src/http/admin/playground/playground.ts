@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
+import { fieldsLeftOut } from '../../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
@@ -244,7 +245,7 @@ async function playAdvanced(
   const refusal = await refuseContexts(context, combinations);
   if (refusal !== null) return refusal;
   const contexts = { count, at: (index: number) => triedContext(context, combinations, index) };
-  const warnings = ',"warnings":{"invalidContextProperties":[]}';
+  const warnings = `,"warnings":${JSON.stringify({ invalidContextProperties: fieldsLeftOut(body.context) })}`;
   const pieces = bodyPieces(body, featurePieces(flags, places, contexts), warnings);
   return playgroundResponse(context, newestOf(places), pieces);
 }

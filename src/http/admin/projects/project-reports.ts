@@ -10,7 +10,7 @@ import {
   ProjectStatusSchema,
   StageCountsSchema,
 } from '../schemas/report-schemas.ts';
-import { flagFavorites } from '../views/directory-views.ts';
+import { callerFavorites } from '../views/directory-views.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
 import { healthReport } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -158,7 +158,7 @@ export const projectReportRoutes: readonly Route[] = [
     success: { status: 200, schema: HealthReportSchema },
     read: ({ world, caller, usage, now, asker }, project) =>
       healthReport(
-        { world, favorites: flagFavorites(world, caller), seen: usage.seen, owner: asker, now: now() },
+        { world, favorites: callerFavorites(world, caller), seen: usage.seen, owner: asker, now: now() },
         project,
       ),
   }),

@@ -6,7 +6,7 @@ import { type RequestContext, type Route, readRoute } from '../../serving/route.
 import * as locate from '../requests/locators.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
-import { favoriteProjects, flagFavorites } from '../views/directory-views.ts';
+import { callerFavorites, favoriteProjects } from '../views/directory-views.ts';
 import { projectOverviewView } from '../views/project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from '../views/render-project.ts';
 import { pinnedResponse } from '../views/responses.ts';
@@ -14,7 +14,7 @@ import { STATE_PARAMETER, stateOf } from './state-parameter.ts';
 
 const listSources = ({ world, caller, usage, asker, now }: RequestContext<unknown>): ListSources => ({
   world,
-  favorites: flagFavorites(world, caller),
+  favorites: callerFavorites(world, caller),
   seen: usage.seen,
   owner: asker,
   now: now(),

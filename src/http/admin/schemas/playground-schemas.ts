@@ -187,7 +187,12 @@ export const AdvancedPlaygroundSchema = v.pipe(
         v.title('AdvancedPlaygroundFeature'),
       ),
     ),
-    warnings: v.object({ invalidContextProperties: v.array(v.unknown()) }),
+    warnings: v.object({
+      invalidContextProperties: v.pipe(
+        v.array(v.string()),
+        v.description('Fields of the context that are left out, because their values are lists or objects.'),
+      ),
+    }),
   }),
   v.title('AdvancedPlayground'),
 );

@@ -200,6 +200,7 @@ export const ProjectOverviewSchema = v.pipe(
     description: v.string(),
     health: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
     members: v.pipe(v.number(), v.integer()),
+    favorite: FavoriteSchema,
     defaultStickiness: v.string(),
     createdAt: Timestamp,
     updatedAt: Timestamp,

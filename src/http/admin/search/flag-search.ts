@@ -6,7 +6,7 @@ import { type ReadResponse, type RequestContext, type Route, readRoute } from '.
 import { inSlices } from '../../serving/slices.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { FoundFlagsSchema } from '../schemas/search-schemas.ts';
-import { flagFavorites } from '../views/directory-views.ts';
+import { callerFavorites } from '../views/directory-views.ts';
 import { foundFlagView } from '../views/found-flag-view.ts';
 import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
@@ -47,7 +47,7 @@ function searchOf(context: Context): Search | Refusal {
 }
 
 const favoriteFlags = ({ world, caller }: Context): ReadonlySet<string> =>
-  new Set(flagFavorites(world, caller)?.flags);
+  new Set(callerFavorites(world, caller)?.flags);
 
 interface FoundPage {
   readonly listed: readonly ShownFlag[];

@@ -44,10 +44,10 @@ export function settingsView({
 export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
   user === null ? [] : favoritesOf(world, user.id).projects;
 
-/** Those who have marked flags. Null for everybody else. */
-export function flagFavorites(world: World, { user }: Caller): Favorites | null {
+/** Of a user who has marked something; null for everybody else. */
+export function callerFavorites(world: World, { user }: Caller): Favorites | null {
   const favorites = user === null ? undefined : world.directory.favorites.get(user.id);
-  return favorites === undefined || favorites.flags.length === 0 ? null : favorites;
+  return favorites ?? null;
 }
 
 /** Whether the flag in the path is a favorite of the caller. */

@@ -43,7 +43,7 @@ const JOINED_BYTES_MAX = 256 * 1024;
 
 /** What a list is made from, and on whose account. */
 export interface ListSources extends FlagSources {
-  /** Of the caller; null for one who has marked no flags. */
+  /** Of the caller; null for one who has marked nothing. */
   readonly favorites: Favorites | null;
   readonly owner: SliceOwner;
   /** Milliseconds since 1970. */
@@ -98,7 +98,7 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
   const known = marks === null ? keptResponse(overviews, sources, project) : null;
   if (known !== null) return known;
   const moment = momentOf(sources, project);
-  const head = overviewHead(world, project);
+  const head = overviewHead(world, project, marks);
   const counting = projectFigures([project], now, owner);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
@@ -121,8 +121,8 @@ function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promis
 export function healthReport(sources: ListSources, project: ProjectState): Listed {
   const { world, now, owner } = sources;
   const { revision } = momentOf(sources, project);
-  const head = { ...overviewHead(world, project), mode: project.settings.mode };
   const marks = marksIn(sources, project);
+  const head = { ...overviewHead(world, project, marks), mode: project.settings.mode };
   const counting = projectFigures([project], now, owner);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
@@ -134,7 +134,7 @@ export function healthReport(sources: ListSources, project: ProjectState): Liste
 }
 
 export function flagList(sources: ListSources, project: ProjectState): Listed {
-  const marks = marksIn(sources, project);
+  const marks = flagMarksIn(sources, project);
   const known = marks === null ? keptResponse(lists, sources, project) : null;
   if (known !== null) return known;
   const moment = momentOf(sources, project);
@@ -208,16 +208,25 @@ function useTag(summaries: readonly ShelfSummaries[]): string {
 /** What a caller has marked in a project. Lists with it are made for each request, from the summaries that are kept for all. */
 interface Marks {
   readonly userId: number;
+  /** Of flags. */
   readonly names: ReadonlySet<string>;
+  /** Whether the project itself is marked. */
+  readonly isFavorite: boolean;
 }
 
-function marksIn({ favorites }: ListSources, { flags }: ProjectState): Marks | null {
+function marksIn({ favorites }: ListSources, { flags, settings }: ProjectState): Marks | null {
   if (favorites === null) return null;
-  const names = favorites.flags.filter((name) => flags.has(name));
-  return names.length === 0 ? null : { userId: favorites.userId, names: new Set(names) };
+  const names = new Set(favorites.flags.filter((name) => flags.has(name)));
+  const isFavorite = favorites.projects.includes(settings.id);
+  return names.size === 0 && !isFavorite ? null : { userId: favorites.userId, names, isFavorite };
 }
 
-/** For an ETag: whoever marks a flag changes the revision of its project, so at one revision each user has marked one thing. */
+function flagMarksIn(sources: ListSources, project: ProjectState): Marks | null {
+  const marks = marksIn(sources, project);
+  return marks === null || marks.names.size === 0 ? null : marks;
+}
+
+/** For an ETag: whoever marks a flag or its project changes the revision of its project, so at one revision each user has marked one thing. */
 const tagOf = (marks: Marks | null): string => (marks === null ? '' : `${FAVORITE_TAG}${marks.userId}`);
 
 function listBody(head: object, summaries: readonly ShelfSummaries[], marks: Marks | null): ResponseBody {
@@ -259,7 +268,7 @@ export async function filteredFlagList(
 ): Promise<ReadResponse> {
   const { world, now, owner } = sources;
   const { revision } = momentOf(sources, project);
-  const marks = marksIn(sources, project);
+  const marks = flagMarksIn(sources, project);
   const summaries = await summariesOf(sources, project);
   const uses = new UseSum();
   const found: Buffer[] = [];
@@ -286,13 +295,14 @@ export async function filteredFlagList(
   return { revision, response: taggedResponse(etag, bodyOf({ version: FLAG_LIST_VERSION }, found)) };
 }
 
-function overviewHead(world: World, project: ProjectState) {
+function overviewHead(world: World, project: ProjectState, marks: Marks | null) {
   const { name, description, defaultStickiness, createdAt, updatedAt } = project.settings;
   return {
     version: OVERVIEW_VERSION,
     name,
     description: description ?? '',
     members: project.members.size,
+    favorite: marks?.isFavorite === true,
     defaultStickiness,
     createdAt,
     updatedAt,
