@@ -460,8 +460,9 @@ export class EventLog {
       const middle = Math.floor((low + high) / 2);
       const frame = await this.readFrame(middle);
       assert(frame !== null, `event ${middle} vanished during a search by time`);
-      if (frame.at <= timeMs) low = middle + 1;
-      else high = middle;
+      // All events of a frame were made at one time.
+      if (frame.at <= timeMs) low = Math.min(high, frame.id + frame.events.length);
+      else high = Math.max(low, frame.id);
     }
     return low > oldest ? low - 1 : null;
   }

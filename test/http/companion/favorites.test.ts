@@ -57,10 +57,8 @@ describeInterface('favorites', (server) => {
         ['', 'bob'],
         ['/health-report', 'bob'],
       ] as const) {
-        const { favorite }: { favorite: boolean } = await (who === 'ada' ? ada : bob).get(
-          `/projects/default${path}`,
-        );
-        assert.equal(favorite, who === 'ada', `${who}: ${path}`);
+        const body: { favorite: boolean } = await (who === 'ada' ? ada : bob).get(`/projects/default${path}`);
+        assert.equal(body.favorite, who === 'ada', `${who}: ${path}`);
       }
       assert.deepEqual([await bob.flags(), await bob.projects()], [['fav.a', 'fav.b'], []]);
       assert.equal((await bob.get('/projects/default/overview')).favorite, false);
