@@ -8,6 +8,7 @@
  *
  * `node --import tsx --test path` runs one file without any of this.
  */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -63,6 +64,9 @@ const OWN_PROCESS = /^\/\/ Own process: \S/m;
 
 /** Files here are skipped without a browser. They take no time then, and share a process. */
 const BROWSER_PART = 'browser';
+
+/** Outside of suites. */
+const HOOK_OF_ALL = /^(?:before|after)Each\(/m;
 
 const EFFECT_IMPORT = /^import '\..*$/gm;
 
@@ -136,6 +140,10 @@ function groupKey(file: string): string {
   const [, part] = file.split('/');
   const isSkipped = part === BROWSER_PART && !isInstalled('chromium');
   if (OWN_PROCESS.test(source) && !isSkipped) return file;
+  assert(
+    !HOOK_OF_ALL.test(source),
+    `${file} has a hook around each test of all files in its process; put it into a suite`,
+  );
   const effects = [...source.matchAll(EFFECT_IMPORT)].map(([line]) => basename(line));
   return [part, ...effects].join('\n');
 }

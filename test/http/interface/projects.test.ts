@@ -30,6 +30,7 @@ describeInterface('projects', (server) => {
         description: '',
         health: 100,
         members: 1,
+        favorite: false,
         defaultStickiness: 'default',
         featureNaming: { pattern: null, example: null, description: null },
         featureLimit: null,

@@ -27,9 +27,9 @@ async function bodyOf(asked: ReturnType<ClientDocuments['get']>): Promise<string
   return String((await document.encoded.response('')).body);
 }
 
-afterEach(() => setSliceMs());
-
 describe('documents of queries', () => {
+  afterEach(() => setSliceMs());
+
   it('are forgotten when they exceed the bound, beginning with the one that was asked for longest ago', async () => {
     const { world } = new TestWorld().given(createFlag('checkout'));
     // Each takes some 11 KiB, with the digests of a block.
