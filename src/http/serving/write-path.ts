@@ -1,6 +1,6 @@
 /** From a checked request to the command that it is, into its mailbox, and to the response when its event is durable (invariant 3). */
 import type { Engine } from '../../actors/engine.ts';
-import type { Outcome } from '../../actors/submission.ts';
+import type { Outcome, Submission } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -19,7 +19,7 @@ import { partSeenBy, worldSeenBy } from './visible-world.ts';
 /** What the author of rules should hear of them. */
 const WARNINGS_HEADER = 'flagstaff-warnings';
 
-type MayStart = (world: World) => Refusal | null;
+type Turn = Pick<Submission<HttpResponse>, 'mayStart' | 'seenBy'>;
 
 /** What the checks of a request have made of it. */
 export interface PreparedWrite {
@@ -68,13 +68,18 @@ export class WritePath {
    * Asks, when the turn of a command has come, whether anybody still waits for it and its caller may do all that it needs:
    * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in.
    */
-  #starter(call: Call, bound: BoundRoute, { route, params }: PreparedWrite, command: Command): MayStart {
-    return (world) => {
-      call.trace?.begun();
-      if (!call.responder.isAwaited) return NOT_WANTED;
-      const caller = this.#callers.identify(call.request, bound, route, params);
-      if (isRefusal(caller)) return caller;
-      return bound.surface.access?.refuseCommand?.(worldSeenBy(world, caller), caller, command) ?? null;
+  #turnOf(call: Call, bound: BoundRoute, { route, context, params }: PreparedWrite, command: Command): Turn {
+    let { caller } = context;
+    return {
+      mayStart: (world) => {
+        call.trace?.begun();
+        if (!call.responder.isAwaited) return NOT_WANTED;
+        const found = this.#callers.identify(call.request, bound, route, params);
+        if (isRefusal(found)) return found;
+        caller = found;
+        return bound.surface.access?.refuseCommand?.(worldSeenBy(world, caller), caller, command) ?? null;
+      },
+      seenBy: (world) => partSeenBy(world, caller),
     };
   }
 
@@ -91,8 +96,7 @@ export class WritePath {
     this.#engine.submit({
       command,
       actor: route.actor?.(this.#engine.world, command) ?? context.caller.actor,
-      mayStart: this.#starter(call, bound, prepared, command),
-      seenBy: (world) => partSeenBy(world, context.caller),
+      ...this.#turnOf(call, bound, prepared, command),
       retry,
       precondition,
       respond: responseMaker(call, route, context, command),
