@@ -25,6 +25,20 @@ describeInterface('GET /api/admin/event-stream', (server) => {
   const describe = (flag: string, description: string) =>
     server().call('PUT', `${FEATURES}/${flag}`, { description });
 
+  it('tells of users and tokens only those who may list them', async () => {
+    const viewer = await addUser(server(), VIEWER);
+    await makeFlag(server().call, 'beside');
+    const [all, some] = [await streamed(server()), await streamed(server(), { token: viewer.token })];
+    for (const stream of [all, some]) assert.equal((await stream.next()).event, 'opened');
+    await server().call('POST', '/api-tokens', { tokenName: 'secret', type: 'admin' });
+    assert.equal((await all.next()).data.events[0].type, 'api-token-created');
+    await describe('beside', 'changed');
+    for (const stream of [all, some]) {
+      assert.equal((await stream.next()).data.events[0].type, 'feature-metadata-updated');
+      stream.close();
+    }
+  });
+
   it('tells each reader of each event by its head, once, in order', async () => {
     const { engine } = server().server.store;
     const viewer = await addUser(server(), VIEWER);

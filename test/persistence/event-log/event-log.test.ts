@@ -276,6 +276,22 @@ test('a time is turned into the last event that had been made by then', async ()
   assert.equal(await at(99, 3), 3);
 });
 
+test('a time is looked for among frames, however many events they have', async () => {
+  const many = Array.from({ length: 64 }, () => ({}));
+  const log = await logOf([
+    { at: 10, events: many },
+    { at: 20, events: many },
+  ]);
+  let framesRead = 0;
+  const readFrame = log.readFrame.bind(log);
+  log.readFrame = (id) => {
+    framesRead += 1;
+    return readFrame(id);
+  };
+  assert.equal(await log.idAtOrBefore(10, 128), 64);
+  assert(framesRead <= 2, `${framesRead} frames were read of 2`);
+});
+
 test('dropped segments are forgotten, and what remains is still found', async () => {
   const journal = await journalOf(SIX, 220);
   const log = await journal.openLog();

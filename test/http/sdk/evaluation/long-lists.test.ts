@@ -102,9 +102,10 @@ describeInterface('a list of thousands of flags', (server) => {
   };
   const isUnderWay = async (asked: Promise<unknown>): Promise<void> => {
     let isOver = false;
-    void asked.then(() => {
+    const end = (): void => {
       isOver = true;
-    });
+    };
+    asked.then(end, end);
     while (lists().runningCount === 0 && !isOver) await nextRound();
     assert.equal(lists().runningCount, 1);
   };
@@ -156,6 +157,7 @@ describeInterface('a list of thousands of flags', (server) => {
     given.abort();
     await asked;
     while (lists().runningCount > 0) await nextRound();
+    assert.equal(lists().runningCount, 0);
     assert.equal(repeated.size, keptBefore, 'it was made to the end');
   });
 });
