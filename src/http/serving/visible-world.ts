@@ -45,11 +45,11 @@ function seenWorld(world: World, caller: Caller): World {
   };
 }
 
-/** The same; null where the caller sees all that is there. */
+/** Gives the view for a caller from whom something is hidden; null for all others. */
 export const partSeenBy = (world: World, caller: Caller): World | null =>
   hiddenProjects(world, caller).length === 0 ? null : worldSeenBy(world, caller);
 
-/** Ids of the projects that are there and that the caller does not see. */
+/** Lists the ids of the projects that are there and that the caller does not see. */
 export function hiddenProjects(world: World, caller: Caller): readonly string[] {
   const seen = worldSeenBy(world, caller);
   return seen === world ? [] : [...world.projects.keys()].filter((id) => !seen.projects.has(id));

@@ -39,7 +39,7 @@ export function applicationOf(context: Context, appName: string): WholeApplicati
   return parts.length === 0 ? null : { appName, parts };
 }
 
-/** Without what an application reported for projects that the caller does not see; nothing where it reported for no other. */
+/** Leaves out what an application reported for projects that the caller does not see; nothing is left where it reported for no other. */
 function partWithout(hidden: ReadonlySet<string>, part: Part): readonly Part[] {
   const { side, application } = part;
   if (hidden.size === 0) return [part];

@@ -44,7 +44,7 @@ export function settingsView({
 export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
   user === null ? [] : favoritesOf(world, user.id).projects;
 
-/** Of a user who has marked something; null for everybody else. */
+/** What the caller has marked; null for who has marked nothing. */
 export function callerFavorites(world: World, { user }: Caller): Favorites | null {
   const favorites = user === null ? undefined : world.directory.favorites.get(user.id);
   return favorites ?? null;
