@@ -177,7 +177,13 @@ function entriesOf(folder: string, groups: readonly (readonly string[])[]): stri
   });
 }
 
-/** Runs the entries; what is printed names the sources. Resolves to the exit code. */
+/** The first line of a failure, in what the runner prints where there is no terminal. */
+const FAILURE = /^(\s*)not ok \d/;
+
+/**
+ * Runs the entries; what is printed names the sources, and ends with the failures, which are thousands of lines above otherwise.
+ * Resolves to the exit code.
+ */
 async function run(folder: string, entries: readonly string[]): Promise<number> {
   const reporter = process.stdout.isTTY ? ['--test-reporter=spec'] : [];
   const hooks = ['--import', join(folder, 'test/support/follow-tests-only.js')];
@@ -185,12 +191,20 @@ async function run(folder: string, entries: readonly string[]): Promise<number> 
   const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['inherit', 'pipe', 'inherit'] });
   const exited = once(runner, 'close');
   const compiled = new RegExp(`${folder}/((?:bench|src|test)/[^\\s:'"]+)\\.js\\b`, 'g');
+  const failures: string[] = [];
+  let failureEnd: string | undefined;
   for await (const line of createInterface({ input: runner.stdout })) {
-    console.log(
-      line.replace(compiled, (_, path: string) => `${ROOT}${path}.ts`).replaceAll(`${folder}/`, ROOT),
-    );
+    const told = line
+      .replace(compiled, (_, path: string) => `${ROOT}${path}.ts`)
+      .replaceAll(`${folder}/`, ROOT);
+    console.log(told);
+    const indent = FAILURE.exec(line)?.[1];
+    if (indent !== undefined) failureEnd = `${indent}  ...`;
+    if (failureEnd !== undefined) failures.push(told);
+    if (line === failureEnd) failureEnd = undefined;
   }
   const [code] = await exited;
+  if (failures.length > 0) console.log(['', '# The failures once more:', ...failures].join('\n'));
   return code ?? 1;
 }
 
