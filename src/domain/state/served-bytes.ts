@@ -36,6 +36,9 @@ interface Scope {
 /** Larger ones are measured once and remembered: to measure a flag of 128 KiB takes 0.3 ms, and a change of many has 1,000. */
 const SMALL_BYTES_MAX = 4 * 1024;
 
+/** A change by more than that may have made a flag large. */
+const NOTED_BYTES_MIN = SMALL_BYTES_MAX / 8;
+
 type Environments = readonly FlagEnvironment[];
 const NO_ENVIRONMENTS: Environments = [];
 const NO_STRATEGIES: readonly Strategy[] = [];
@@ -118,13 +121,28 @@ export class ServedBytes {
 
   #exchange(project: string, before: Flag | null, after: Flag | null): void {
     this.#addMetadata(project, metadataChange(before, after));
-    const [old, fresh] = [before?.environments ?? NO_ENVIRONMENTS, after?.environments ?? NO_ENVIRONMENTS];
+    if (before === null || after === null) {
+      const sign = after === null ? -1 : 1;
+      const environments = (after ?? before)?.environments ?? NO_ENVIRONMENTS;
+      const sizes = this.sizesOf(environments);
+      for (const [at, { name, strategies }] of environments.entries())
+        this.#change(project, name, {
+          bytes: sign * sizes[at]!,
+          gone: after === null ? strategies : NO_STRATEGIES,
+          come: after === null ? NO_STRATEGIES : strategies,
+        });
+      return;
+    }
+    const [old, fresh] = [before.environments, after.environments];
     if (old === fresh) return;
     const changes: number[] = [];
     for (const one of fresh) changes.push(this.#exchangeShare(project, named(old, one.name), one));
     for (const one of old) if (named(fresh, one.name) === null) this.#exchangeShare(project, one, null);
     const sizes = this.#large.get(old);
-    if (sizes === undefined) return;
+    if (sizes === undefined) {
+      if (changes.some((bytes) => bytes > NOTED_BYTES_MIN)) this.sizesOf(fresh);
+      return;
+    }
     const sizeBefore = (name: string): number => sizes[old.findIndex((one) => one.name === name)] ?? 0;
     this.#large.set(
       fresh,
@@ -142,10 +160,23 @@ export class ServedBytes {
     ];
     const variants = jsonGrowth(before?.variants ?? NO_VARIANTS, after?.variants ?? NO_VARIANTS);
     const bytes = variants + strategiesGrowth(gone, come);
-    this.#add(project, name, bytes);
-    for (const { segments } of gone) for (const id of segments) this.#count(project, name, id, -1);
-    for (const { segments } of come) for (const id of segments) this.#count(project, name, id, 1);
+    this.#change(project, name, { bytes, gone, come });
     return bytes;
+  }
+
+  /** What flags have in the environment grows by so many bytes, and by strategies with their segments. */
+  #change(
+    project: string,
+    environment: string,
+    {
+      bytes,
+      gone,
+      come,
+    }: Readonly<Record<'gone' | 'come', readonly Strategy[]>> & { readonly bytes: number },
+  ): void {
+    this.#add(project, environment, bytes);
+    for (const { segments } of gone) for (const id of segments) this.#count(project, environment, id, -1);
+    for (const { segments } of come) for (const id of segments) this.#count(project, environment, id, 1);
   }
 
   #remembered(environments: Environments, sizes: readonly number[]): readonly number[] {

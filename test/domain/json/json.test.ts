@@ -171,6 +171,20 @@ function partsOf(value: JsonValue, parts = new Set<object>()): Set<object> {
   return parts;
 }
 
+test('the size of a text is that of its JSON as UTF-8, escapes and halves of pairs included', () => {
+  const unit = fc.oneof(
+    fc.integer({ min: 0, max: 0x9f }),
+    fc.integer({ min: 0xa0, max: 0xffff }),
+    fc.integer({ min: 0xd800, max: 0xdfff }),
+  );
+  const text = fc.array(unit, { maxLength: 60 }).map((units) => String.fromCharCode(...units));
+  fc.assert(
+    fc.property(text, (any) => {
+      assert.equal(jsonSize(any), Buffer.byteLength(JSON.stringify(any)));
+    }),
+  );
+});
+
 test('growth is the difference of two sizes, whatever the versions share', () => {
   const versions = fc.tuple(fc.jsonValue(), fc.jsonValue(), fc.jsonValue()).map(([shared, one, other]) => [
     { shared, changed: one, ['only before']: one, constructor: other },

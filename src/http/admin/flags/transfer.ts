@@ -74,11 +74,14 @@ function refuseLargeExport(flags: readonly Flag[]): Refusal | null {
   if (flags.length > TRANSFER_FLAGS_MAX)
     return invalidOperation(`More than ${TRANSFER_FLAGS_MAX} flags cannot be exported at once; ${TOO_MUCH}.`);
   let size = 0;
-  for (const flag of flags) size += jsonSize(flag);
-  if (size <= EXPORT_SIZE_MAX) return null;
-  return invalidOperation(
-    `Flags of more than ${EXPORT_SIZE_MAX / 1024} KiB cannot be exported at once, and these take ${Math.ceil(size / 1024)} KiB; ${TOO_MUCH}.`,
-  );
+  for (const [index, flag] of flags.entries()) {
+    size += jsonSize(flag);
+    if (size <= EXPORT_SIZE_MAX) continue;
+    return invalidOperation(
+      `Flags of more than ${EXPORT_SIZE_MAX / 1024} KiB cannot be exported at once, and of these ${flags.length} the first ${index} take less; ${TOO_MUCH}.`,
+    );
+  }
+  return null;
 }
 
 const FILE_HEADERS = JSON_HEADERS.with('content-disposition', 'attachment; filename="flags.json"');
