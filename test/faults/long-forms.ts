@@ -10,6 +10,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
+import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
 import { fillEverything } from './limits/everything-full.ts';
 import { FILLINGS, FILLINGS_EACH, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
@@ -64,6 +65,19 @@ export const LONG_FORMS: readonly LongForm[] = [
     run: async (rounds) => ({
       ...(await fillEverything({ heapMib: 512, filters: 100, streams: 1_000, unread: 20, rounds })),
     }),
+  },
+  {
+    name: 'rows of the limits',
+    total: AT_LIMITS.length,
+    batch: 1,
+    leastSeconds: 150,
+    run: async (_, first) => {
+      const filling = AT_LIMITS[first - 1];
+      assert(filling !== undefined, 'each batch is one of the fillings');
+      const { slowestPart, ...counts } = await fillToLimits(filling);
+      console.log(`${filling.name}: the longest turn was in ${slowestPart}`);
+      return counts;
+    },
   },
   {
     name: 'slow readers',

@@ -4,7 +4,12 @@
  * PROBE_FILE, since the process is killed.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import {
+  monitorEventLoopDelay,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks';
 import { Distribution, RouteMeter } from '../../../src/http/serving/meters.ts';
 import { LOADER } from '../../support/source.ts';
 
@@ -13,8 +18,10 @@ export interface ProbeReading {
   readonly routes: Readonly<Record<string, readonly number[]>>;
   readonly loopDelayP99Ms: number;
   readonly loopDelayMostMs: number;
-  /** Of the processor's time, which the loop has where others want the core too: the most that one turn of it took. */
+  /** Of the processor's time, which the loop has where others want the core too: the most that one turn of it took since SIGUSR2. */
   readonly loopBusyMostMs: number;
+  /** What was responded to last before the end of that turn, and the milliseconds of garbage collection about then. */
+  readonly busiest: string;
 }
 
 /** For NODE_OPTIONS. */
@@ -32,6 +39,12 @@ function busyMs(): number {
 
 function startProbe(file: string): void {
   const routes = new Map<string, Distribution>();
+  let last = '';
+  let collections: PerformanceEntry[] = [];
+  new PerformanceObserver((list) => {
+    const since = performance.now() - 1_000;
+    collections = [...collections, ...list.getEntries()].filter(({ startTime }) => startTime > since);
+  }).observe({ entryTypes: ['gc'] });
   const { responded } = RouteMeter.prototype;
   RouteMeter.prototype.responded = function (status, durationMs) {
     const name = `${this.method} ${this.route}`;
@@ -41,6 +54,7 @@ function startProbe(file: string): void {
       routes.set(name, times);
     }
     times.observe(durationMs);
+    last = name;
     responded.call(this, status, durationMs);
   };
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
@@ -48,12 +62,27 @@ function startProbe(file: string): void {
   const begunAt = performance.now();
   let isReset = false;
   let loopBusyMostMs = 0;
+  let busiest = '';
   let wasBusyMs = busyMs();
   setInterval(() => {
     const before = wasBusyMs;
     wasBusyMs = busyMs();
-    if (isReset) loopBusyMostMs = Math.max(loopBusyMostMs, wasBusyMs - before);
+    const tookMs = wasBusyMs - before;
+    if (!isReset || tookMs <= loopBusyMostMs) return;
+    loopBusyMostMs = tookMs;
+    busiest = last;
+    const since = performance.now() - tookMs;
+    // The collections of this turn are told of after it.
+    setTimeout(() => {
+      const during = collections.filter(({ startTime }) => startTime >= since && startTime <= since + tookMs);
+      const ms = during.reduce((sum, { duration }) => sum + duration, 0);
+      busiest += `, ${ms.toFixed(0)} ms of garbage collection`;
+    }, 5).unref();
   }, TICK_MS).unref();
+  process.on('SIGUSR2', () => {
+    isReset = true;
+    loopBusyMostMs = 0;
+  });
   const write = (): void => {
     if (!isReset && performance.now() - begunAt > 3_000) {
       isReset = true;
@@ -64,6 +93,7 @@ function startProbe(file: string): void {
       loopDelayP99Ms: delay.percentile(99) / 1e6 - TICK_MS,
       loopDelayMostMs: delay.max / 1e6 - TICK_MS,
       loopBusyMostMs,
+      busiest,
     };
     writeFileSync(`${file}.part`, JSON.stringify(reading));
     renameSync(`${file}.part`, file);
