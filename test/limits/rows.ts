@@ -636,7 +636,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'the page ends with the flag that reaches it',
       ),
       row(
-        'API tokens, or groups, in a list',
+        'API tokens, groups, or users with groups, in a list',
         bytes(LIST_BYTES_MAX),
         '413 says how to ask for fewer, with limit and offset',
       ),

@@ -554,10 +554,11 @@ export interface components {
              */
             createdAt: string;
             createdBy: string;
-            users: {
+            userCount: number;
+            /** @description Left out in the response to a write. */
+            users?: {
                 user: components["schemas"]["FoundUser"];
             }[];
-            userCount: number;
             roleId: number;
             roles: number[];
         };

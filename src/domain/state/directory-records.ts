@@ -8,7 +8,10 @@ export function locateSegment({ directory }: World, id: IdOf<'segments'>): Recor
   return directory.segments.get(id) ?? notFound(`There is no ${KINDS.segments.noun} ${id}.`);
 }
 
-/** The predefined ones first, as they are now, then the others by creation; or in the order that the kind has for lists. */
+/** For names: by the code units of UTF-16, as applications sort them. */
+export const textOrder = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** The predefined ones first, as they are now, then the others by name; or in the order that the kind has for lists. */
 export function namedRecords<Name extends NamedKindName>(
   { directory }: World,
   kind: Name,
@@ -17,6 +20,7 @@ export function namedRecords<Name extends NamedKindName>(
   const records: ReadonlyMap<string, { readonly name: string }> = directory[kind];
   const names = new Set(predefined.map(({ name }) => name));
   const made = [...records.values()].filter(({ name }) => !names.has(name));
+  made.sort((one, other) => textOrder(one.name, other.name));
   const all = [...predefined.map((one) => records.get(one.name) ?? one), ...made];
   return (compare === undefined ? all : all.sort(compare)) as unknown as readonly RecordOf<Name>[];
 }

@@ -90,7 +90,7 @@ const USER = {
   scimId: null,
 };
 const PROJECT_MEMBER = { ...USER, roleId: 4, roles: [4] };
-const GROUP = {
+const GROUP_SUMMARY = {
   id: 1,
   name: 'Checkout',
   description: 'Who works on the checkout',
@@ -98,9 +98,9 @@ const GROUP = {
   mappingsSSO: [],
   createdAt: AT,
   createdBy: 'admin',
-  users: [{ user: FOUND_USER }],
   userCount: 1,
 };
+const GROUP = { ...GROUP_SUMMARY, users: [{ user: FOUND_USER }] };
 const ME_USER = {
   ...FOUND_USER,
   isAPI: false,
@@ -248,7 +248,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   ChangeOwnPassword: { oldPassword: 'Old-password-1', password: 'New-password-2' },
   ChangePassword: { password: 'New-password-2' },
   NewPassword: { password: 'New-password-2' },
-  UsersAndGroups: { users: [FOUND_USER], groups: [{ ...GROUP, projects: ['default'] }] },
+  UsersAndGroups: { users: [FOUND_USER], groups: [GROUP_SUMMARY] },
   CreateUser: { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace', rootRole: 'Editor' },
   Environment: ENVIRONMENT,
   EnvironmentOrder: { development: 1, production: 2 },
@@ -266,6 +266,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   CreateRole: ROLE_INPUT,
   GroupInput: { name: 'Checkout', description: 'Who works on the checkout', users: [{ user: { id: 2 } }] },
   Group: { ...GROUP, projects: ['default'] },
+  GroupSummary: GROUP_SUMMARY,
   Groups: { groups: [{ ...GROUP, projects: ['default'] }] },
   Permission: PERMISSION,
   Permissions: {

@@ -10,8 +10,8 @@ import { IdSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import { ProjectAccessSchema } from '../schemas/access-schemas.ts';
-import { projectAccessView } from '../views/directory-views.ts';
-import { pinnedResponse } from '../views/responses.ts';
+import { projectAccessLists, projectAccessView, projectRolesView } from '../views/directory-views.ts';
+import { LIST_PAGE, listsResponse, pinnedRead } from '../views/list-response.ts';
 
 const ACCESS = '/projects/:projectId/access';
 
@@ -139,13 +139,17 @@ export const projectAccessRoutes: readonly Route[] = [
     summary: 'List the users and groups of a project, and the roles that can be held in it.',
     permission: 'read',
     locate: locate.project,
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: ProjectAccessSchema },
-    read: (context, project) =>
-      pinnedResponse(
-        context,
-        pins.accessOf(project),
-        projectAccessView(context.world, project, context.usage.signIns),
-      ),
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: async (context, project) => {
+      const { world, usage } = context;
+      const pinned = pins.accessOf(project);
+      const roles = projectRolesView(world);
+      const lists = projectAccessLists(world, project, usage.signIns);
+      const read = await listsResponse(context, lists, { version: 1, roles });
+      return isRefusal(read) ? read : pinnedRead(read, pinned);
+    },
   }),
   writeRoute({
     method: 'PUT',

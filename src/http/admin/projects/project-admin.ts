@@ -2,6 +2,8 @@
 import * as v from 'valibot';
 import { RULES_INPUT_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { textOrder } from '../../../domain/state/directory-records.ts';
+import type { ProjectSettings } from '../../../domain/state/world.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
@@ -18,6 +20,7 @@ import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
 import { favoriteProjects, projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
 import { projectFigures } from '../views/project-figures.ts';
 import { recorded } from '../views/responses.ts';
+import { sortedInSlices } from '../views/sorted-page.ts';
 
 const PROJECTS = '/projects';
 const PROJECT = '/projects/:projectId';
@@ -58,13 +61,28 @@ const ProjectSettingsBody = v.pipe(
   v.title('ProjectSettings'),
 );
 
-/** All projects as they are at the moment of the call: there may be thousands. */
+interface ProjectHead {
+  readonly settings: ProjectSettings;
+}
+
+const byNameAndId = ({ settings: one }: ProjectHead, { settings: other }: ProjectHead): number =>
+  textOrder(one.name, other.name) || textOrder(one.id, other.id);
+
+/** In order of name, all projects as they are at the moment of the call: there may be thousands. */
 async function projectList(context: RequestContext<unknown>): Promise<ReadResponse> {
   const { engine, world, caller, now, asker } = context;
   const { lastId } = engine;
   const favorites = new Set(favoriteProjects(world, caller));
-  const projects = [...world.projects.values()];
-  const heads = projects.map(({ settings, members }) => ({ settings, memberCount: members.size }));
+  const heads = await sortedInSlices(
+    [...world.projects.values()].map((project) => ({
+      project,
+      settings: project.settings,
+      memberCount: project.members.size,
+    })),
+    byNameAndId,
+    asker,
+  );
+  const projects = heads.map(({ project }) => project);
   const figures = await projectFigures(projects, now(), asker);
   const texts: string[] = [];
   await inSlices(() => {
@@ -85,7 +103,7 @@ export const projectAdminRoutes: readonly Route[] = [
     path: PROJECTS,
     operationId: 'getProjects',
     tag: 'Projects',
-    summary: 'List the projects.',
+    summary: 'List the projects by name.',
     permission: 'read',
     success: { status: 200, schema: ProjectsSchema },
     read: projectList,

@@ -64,13 +64,15 @@ const GROUP_FIELDS = {
   mappingsSSO: v.array(v.string()),
   createdAt: Timestamp,
   createdBy: v.string(),
-  users: v.array(v.object({ user: FoundUserSchema })),
   userCount: Integer,
 } as const;
+
+const GroupUsersSchema = v.array(v.object({ user: FoundUserSchema }));
 
 export const GroupSchema = v.pipe(
   v.object({
     ...GROUP_FIELDS,
+    users: GroupUsersSchema,
     projects: v.pipe(v.array(v.string()), v.description('Ids of projects in which it has a role.')),
   }),
   v.title('Group'),
@@ -100,12 +102,20 @@ export const ServiceAccountsSchema = v.pipe(
 );
 
 export const UsersAndGroupsSchema = v.pipe(
-  v.object({ users: v.array(FoundUserSchema), groups: v.array(GroupSchema) }),
+  v.object({
+    users: v.array(FoundUserSchema),
+    groups: v.array(v.pipe(v.object(GROUP_FIELDS), v.title('GroupSummary'))),
+  }),
   v.title('UsersAndGroups'),
 );
 
 export const ProjectGroupSchema = v.pipe(
-  v.object({ ...GROUP_FIELDS, roleId: Integer, roles: v.array(Integer) }),
+  v.object({
+    ...GROUP_FIELDS,
+    users: v.pipe(v.exactOptional(GroupUsersSchema), v.description('Left out in the response to a write.')),
+    roleId: Integer,
+    roles: v.array(Integer),
+  }),
   v.title('ProjectGroup'),
 );
 

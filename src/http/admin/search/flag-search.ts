@@ -9,9 +9,9 @@ import { FoundFlagsSchema } from '../schemas/search-schemas.ts';
 import { callerFavorites } from '../views/directory-views.ts';
 import { foundFlagView } from '../views/found-flag-view.ts';
 import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
+import { SortedPage } from '../views/sorted-page.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
 import { type FlagOrder, flagOrder, ORDER_PARAMETERS } from './flag-order.ts';
-import { SortedPage } from './sorted-page.ts';
 
 /** Where a page ends although more flags were found. Protects the event loop, and memory. */
 const PAGE_BYTES_MAX = 1024 * 1024;

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { refuseTakenSegmentName } from '../../../domain/decide/segment-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/kinds/segment.ts';
+import { textOrder } from '../../../domain/state/directory-records.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {
@@ -54,12 +55,14 @@ export const segmentRoutes: readonly Route[] = [
     path: SEGMENTS,
     operationId: 'getSegments',
     tag: 'Segments',
-    summary: 'List the segments.',
+    summary: 'List the segments by name.',
     permission: 'read',
     success: { status: 200, schema: SegmentsSchema },
     read: (context) => {
       const { world } = context;
-      return textResponse(context, segmentsText(world, world.directory.segments.values()));
+      const segments = [...world.directory.segments.values()];
+      segments.sort((one, other) => textOrder(one.name, other.name));
+      return textResponse(context, segmentsText(world, segments));
     },
   }),
   writeRoute({

@@ -21,8 +21,9 @@ import { hashed, NewPasswordSchema } from '../requests/passwords.ts';
 import { UsersAndGroupsSchema } from '../schemas/access-schemas.ts';
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from '../schemas/directory-schemas.ts';
 import { CompanionUserSchema } from '../schemas/schemas.ts';
-import { foundUserView, groupView, rootRolesView } from '../views/access-views.ts';
+import { foundUserView, groupSummaryView, rootRolesView } from '../views/access-views.ts';
 import { callerView } from '../views/directory-views.ts';
+import { LIST_PAGE, listOf, listsResponse } from '../views/list-response.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { companionUserView } from '../views/views.ts';
 import { grantedPermissions } from './granted-permissions.ts';
@@ -72,12 +73,17 @@ export const userAdminRoutes: readonly Route[] = [
     tag: 'Users',
     summary: 'List the users and the root roles.',
     permission: 'admin',
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: UsersSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => {
-      const users = peopleOf(context.world.directory).map((user) =>
-        companionUserView(user, context.usage.signIns),
-      );
-      return settledResponse(context, { users, rootRoles: rootRolesView(context.world) });
+      const { world, usage } = context;
+      const users = listOf({
+        name: 'users',
+        items: peopleOf(world.directory),
+        view: (user) => companionUserView(user, usage.signIns),
+      });
+      return listsResponse(context, [users], { rootRoles: rootRolesView(world) });
     },
   }),
   writeRoute({
@@ -128,12 +134,14 @@ export const userAdminRoutes: readonly Route[] = [
     tag: 'Users',
     summary: 'List the users and groups that can be given access to a project.',
     permission: 'access:give',
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: UsersAndGroupsSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => {
-      const { world } = context;
-      const users = peopleOf(world.directory).map(foundUserView);
-      const groups = [...world.directory.groups.values()].map((group) => groupView(world, group));
-      return settledResponse(context, { users, groups });
+      const { directory } = context.world;
+      const users = listOf({ name: 'users', items: peopleOf(directory), view: foundUserView });
+      const groups = listOf({ name: 'groups', items: directory.groups.values(), view: groupSummaryView });
+      return listsResponse(context, [users, groups]);
     },
   }),
   readRoute({

@@ -58,25 +58,34 @@ export function foundUserView({ id, name, username, email }: User) {
   };
 }
 
-/** Without the projects in which it has a role. */
-export function bareGroupView({ directory }: World, group: Group) {
-  const { id, name, description, rootRole, mappingsSSO, createdAt, createdBy } = group;
-  const users = group.users.map((userId) => {
-    const user = directory.users.get(userId);
-    if (user === undefined) throw new Error(`the group ${id} has the user ${userId}, who does not exist`);
-    return { user: foundUserView(user) };
+/** Without its users, of which each of a thousand groups may have a thousand. */
+export const groupSummaryView = ({
+  id,
+  name,
+  description,
+  rootRole,
+  mappingsSSO,
+  createdAt,
+  createdBy,
+  users,
+}: Group) => ({
+  id,
+  name,
+  ...(description === null ? {} : { description }),
+  ...(rootRole === null ? {} : { rootRole }),
+  mappingsSSO,
+  createdAt,
+  createdBy,
+  userCount: users.length,
+});
+
+/** Without the projects in which it has a role. A user may have gone since a list of groups was begun. */
+export function bareGroupView({ users: known }: World['directory'], group: Group) {
+  const users = group.users.flatMap((userId) => {
+    const user = known.get(userId);
+    return user === undefined ? [] : [{ user: foundUserView(user) }];
   });
-  return {
-    id,
-    name,
-    ...(description === null ? {} : { description }),
-    ...(rootRole === null ? {} : { rootRole }),
-    mappingsSSO,
-    createdAt,
-    createdBy,
-    users,
-    userCount: users.length,
-  };
+  return { ...groupSummaryView(group), users };
 }
 
 export function groupView(world: World, group: Group) {
@@ -84,5 +93,5 @@ export function groupView(world: World, group: Group) {
   for (const { settings, groups } of world.projects.values()) {
     if (groups.has(group.id)) projects.push(settings.id);
   }
-  return { ...bareGroupView(world, group), projects };
+  return { ...bareGroupView(world.directory, group), projects };
 }

@@ -12,12 +12,14 @@ import {
   type ProjectSettings,
   type ProjectState,
   projectEnvironments,
+  type User,
   type World,
 } from '../../../domain/state/world.ts';
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../serving/access.ts';
 import type { RequestContext } from '../../serving/route.ts';
-import { bareGroupView, roleView } from './access-views.ts';
+import { bareGroupView, groupSummaryView, roleView } from './access-views.ts';
+import { listOf } from './list-response.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';
 import { companionUserView, type SignInsOf, timeOrNull } from './views.ts';
@@ -75,20 +77,59 @@ export function projectSummaryView(
   };
 }
 
-export function projectAccessView(world: World, project: ProjectState, signIns: SignInsOf) {
+/** Who has a role in the project, with its id. */
+function holdersOf({ directory }: World, project: ProjectState) {
   const users = [...project.members].map(([userId, roleId]) => {
-    const user = world.directory.users.get(userId);
+    const user = directory.users.get(userId);
     if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
-    return { ...companionUserView(user, signIns), roleId, roles: [roleId] };
+    return { user, roleId };
   });
   const groups = [...project.groups].map(([groupId, roleId]) => {
-    const group = world.directory.groups.get(groupId);
+    const group = directory.groups.get(groupId);
     if (group === undefined) throw new Error(`the group ${groupId} has a role and does not exist`);
-    return { ...bareGroupView(world, group), roleId, roles: [roleId] };
+    return { group, roleId };
   });
-  const roles = allRoles(world).filter(canBeInProject).map(roleView);
-  return { version: 1, users, groups, roles };
+  return { users, groups };
 }
+
+const memberView = (
+  { user, roleId }: { readonly user: User; readonly roleId: number },
+  signIns: SignInsOf,
+) => ({
+  ...companionUserView(user, signIns),
+  roleId,
+  roles: [roleId],
+});
+
+/** The users and groups of the project, as they are now. */
+export function projectAccessLists(world: World, project: ProjectState, signIns: SignInsOf) {
+  const { users, groups } = holdersOf(world, project);
+  return [
+    listOf({ name: 'users', items: users, view: (one) => memberView(one, signIns) }),
+    listOf({
+      name: 'groups',
+      items: groups,
+      view: ({ group, roleId }) => ({
+        ...bareGroupView(world.directory, group),
+        roleId,
+        roles: [roleId],
+      }),
+    }),
+  ];
+}
+
+/** For the response to a write, which is made at once: without the users of the groups. */
+export function projectAccessView(world: World, project: ProjectState, signIns: SignInsOf) {
+  const { users, groups } = holdersOf(world, project);
+  return {
+    version: 1,
+    users: users.map((one) => memberView(one, signIns)),
+    groups: groups.map(({ group, roleId }) => ({ ...groupSummaryView(group), roleId, roles: [roleId] })),
+    roles: projectRolesView(world),
+  };
+}
+
+export const projectRolesView = (world: World) => allRoles(world).filter(canBeInProject).map(roleView);
 
 /** `enabledToggleCount`: of flags that are switched on in it, in all projects. */
 export function environmentView(world: World, environment: Environment, enabledToggleCount: number) {

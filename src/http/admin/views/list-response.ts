@@ -3,18 +3,19 @@
  * Without `limit` a list is whole or is refused, because who asks for all must not take a part for it.
  */
 import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import { JSON_HEADERS } from '../../serving/json-response.ts';
+import { recordEtag } from '../../serving/etag.ts';
+import { JSON_HEADERS, taggedResponse } from '../../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 
-/** Bytes of a list. 2,000 tokens of ten projects take 2 MiB; a caller who reads slowly keeps all of it in memory. */
+/** Bytes of a response. 2,000 tokens of ten projects take 2 MiB; a caller who reads slowly keeps all of it in memory. */
 export const LIST_BYTES_MAX = 16 * 2 ** 20;
 
 export const LIST_PAGE = pageParameters({
-  limitMax: 10_000,
-  limit: 'The maximum number of items; all of them unless it is sent.',
-  offset: 'How many items to pass over.',
+  limitMax: 1_000_000,
+  limit: 'The maximum number of items in each list; all of them unless it is sent.',
+  offset: 'How many items of each list to pass over.',
   offsetPhrase: 'an integer from 0',
 });
 
@@ -26,35 +27,82 @@ interface List<T> {
   view(item: T): unknown;
 }
 
-export async function listResponse<T>(
+/** One of several lists in a response. */
+type ListOfAny = (limit: number, offset: number) => { readonly name: string; shown(): Iterator<unknown> };
+
+export const listOf =
+  <T>({ name, items, view }: List<T>): ListOfAny =>
+  (limit, offset) => {
+    const wanted = [...items].slice(offset, offset + limit);
+    return {
+      name,
+      *shown() {
+        for (const item of wanted) yield view(item);
+      },
+    };
+  };
+
+/** A response with one list. */
+export function listResponse<T>(
   context: RequestContext<unknown>,
-  { name, items, view }: List<T>,
+  list: List<T>,
 ): Promise<ReadResponse | Refusal> {
+  return listsResponse(context, [listOf(list)]);
+}
+
+/** A response with several lists, and `others`, its fields before them. */
+export async function listsResponse(
+  context: RequestContext<unknown>,
+  lists: readonly ListOfAny[],
+  others: object = {},
+): Promise<ListRead | Refusal> {
   const page = LIST_PAGE.of(context);
   if (isRefusal(page)) return page;
   const { engine, asker } = context;
   const revision = engine.lastId;
-  const wanted = [...items].slice(page.offset, page.offset + page.limit);
   const parts: Buffer[] = [];
   let bytes = 0;
-  await inSlices(() => {
-    const item = wanted[parts.length];
-    if (item === undefined || bytes > LIST_BYTES_MAX) return true;
-    const part = Buffer.from(`${parts.length === 0 ? '' : ','}${JSON.stringify(view(item))}`);
+  const add = (text: string): void => {
+    const part = Buffer.from(text);
     parts.push(part);
     bytes += part.byteLength;
-    return false;
-  }, asker);
-  if (bytes > LIST_BYTES_MAX) return tooLong(parts.length);
-  const body = Buffer.concat([Buffer.from(`{"${name}":[`), ...parts, Buffer.from(']}')]);
+  };
+  add(JSON.stringify(others).slice(0, -1));
+  for (const { name, shown } of lists.map((list) => list(page.limit, page.offset))) {
+    add(`${bytes > 1 ? ',' : ''}"${name}":[`);
+    const items = shown();
+    let count = 0;
+    await inSlices(() => {
+      const { done, value } = items.next();
+      if (done === true || bytes > LIST_BYTES_MAX) return true;
+      add(`${count === 0 ? '' : ','}${JSON.stringify(value)}`);
+      count += 1;
+      return false;
+    }, asker);
+    if (bytes > LIST_BYTES_MAX) return tooLong(name, count);
+    add(']');
+  }
+  add('}');
+  const body = Buffer.concat(parts);
   return {
     revision: Math.max(revision, engine.lastId),
     response: { status: 200, headers: JSON_HEADERS, body },
+    body,
   };
 }
 
-const tooLong = (count: number): Refusal =>
+interface ListRead extends ReadResponse {
+  readonly body: Buffer;
+}
+
+/** The same, with an ETag by which a write may pin the record as it was when the list was begun. */
+export const pinnedRead = ({ revision, body }: ListRead, record: object): ReadResponse => ({
+  revision,
+  response: taggedResponse(recordEtag(record, body), body),
+});
+
+const tooLong = (name: string, count: number): Refusal =>
   refuse(
     'PayloadTooLargeError',
-    `The list would take more than ${LIST_BYTES_MAX / 2 ** 20} MiB, which ${count} of its items do. Ask for fewer at a time: ?limit=${Math.max(1, Math.floor(count / 2))}&offset=0, and so on.`,
+    `The response would take more than ${LIST_BYTES_MAX / 2 ** 20} MiB, which it does with ${count} of its ${name}. Ask for fewer at a time: ?limit=${Math.max(1, Math.floor(count / 2))}&offset=0, and so on.`,
   );

@@ -2,6 +2,7 @@
  * A page of a sorted list, in steps that are short: sorting a hundred thousand items at once would hold up other requests.
  * Items are sorted in runs as they come, and the runs are merged as far as the page needs.
  */
+import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 
 /** Sorting a run takes about a millisecond. */
 const RUN_LENGTH = 1_000;
@@ -52,4 +53,28 @@ export class SortedPage<T> {
     this.#runs.push(this.#run.sort(this.#compare));
     this.#run = [];
   }
+}
+
+/** All items in order. */
+export async function sortedInSlices<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  owner: SliceOwner,
+): Promise<readonly T[]> {
+  const page = new SortedPage(compare);
+  const sorted: T[] = [];
+  let added = 0;
+  await inSlices(() => {
+    const item = items[added];
+    if (item !== undefined) {
+      page.add(item);
+      added += 1;
+      if (added === items.length) page.end();
+      return false;
+    }
+    const next = page.next();
+    if (next !== undefined) sorted.push(next);
+    return next === undefined;
+  }, owner);
+  return sorted;
 }
