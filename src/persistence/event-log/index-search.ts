@@ -80,7 +80,8 @@ function hiddenMatches({ index, filter, views }: IndexSearch): number | null {
   const newestId = newestOf(views);
   if (index.lastId - newestId > HIDDEN_ROWS_MAX) return null;
   let matches = 0;
-  for (let id = newestId + 1; id <= index.lastId; ) {
+  // Where nothing is searched, events between may have been dropped.
+  for (let id = Math.max(newestId + 1, index.firstId); id <= index.lastId; ) {
     const view = index.viewOf(id);
     if (view === null) break;
     for (let row = id - view.firstId; row < view.count; row += 1) {

@@ -272,9 +272,9 @@ describe('flagstaff import-unleash', () => {
           project,
         ]),
         [
-          ['other', undefined],
-          ['of-north', 'north'],
           ['nordic', 'default'],
+          ['of-north', 'north'],
+          ['other', undefined],
         ],
       );
       assert.equal((await there('/projects/default/overview')).defaultStickiness, 'userId');

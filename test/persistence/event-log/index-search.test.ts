@@ -54,6 +54,16 @@ const searchArbitrary = fc.record({
   dropped: fc.nat(50),
 });
 
+const SHOWN_TO_NOBODY = {
+  ...{ type: 'feature-created', project: 'shop', featureName: 'a' },
+  ...{ by: 'ann', rolls: true },
+};
+/** The first of two events is dropped, and the other one is not durable. */
+const NOTHING_DURABLE = {
+  filter: { project: ['shop', 'blog'] },
+  ...{ limit: 1, skip: 0, offset: 0, durable: 0, oldestId: 0, dropped: 2 },
+};
+
 function indexOf(rows: readonly (Omit<Row, 'id'> & { readonly rolls: boolean })[]): EventIndex {
   const index = new EventIndex();
   let segment = 1;
@@ -116,7 +126,7 @@ test('a search finds what a look at every event finds, whatever is asked, hidden
         );
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 400, examples: [[[SHOWN_TO_NOBODY, SHOWN_TO_NOBODY], NOTHING_DURABLE]] },
   );
 });
 
