@@ -42,7 +42,7 @@ export async function startUnleash(
   let postgres: Postgres | null = null;
   let child: ChildProcess | null = null;
   const stop = async (): Promise<void> => {
-    if (child !== null && child.exitCode === null) {
+    if (child !== null && child.exitCode === null && child.signalCode === null) {
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;

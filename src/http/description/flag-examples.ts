@@ -36,13 +36,7 @@ const DEFAULT_STRATEGY = {
 
 const STRATEGY = {
   id: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f',
-  name: 'flexibleRollout',
-  title: 'A quarter of Scandinavia',
-  disabled: false,
-  constraints: [CONSTRAINT],
-  parameters: ROLLOUT,
-  variants: [],
-  segments: [],
+  ...DEFAULT_STRATEGY,
   sortOrder: 0,
   featureName: 'checkout-redesign',
 };

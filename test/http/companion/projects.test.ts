@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { addUser, invalidAt, recording, refused } from '../../support/interface.ts';
+import { addUser, FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
 describeInterface('projects', (server) => {
@@ -13,7 +13,7 @@ describeInterface('projects', (server) => {
     return body.projects.find((project: { id: string }) => project.id === id);
   };
 
-  it('keep rules for new flags, hold creations, clones and revivals to them, and forget them for null', async () => {
+  it('keep rules for new flags, hold creations, clones, revivals, imports and moves to them, and forget them for null', async () => {
     const { call } = server();
     const at = '/projects/ruled';
     await call('POST', '/projects', { id: 'ruled', name: 'Ruled' });
@@ -53,6 +53,22 @@ describeInterface('projects', (server) => {
     assert.equal((await call('POST', `${at}/features`, { name: 'team-b' })).status, 201);
     const revive = { method: 'POST', path: `${at}/revive`, body: { features: ['ops'] } };
     await refused(server(), 409, 'InvalidOperationError', revive);
+    const importing = (name: string) => ({
+      method: 'POST',
+      path: '/features-batch/import',
+      body: { project: 'ruled', environment: 'development', data: { features: [{ name }] } },
+    });
+    await refused(server(), 409, 'InvalidOperationError', importing('team-c'));
+    const moving = {
+      method: 'POST',
+      path: `${FEATURES}/mover/changeProject`,
+      body: { newProjectId: 'ruled' },
+    };
+    await makeFlag(call, 'mover');
+    await refused(server(), 409, 'InvalidOperationError', moving);
+    await call('DELETE', `${at}/features/team-b`);
+    await refused(server(), 400, 'ValidationError', importing('Wrong'));
+    assert.equal((await call('POST', moving.path, moving.body)).status, 200, 'a name that is there stays');
     const none = { featureNaming: null, featureLimit: null, linkTemplates: null };
     assert.equal((await call('PUT', `${at}/settings`, none)).status, 200);
     const nothing = { pattern: null, example: null, description: null };
