@@ -82,6 +82,7 @@ function startProbe(file: string): void {
   process.on('SIGUSR2', () => {
     isReset = true;
     loopBusyMostMs = 0;
+    wasBusyMs = busyMs();
   });
   const write = (): void => {
     if (!isReset && performance.now() - begunAt > 3_000) {
