@@ -12,7 +12,7 @@ interface Waiter {
 
 export class DurabilityWaiters {
   #durableId: number;
-  /** In order of id. Most responses wait for the newest event, so they are inserted at the end. */
+  /** Waiters in order of id. Most responses wait for the newest event, so they are inserted at the end. */
   #waiters: Waiter[] = [];
 
   constructor(durableId: number) {

@@ -19,7 +19,7 @@ const REPAID_MS = 0.01;
 /** A caller that owes more has to wait. Room for a few large requests in a row, such as those of a deployment. */
 export const OWED_MS_MAX = 50;
 
-/** Of the time that passes, what is forgiven: to all callers together, so that many of them get no more than one. */
+/** The share of the passing time that is forgiven, to all callers together, so that many of them get no more than one. */
 export const FORGIVEN_SHARE = 0.05;
 
 /** How old the last look at the processor time may be before a small piece looks again: a look takes as long as a small request. */

@@ -18,7 +18,7 @@ const STATE_SHARE = 1 / 2;
 /** What the state, the cache and requests share; below zero in a process with hardly any memory. */
 const sharedBytes = (heapBytesMax: number): number => heapBytesMax - YOUNG_BYTES - OTHERS_BYTES;
 
-/** Of a process with hardly any memory, which serves few flags rather than none. */
+/** The least share for the state: a process with hardly any memory serves few flags rather than none. */
 const STATE_SHARE_MIN = 1 / 8;
 
 /** `heapBytesMax` is the limit on V8's heap, `heap_size_limit` of `v8.getHeapStatistics()`. */

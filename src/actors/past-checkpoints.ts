@@ -12,7 +12,7 @@ import { loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
 /** Replaying so many events takes some milliseconds. */
 export const CHECKPOINT_EVENTS = 256;
 
-/** Of all checkpoints, counted as the state counts; one half of it for those of one read. */
+/** Bytes of all checkpoints, counted as the state counts; one half of it for those of one read. */
 export const CHECKPOINTS_BYTES_MAX = 16 * 1024 * 1024;
 
 const BYTES_EACH = 2_000;

@@ -20,7 +20,7 @@ export interface Asker {
 
 export interface ReadQueueLimits {
   readonly runningMax: number;
-  /** Of one caller: fewer than `runningMax` leave room for somebody else at any time. */
+  /** The most of one caller: fewer than `runningMax` leave room for somebody else at any time. */
   readonly runningPerAskerMax: number;
   /** What may wait: reads, or whatever their costs are counted in. */
   readonly waitingMax: number;
@@ -34,7 +34,7 @@ interface Waiting {
 
 interface Line {
   readonly waiting: Waiting[];
-  /** Of all that waits. */
+  /** The sum of the costs of all that waits. */
   cost: number;
   running: number;
 }

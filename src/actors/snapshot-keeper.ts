@@ -22,7 +22,7 @@ export const SLICE_PAUSE_MS_MIN = 5;
 /** Events between snapshots: replaying that many takes well under a second at a start. */
 export const EVENTS_PER_SNAPSHOT = 100_000;
 
-/** Of the journal, between snapshots, where events are large: replaying them takes a few seconds. */
+/** Bytes of the journal between two snapshots where events are large: replaying them takes a few seconds. */
 export const BYTES_PER_SNAPSHOT = 2 ** 30;
 
 /** Some 0.1 ms. */
@@ -43,7 +43,7 @@ export interface SnapshotKeeperOptions extends PaceOptions {
   readonly folder: string;
   /** Id of the newest good snapshot in the folder; 0 without one. */
   readonly newestId: number;
-  /** Of the journal, behind that snapshot. */
+  /** Bytes of the journal behind that snapshot. */
   readonly replayedBytes: number;
   readonly eventsPerSnapshot?: number;
   readonly bytesPerSnapshot?: number;

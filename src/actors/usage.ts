@@ -31,13 +31,13 @@ import {
 import type { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-/** Of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
+/** Bytes of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
 export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
   backend: 48 * 1024 * 1024,
   frontend: 16 * 1024 * 1024,
 };
 
-/** Of the applications of each side, with their instances. */
+/** Bytes of the applications of each side, with their instances. */
 export const APPLICATIONS_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A first change is saved after this time, so that a restart soon after it finds it. */
@@ -55,7 +55,7 @@ export const SAVED_BYTES_A_SECOND = 9 * 1024;
 const SEEN_FILE = 'seen';
 const SIGN_INS_FILE = 'sign-ins';
 
-/** Of the applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
+/** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
 const SUMMED_MAX = 5_000;
 
 /** What a caller's token covers. */
@@ -156,7 +156,7 @@ export class Usage {
     this.#changed();
   }
 
-  /** Of an application that `application` was told of. */
+  /** Counts the evaluations of an application that `application` was told of. */
   report({ appName, environment, side, startMs, counts }: UsageReport, scope: ReportScope): void {
     const nowMs = this.#options.now();
     const { applications, counts: table } = this.#sides[side];
@@ -176,13 +176,13 @@ export class Usage {
     this.#changed();
   }
 
-  /** Of a token that exists. */
+  /** Notes that a token, which exists, was used. */
   tokenUsed(digest: string): void {
     this.#seen.sawToken(digest, this.#options.now());
     this.#changed();
   }
 
-  /** Of a user who exists. */
+  /** Notes that a user, who exists, tried to sign in. */
   signInTried(userId: number, succeeded: boolean): void {
     if (succeeded) this.#signIns.succeeded(userId, this.#options.now());
     else this.#signIns.failed(userId);

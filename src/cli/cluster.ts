@@ -108,7 +108,7 @@ async function viewsOf(context: CommandContext, options: CommonOptions): Promise
   );
 }
 
-/** In one line: the role, the epoch, who leads, and how far this node is behind. */
+/** The role, the epoch, who leads, and how far this node is behind, in one line. */
 export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: ReplicaView): string {
   if (problem !== null) return `${role}, stopped: ${problem}`;
   if (isLeading) return `leading, epoch ${epoch}`;

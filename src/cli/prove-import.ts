@@ -26,7 +26,7 @@ interface Scope {
 
 type Compared = Comparison & Pick<Scope, 'environment'>;
 
-/** In the text; JSON has them all. */
+/** The most names in the text; JSON has them all. */
 const NAMES_SHOWN = 20;
 
 export async function proveImport(

@@ -1,7 +1,7 @@
 /** What a node of a cluster shows of itself to probes, to operators and over the control channel. */
 
 interface NodeView {
-  /** As the operator named it. */
+  /** The node as the operator named it. */
   readonly node: string;
   /** Eight hexadecimal digits, drawn at each start. */
   readonly run: string;

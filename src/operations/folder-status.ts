@@ -103,7 +103,7 @@ async function journalStatus(source: JournalSource): Promise<Omit<FolderStatus['
   };
 }
 
-/** In the last segment; in the one before while the last one is still empty. */
+/** The last event of the last segment; of the one before while the last one is still empty. */
 async function lastEvent(source: JournalSource, segments: readonly number[]): Promise<EventSummary | null> {
   for (const firstId of segments.slice(-2).toReversed()) {
     const frame = await readable(readLastFrame(source, firstId), null);

@@ -48,7 +48,7 @@ export interface IntactRun {
 export interface JournalVerification {
   readonly segments: readonly number[];
   readonly damages: readonly Damage[];
-  /** In order. */
+  /** Runs in order. */
   readonly runs: readonly IntactRun[];
   readonly bytes: number;
   readonly frames: number;

@@ -1,14 +1,14 @@
 /** What the scheduler of Linux says about a thread. */
 import { openSync, readSync } from 'node:fs';
 
-/** Of a thread, so far, in milliseconds. */
+/** Times of a thread so far, in milliseconds. */
 export interface ScheduleTimes {
   readonly ranMs: number;
   /** Ready to run, without a core. */
   readonly waitedMs: number;
 }
 
-/** Of the thread that opens it. The kernel brings the time that it ran up to date only now and then, and after each wait for a core. */
+/** The times of the thread that opens it. The kernel brings the time that it ran up to date only now and then, and after each wait for a core. */
 export const OWN_SCHEDULE = '/proc/thread-self/schedstat';
 
 const NANOSECONDS = 1e6;

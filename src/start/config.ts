@@ -145,7 +145,7 @@ export function readConfig(env: Environment): Config {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** As Unleash names it. Thirty days, and a week: whoever works here every week signs in once a month. */
+/** Thirty days, and a week: whoever works here every week signs in once a month. The setting is named as Unleash names it. */
 const SESSION_HOURS_DEFAULT = 30 * 24;
 const SESSION_IDLE_HOURS_DEFAULT = 7 * 24;
 
@@ -302,7 +302,7 @@ function itemsOf(list: string): readonly string[] {
     .filter((item) => item !== '');
 }
 
-/** As Unleash names it. */
+/** The origins in a setting that is named as Unleash names it. */
 function frontendOrigins(env: Environment): readonly string[] {
   const name = 'UNLEASH_FRONTEND_API_ORIGINS';
   const origins = itemsOf(text(env, name) ?? '*');

@@ -82,7 +82,7 @@ function tokenEvents(tokens: readonly InitialToken[], now: string): readonly Dom
   });
 }
 
-/** Those of the settings, and an admin token if there is none. Without authentication none is needed, so none is made. */
+/** The tokens of the settings, and an admin token if there is none. Without authentication none is needed, so none is made. */
 function tokensOf({ config, announceToken }: FirstStartOptions): readonly InitialToken[] {
   const { initialTokens, authType } = config;
   if (authType === 'none' || initialTokens.some(({ type }) => type === 'admin')) return initialTokens;

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { named } from '../persistence/disk/file-system.ts';
 
-/** In the data folder. Nothing reads it. */
+/** A file in the data folder. Nothing reads it. */
 const FILE_NAME = 'first-admin-token';
 
 /** Writes the token durably and returns the path of the file. A file of an earlier start that failed is replaced. */

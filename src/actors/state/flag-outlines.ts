@@ -23,7 +23,7 @@ export interface FlagOutline {
   readonly createdBy: number | null;
   /** What the flag takes of memory. */
   readonly bytes: number;
-  /** As `referenceUses` lists them. */
+  /** References as `referenceUses` lists them. */
   readonly references: readonly string[];
   /** Names of the environments in which the flag is enabled; null for one that is archived. */
   readonly enabledIn: readonly string[] | null;

@@ -30,7 +30,7 @@ export class UndecodableFlagError extends Error {
 
 export class PackedFlags {
   readonly #world: World;
-  /** Those that may still be undecoded, in the order of the snapshot. */
+  /** Records that may still be undecoded, in the order of the snapshot. */
   #records: FlagRecord[] = [];
   #fault: UndecodableFlagError | null = null;
   /** Where they stand in the snapshot. */

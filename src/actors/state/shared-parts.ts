@@ -10,7 +10,7 @@ import { jsonSize } from '../../domain/json/json.ts';
 
 const SHARED_FIELDS: ReadonlySet<string> = new Set(['constraints', 'parameters', 'variants']);
 
-/** As JSON. Smaller parts are not worth the hash. */
+/** Bytes as JSON. Smaller parts are not worth the hash. */
 export const PART_SIZE_MIN = 4 * 1024;
 
 /** Protects memory from parts that do not repeat: the first ones seen are shared, later ones are not. */

@@ -12,7 +12,7 @@ export interface CustomRole {
   readonly name: string;
   readonly type: string;
   readonly description: string;
-  /** In the order of their names. */
+  /** Permissions in the order of their names. */
   readonly permissions: readonly { readonly name: string; readonly environment?: string }[];
 }
 

@@ -104,7 +104,7 @@ export function evaluatorOf({ flags, segments }: ClientDocument): Evaluator {
   });
 }
 
-/** As the engine holds it, with what evaluation does not look at left empty. */
+/** The flag as the engine holds it, with the fields that evaluation does not look at left empty. */
 function flagOf({ name, enabled, impressionData, strategies, variants, dependencies }: ClientFlag): Flag {
   return {
     ...{ name, impressionData, dependencies, project: '', description: null, type: 'release', stale: false },

@@ -78,7 +78,7 @@ const STRATEGY_VARIANT = v.pipe(
   v.transform(({ payload, ...rest }) => ({ ...rest, ...(payload ? { payload } : {}) })),
 );
 
-/** As it is sent: segments by their ids on the server that sends it. */
+/** A strategy as it is sent: segments by their ids on the server that sends it. */
 export const SENT_STRATEGY = v.object({
   id: v.optional(v.string()),
   name: v.string(),

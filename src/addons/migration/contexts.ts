@@ -83,7 +83,7 @@ export function* contextsFor(
 interface Ground {
   /** Values on all sides of each constraint. */
   readonly candidates: ReadonlyMap<string, readonly string[]>;
-  /** Those among them for which all constraints on the field hold; all of them where there are none. */
+  /** Values among them for which all constraints on the field hold; all of them where there are none. */
   readonly holding: ReadonlyMap<string, readonly string[]>;
   /** Fields whose values decide the bucket. */
   readonly sticky: readonly string[];
@@ -176,7 +176,7 @@ function versionsAround(version: string): string[] {
   return [version, release, `${release}-0`, `${major}.${minor}.${Number(patch) + 1}`, '0.0.0', OTHER];
 }
 
-/** In [0, 1); mulberry32, which is small and good enough to choose contexts. */
+/** Random numbers in [0, 1) by mulberry32, which is small and good enough to choose contexts. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

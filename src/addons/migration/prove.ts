@@ -104,7 +104,7 @@ function rulesOf({ strategies, variants }: ClientFlag, document: ClientDocument)
   return [...rules, { name: 'default', parameters: {}, constraints: [], variants }];
 }
 
-/** As an application tells results apart. */
+/** The result as text, as an application tells results apart. */
 function resultText({ enabled, impressionData, variant }: Toggle): string {
   const { payload } = variant;
   return [

@@ -37,7 +37,7 @@ export interface ArchivedRun {
   readonly firstId: number;
   readonly lastId: number;
   readonly chain: number;
-  /** In order, each of which reaches further than the one before. */
+  /** Segments in order, each of which reaches further than the one before. */
   readonly segments: readonly ArchivedSegment[];
 }
 

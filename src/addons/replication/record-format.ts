@@ -46,7 +46,7 @@ export const PART_BYTES_MAX = 512 * 1024;
 
 /** A start of a node: what tells it from every other one, and how it is reached. */
 export interface NodeIdentity {
-  /** As the operator named it. */
+  /** The node as the operator named it. */
   readonly node: string;
   /** Eight hexadecimal digits, drawn at each start. */
   readonly run: string;

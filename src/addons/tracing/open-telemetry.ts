@@ -9,7 +9,7 @@ import { traceParent } from '../../http/serving/request-identity.ts';
 import type { RequestTrace, Tracer } from '../../http/serving/tracer.ts';
 import type { TransportRequestHead } from '../../http/transport/transport.ts';
 
-/** As the collector is to be sent them. */
+/** Protocols by which spans are sent to the collector. */
 export const TRACE_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 export type TraceProtocol = (typeof TRACE_PROTOCOLS)[number];
 

@@ -3,7 +3,7 @@
 /** Fewer characters are guessed, whatever they are. */
 export const PASSWORD_LENGTH_MIN = 10;
 
-/** In UTF-8. Longer than any sentence that somebody types, and nothing to hash. */
+/** Bytes in UTF-8: longer than any sentence that somebody types, and nothing to hash. */
 export const PASSWORD_BYTES_MAX = 512;
 
 /** From here on, length makes up for a lack of other kinds of characters. */

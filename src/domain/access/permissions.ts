@@ -46,7 +46,7 @@ const environment = (displayName: string): PermissionRow => ({
   displayName,
 });
 
-/** In the order of their ids, which are part of the interface: rows are added at the end only. */
+/** Permissions in the order of their ids, which are part of the interface: rows are added at the end only. */
 const ROWS = {
   CREATE_PROJECT: root('project:create', 'Create projects'),
   CREATE_CONTEXT_FIELD: root('targeting:write', 'Create context fields'),

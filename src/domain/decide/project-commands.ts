@@ -71,7 +71,7 @@ export function createProject(world: World, command: CreateProject, context: Dec
   return [created, { type: 'project-user-added', ...inProject(id), data: owner, preData: null }];
 }
 
-/** In the order of the service's environments, regardless of their order in the request. */
+/** Environments in the order of the service, regardless of their order in the request. */
 function newProjectEnvironments(
   world: World,
   wanted: readonly string[] | undefined,

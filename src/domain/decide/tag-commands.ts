@@ -122,7 +122,7 @@ export const takenTag = ({ type, value }: Tag): Refusal =>
 export interface DeleteTag {
   readonly type: 'delete-tag';
   readonly tag: Tag;
-  /** Those that had the tag when it was looked for; a flag that has got it since keeps it. */
+  /** Flags that had the tag when it was looked for; a flag that has got it since keeps it. */
   readonly flags: readonly string[];
 }
 

@@ -4,7 +4,7 @@
  */
 import { type AddressRange, isWithin, parseAddress } from '../flags/address.ts';
 
-/** In microseconds: of parsing one, and of comparing it. */
+/** Microseconds of parsing one address, and of comparing it. */
 export const ADDRESS_COST = 8;
 
 const PARSED_AT_ONCE = 50;

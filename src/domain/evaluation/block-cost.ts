@@ -5,7 +5,7 @@ import type { CompiledScope } from './rules.ts';
 import type { Run } from './run.ts';
 import { segmentCost } from './segment-test.ts';
 
-/** In about microseconds at worst, what is tested at once. */
+/** The cost of the tests that are done at once, in about microseconds at worst. */
 export const AT_ONCE_COST_MAX = 2_000;
 
 export class BlockCost {

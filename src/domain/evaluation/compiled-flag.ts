@@ -38,7 +38,7 @@ export interface CompiledFlag {
   readonly dependencies: readonly Dependency[];
   /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everybody". */
   readonly isOn: boolean;
-  /** Those that are not disabled, in order. */
+  /** Strategies that are not disabled, in order. */
   readonly strategies: readonly CompiledStrategy[];
   readonly disabledStrategies: readonly Strategy[];
   /** Of the flag, for strategies that have none of their own. */

@@ -28,7 +28,7 @@ export class Evaluator {
   readonly #scope: CompiledScope;
   readonly #sorted: SortedFlags;
   readonly #around: Surroundings;
-  /** Those that were looked up: many flags may have the same. */
+  /** Parents that were looked up: many flags may have the same. */
   readonly #parents = new Map<string, CompiledFlag>();
 
   constructor({ flags, ...around }: Surroundings & { readonly flags: Iterable<Flag> | SortedFlags }) {

@@ -29,7 +29,7 @@ export interface Explanation {
   readonly outcome: Outcome;
   readonly decidedBy: DecidedBy;
   readonly parents: readonly ParentResult[];
-  /** In order, the disabled ones last. */
+  /** Strategies in order, the disabled ones last. */
   readonly strategies: readonly StrategyResult[];
   /** Null when there was nothing to choose from. */
   readonly variant: VariantResult | null;

@@ -97,7 +97,7 @@ export class Ending {
     this.length = this.#bytes.length;
   }
 
-  /** As it is cut behind `begunBytes` bytes of a block. */
+  /** The text as it is cut behind `begunBytes` bytes of a block. */
   behind(begunBytes: number): CutEnding {
     let cut = this.#cuts[begunBytes];
     if (cut === undefined) {

@@ -25,7 +25,7 @@ export interface Outcome {
   /** Null when the flag is off, or on without a variant. */
   readonly variant: Variant | null;
   readonly reason: Reason;
-  /** As the frontend API shows it, on or off. */
+  /** The flag as the frontend API shows it, on or off. */
   readonly toggle: Toggle;
   /** For whoever sends outcomes in one form or another, to keep what it made of this one. */
   readonly rendered: Record<OutcomeForm, RenderedOutcome | null>;

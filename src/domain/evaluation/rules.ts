@@ -17,7 +17,7 @@ export interface CompiledScope extends Segments {
   flag(name: string): CompiledFlag | undefined;
 }
 
-/** In steps, because a flag may have a thousand rules. */
+/** Evaluates a flag in steps, because it may have a thousand rules. */
 export function* outcomeSteps(flag: CompiledFlag, scope: CompiledScope, run: Run): Steps<Outcome> {
   if (!flag.isOn || !scope.environmentEnabled) return flag.disabled;
   for (const dependency of flag.dependencies) {

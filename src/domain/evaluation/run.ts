@@ -15,13 +15,13 @@ export interface EvaluationInput {
   readonly contextLength: number;
   /** The moment of the evaluation, for contexts without `currentTime`. */
   readonly nowMs: number;
-  /** In [0, 1), anew at each call. */
+  /** A number in [0, 1), anew at each call. */
   random(): number;
   /** Of the machine that evaluates, for the strategy applicationHostname; null matches none. */
   readonly hostName: string | null;
 }
 
-/** In about microseconds, what is tested between two looks at the clock. */
+/** The cost of the tests between two looks at the clock, in about microseconds. */
 export const STEP_COST = 500;
 
 /** Several times what all texts of the longest context take. */

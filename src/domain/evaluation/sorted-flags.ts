@@ -51,7 +51,7 @@ class Block {
 export type FlagBlock = Pick<Block, 'flags' | 'columns' | 'hasColumns' | 'cost'>;
 
 export class SortedFlags {
-  /** In the order of the names' UTF-16 units, none of them empty. */
+  /** Blocks in the order of the names' UTF-16 units, none of them empty. */
   readonly #blocks: Block[];
   #size: number;
 

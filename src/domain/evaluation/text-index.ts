@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 /** So long a text, made by folding the longest context to lower case, has 65,536 states at most: state and unit fit into a key of 32 bits. */
 const TEXT_LENGTH_MAX = 32_768;
 
-/** Those that are kept, each of 1 MB for a text of 16,384 characters, and of 2 MB for the longest. */
+/** Indexes that are kept, each of 1 MB for a text of 16,384 characters, and of 2 MB for the longest. */
 export const TEXT_INDEXES_MAX = 4;
 
 /** Units that are indexed in one step: 0.3 ms, and ten times as long as long as the code is new to V8. */
@@ -140,10 +140,10 @@ function mixed(key: number): number {
   return hash ^ (hash >>> 13);
 }
 
-/** Those of the last texts: many constraints search the same one. */
+/** Indexes of the last texts: many constraints search the same one. */
 const indexes = new LRUCache<string, TextIndex>({ max: TEXT_INDEXES_MAX });
 
-/** In steps of V8's search, below which it is faster than an index. */
+/** Steps of V8's search, below which it is faster than an index. */
 const PLAIN_STEPS_MAX = 32_768;
 
 /** Microseconds that so many take at worst. */

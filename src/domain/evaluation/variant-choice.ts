@@ -16,7 +16,7 @@ export interface VariantChoice {
 }
 
 export interface VariantPick {
-  /** In the list. */
+  /** The position in the list. */
   readonly position: number;
   /** From 1 to the total weight; null when an override decided. */
   readonly bucket: number | null;

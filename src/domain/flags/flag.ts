@@ -13,9 +13,9 @@ import type { Variant } from './variant.ts';
 export interface FlagEnvironment {
   readonly name: string;
   readonly enabled: boolean;
-  /** In order of `sortOrder`. */
+  /** Strategies in order of `sortOrder`. */
   readonly strategies: readonly Strategy[];
-  /** In the order the client sent. */
+  /** Variants in the order that the client sent. */
   readonly variants: readonly Variant[];
 }
 

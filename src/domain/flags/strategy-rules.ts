@@ -40,7 +40,7 @@ function emptyConstraint({ constraints }: DefaultStrategy, before: DefaultStrate
   return null;
 }
 
-/** As a number or as its text. A percentage that was not sent is left to the defaults of SDKs. */
+/** Finds a wrong percentage, which is a number or its text. One that was not sent is left to the defaults of SDKs. */
 function wrongPercentage(
   { name, parameters }: DefaultStrategy,
   before: DefaultStrategy | null,

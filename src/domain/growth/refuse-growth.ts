@@ -67,7 +67,7 @@ interface Measured {
   readonly size: number;
 }
 
-/** In microseconds, with the segments as they are. A disabled strategy counts: it is switched on without a look at it. */
+/** Microseconds at worst, with the segments as they are. A disabled strategy counts: it is switched on without a look at it. */
 export function worstCost({ directory }: World, strategy: Strategy): number {
   const segments = strategy.segments.flatMap((id) => directory.segments.get(id) ?? []);
   return Math.ceil(sumOf([strategyCost(strategy), ...segments.map(segmentCost)]).worst);

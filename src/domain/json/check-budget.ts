@@ -14,7 +14,7 @@ interface Budgeted extends Config {
   unitsLeft: number;
 }
 
-/** As `v.safeParse`, within a budget of its own. */
+/** Parses as `v.safeParse` does, within a budget of its own. */
 export function parseInBudget<T>(
   schema: v.GenericSchema<unknown, T>,
   value: unknown,

@@ -64,7 +64,7 @@ export interface GrantProjectAccess extends Granted {
   readonly type: 'grant-project-access';
 }
 
-/** As `set-project-access`, but that the others keep what they have. */
+/** Gives roles as `set-project-access` does, but that the others keep theirs. */
 export function grantProjectAccess(world: World, command: GrantProjectAccess): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;

@@ -37,7 +37,7 @@ function mayHaveLook(text: string, look: string, table: readonly string[]): bool
   return at === look.length;
 }
 
-/** In lowercase between two skeletons: a capital of one script may look like a capital of another and not like its small letter. */
+/** The skeleton of the skeleton in lowercase: a capital of one script may look like a capital of another and not like its small letter. */
 const lookOf = (text: string): string => skeletonOf(skeletonOf(text).toLowerCase());
 
 const ASCII_PATTERN = /^[\x20-\x7e]*$/;

@@ -65,7 +65,7 @@ export function personalTokenDeleted({ digest, ...preData }: PersonalToken): Dom
   return { type: 'pat-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
 }
 
-/** In order of creation. */
+/** Personal tokens of the user in order of creation. */
 export function personalTokensOf(world: World, userId: number): PersonalToken[] {
   return [...world.directory.personalTokens.values()].filter((token) => token.userId === userId);
 }

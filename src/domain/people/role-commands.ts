@@ -30,7 +30,7 @@ import { allRoles, findRole, locateRole } from './roles-and-groups.ts';
 export const CUSTOM_ROLES_MAX = 200;
 export const ROLE_BYTES_MAX = 64 * 1024;
 
-/** As the request has it. */
+/** A permission as the request has it. */
 export interface SentPermission {
   readonly name: string;
   readonly environment?: string | null | undefined;

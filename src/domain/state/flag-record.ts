@@ -16,7 +16,7 @@ export interface DroppedEnvironment {
   readonly memory: StateMemory;
 }
 
-/** Those that some flags have yet to lose, in their order. `before`: how many there were before them. */
+/** Drops that some flags have yet to follow, in their order. `before`: how many there were before them. */
 export interface Drops {
   readonly before: number;
   readonly list: readonly DroppedEnvironment[];
@@ -191,13 +191,13 @@ export class ShelvedFlags {
     this.#dropsSeen = this.#drops.list.length === 0 ? null : this.records.map(FlagRecord.dropsSeen);
   }
 
-  /** Those of the records at that moment. */
+  /** The flags of the records at that moment. */
   get flags(): readonly Flag[] {
     this.#flags ??= this.#kept.map((_, at) => this.flagAt(at));
     return this.#flags;
   }
 
-  /** Those of the flags. */
+  /** The revisions of the flags. */
   get revisions(): readonly number[] {
     this.#revisions ??=
       this.#dropsSeen === null ? this.#keptRevisions : this.#kept.map((_, at) => this.revisionAt(at));

@@ -32,7 +32,7 @@ export function noProject(world: World, id: string): string {
   return `There is no project "${id}".${didYouMean(id, world.projects.keys())}`;
 }
 
-/** As `noProject`, for an environment of the service. */
+/** The message that there is no such environment of the service, with the nearest name. */
 export function noEnvironment({ directory }: World, name: string): string {
   const known = directory.environments.map((one) => one.name);
   return `There is no environment "${name}".${didYouMean(name, known)}`;
@@ -140,7 +140,7 @@ export function locateServiceAccount(world: World, id: number): User | Refusal {
   return user?.isService === true ? user : notFound(`There is no service account ${id}.`);
 }
 
-/** In order of creation; without service accounts. */
+/** Users in order of creation, without service accounts. */
 export function peopleOf({ users }: Pick<DirectoryState, 'users'>): User[] {
   return [...users.values()].filter(({ isService }) => isService !== true);
 }

@@ -40,7 +40,7 @@ export class ProjectFlags implements ShelfOwner {
   readonly #byName = new Map<string, FlagRecord>();
   readonly #shelves: FlagShelf[] = [];
   #drops: Drops = { before: 0, list: [] };
-  /** Those that have yet to be looked at after the last drop. */
+  /** Records that have yet to be looked at after the last drop. */
   #unsettled: Iterator<FlagRecord> | null = null;
   #activeCount = 0;
   /** By environment: flags that are enabled there and not archived. */
@@ -58,7 +58,7 @@ export class ProjectFlags implements ShelfOwner {
     return this.#byName.has(name);
   }
 
-  /** In the order of creation, as are `values` and the pairs. */
+  /** Names in the order of creation, as are `values` and the pairs. */
   keys(): IterableIterator<string> {
     return this.#byName.keys();
   }

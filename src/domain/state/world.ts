@@ -45,7 +45,7 @@ export interface ProjectState {
   readonly defaultStrategies: Map<string, DefaultStrategy>;
   /** Group id → role id. */
   readonly groups: Map<number, number>;
-  /** In creation order, archived flags included. */
+  /** Flags in order of creation, archived ones included. */
   readonly flags: ProjectFlags;
   /** Id of the last event that changed the project or anything in it. */
   revision: number;
@@ -106,7 +106,7 @@ export interface PersonalToken {
 /** The password of a user who has one. */
 export interface Password {
   readonly userId: number;
-  /** As src/domain/access/password-hash.ts writes it. The password itself is stored nowhere. */
+  /** The hash as src/domain/access/password-hash.ts writes it. The password itself is stored nowhere. */
   readonly hash: string;
   readonly changedAt: string;
 }
@@ -142,7 +142,7 @@ export interface DirectoryState extends KindMaps {
   readonly roles: Map<number, CustomRole>;
   /** By id, in order of creation. */
   readonly groups: Map<number, Group>;
-  /** In order of sortOrder, then creation. */
+  /** Environments in order of sortOrder, then creation. */
   environments: readonly Environment[];
   /** Digest → token. */
   readonly apiTokens: Map<string, ApiToken>;

@@ -43,7 +43,7 @@ export interface HourCounts {
 
 /** What whoever shows a flag by itself asks besides. */
 export interface FlagsUse extends FlagsSeen {
-  /** In the running hour, by environment; not those in which nothing was counted. */
+  /** The counts of the running hour, by environment; without those in which nothing was counted. */
   hour(name: string): ReadonlyMap<string, HourCounts>;
   /** Grows once a minute: within it, what is shown of `hour` may stay as it is. */
   readonly step: number;

@@ -9,7 +9,7 @@ export interface SignIns {
   readonly failedCount: number;
 }
 
-/** As it is saved. */
+/** The sign-ins of a user as they are saved. */
 export type SignInRow = readonly [userId: number, lastMs: number | null, failedCount: number];
 
 const NONE: SignIns = { lastMs: null, failedCount: 0 };

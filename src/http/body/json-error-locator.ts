@@ -16,7 +16,7 @@ export interface TextPlace {
   readonly column: number;
 }
 
-/** Of what the text is a part, and where it begins there. */
+/** The text that this one is a part of, and where it begins there. */
 export interface TextOrigin {
   readonly whole: string;
   readonly start: TextPlace;

@@ -15,7 +15,7 @@ export type PartPath = readonly (string | number)[];
 export interface JsonPart {
   /** Names and positions from the whole document to this part. */
   readonly path: PartPath;
-  /** Of an opened list or object: an empty one. Its parts follow. */
+  /** The value; for an opened list or object an empty one, whose parts follow. */
   readonly value: JsonValue;
 }
 
@@ -26,7 +26,7 @@ export interface JsonPartsOptions {
   isOpened(path: PartPath): boolean;
   /** Whether the value at this path is stepped over; it may be anything then, and be no JSON. */
   isSkipped?(path: PartPath): boolean;
-  /** Of one part. */
+  /** The most bytes of one part. */
   readonly partBytesMax: number;
   readonly limits: JsonLimits;
 }

@@ -44,7 +44,7 @@ const CLOSING = [0x5d, 0x7d] as const;
 const areLists: boolean[] = [];
 /** Items or fields begun so far; 1 when it is empty, too. */
 const lengths: number[] = [];
-/** Of an object: where the name of the field that is being read begins; -1 before it. */
+/** Where the name of the field of an object that is being read begins; -1 before it. */
 const nameStarts: number[] = [];
 
 /** Bytes are enough to look at, since none of a multi-byte character is an ASCII one. */

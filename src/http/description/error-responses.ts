@@ -18,7 +18,7 @@ export interface SurfaceRoute {
 interface Described {
   /** When it happens: the description of the response. */
   readonly when: string;
-  /** Of the example. */
+  /** The message of the example. */
   readonly message: string;
 }
 
@@ -161,7 +161,7 @@ interface ErrorGroup {
   readonly names: readonly ErrorName[];
   /** Whether their body has only a message. */
   readonly isMessageOnly: boolean;
-  /** Of the surface, where its errors are not the common ones. */
+  /** The errors of the surface where they are not the common ones. */
   readonly own: ErrorShape['own'];
 }
 

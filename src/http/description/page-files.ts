@@ -22,7 +22,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** Of every response: nothing is guessed, nothing is told to other sites, no other window reaches in. */
+/** Headers of every response: nothing is guessed, nothing is told to other sites, no other window reaches in. */
 const COMMON_HEADERS = [
   'x-content-type-options',
   'nosniff',

@@ -1,6 +1,6 @@
 /** `fetch` for a server that is trusted with identities, and not with this server's memory. */
 
-/** Of a reply. The largest, keys and the provider's description, have some tens of KiB. */
+/** Bytes of a reply. The largest, keys and the provider's description, have some tens of KiB. */
 export const REPLY_BYTES_MAX = 1024 * 1024;
 
 /** Rejects once a reply is longer. Redirects are not followed: an endpoint stands where its provider says. */

@@ -36,7 +36,7 @@ export const RUNNING_MAX = 20;
 const LOGGED_MAX = 10;
 const LOGGED_PERIOD_MS = 60_000;
 
-/** Of the sign-in page, to come back to: what stands behind `#`. */
+/** The place of the console to come back to, which stands behind `#`. */
 const PLACE_PATTERN = /^\/[\x21-\x7e]{0,500}$/;
 
 export interface OidcOptions {

@@ -56,7 +56,7 @@ const LEFT_OUT: ReadonlyMap<string, Translated> = new Map([
 
 const NO_FIELD = leaveOut('it compares a field whose name flagd cannot read');
 
-/** As the evaluation does: empty values match nothing, and spaces around the others do not count. */
+/** The values as the evaluation takes them: empty ones match nothing, and spaces around the others do not count. */
 function valuesOf({ values = [] }: ConstraintSource): string[] {
   return values.filter((value) => value !== '').map((value) => value.trim());
 }

@@ -42,7 +42,7 @@ export class FlagdDocuments {
   readonly #engine: Engine;
   readonly #whole: CachePart<string, Entry>;
   readonly #narrowed: CachePart<string, Entry>;
-  /** Those that are made at the moment, by what SDKs get. */
+  /** Documents that are made at the moment, by what SDKs get. */
   readonly #pending = new Map<EncodedBody, Promise<FlagdDocument>>();
 
   constructor(engine: Engine) {

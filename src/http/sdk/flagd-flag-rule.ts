@@ -15,7 +15,7 @@ import { constraintRule, fieldRule, ifGiven, isOneOf, USER } from './flagd-const
 export interface RuleScope {
   readonly environment: string;
   readonly environmentEnabled: boolean;
-  /** Those that the token covers and that are not archived. */
+  /** A flag that the token covers and that is not archived. */
   flag(name: string): Flag | undefined;
   segment(id: number): SegmentSource | undefined;
 }
@@ -35,7 +35,7 @@ function ownRule(flag: Flag, { environment, environmentEnabled, segment }: RuleS
   return hasVariants ? leaveOut('it has variants, which flagd chooses by another hash') : rule;
 }
 
-/** As in SDKs, a parent with parents of its own allows nobody. A rule would be repeated in every child, so there is none. */
+/** A parent with parents of its own allows nobody, as in SDKs. A rule would be repeated in every child, so there is none. */
 function parentRule(dependency: Flag['dependencies'][number], scope: RuleScope): Translated {
   const parent = scope.flag(dependency.feature);
   if (parent === undefined || parent.dependencies.length > 0) return false;

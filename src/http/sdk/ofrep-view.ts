@@ -40,7 +40,7 @@ export function evaluationView({ name, enabled, variant, reason }: Outcome) {
   };
 }
 
-/** In the type that it says it has; as the text that it is where that is impossible. Undefined when there is none. */
+/** The payload in the type that it says it has; as the text that it is where that is impossible. Undefined when there is none. */
 function payloadOf(variant: Variant | null): unknown {
   const payload = variant?.payload;
   if (payload === undefined) return undefined;

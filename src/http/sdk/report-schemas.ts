@@ -5,7 +5,7 @@ import { list } from '../../domain/json/list-schema.ts';
 import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
 import type { ItemsOfBody } from '../serving/route.ts';
 
-/** As in what applications send: `toggles` by the name of the flag. */
+/** Counts as applications send them: `toggles` by the name of the flag. */
 interface SentCounts {
   readonly yes: number;
   readonly no: number;

@@ -152,11 +152,11 @@ interface ReportRoutesOptions {
   readonly side: Side;
   /** Before the paths, below the prefix of the surface. */
   readonly below: string;
-  /** Of the operations: `Client` or `Frontend`. */
+  /** The tag of the operations: `Client` or `Frontend`. */
   readonly tag: string;
 }
 
-/** Of an application itself; both sides have them. */
+/** Routes for the reports of an application itself; both sides have them. */
 export function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): readonly Route[] {
   const { status } = acknowledge(side).response;
   return [
@@ -189,7 +189,7 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
   ];
 }
 
-/** Of Unleash Edge, for the applications behind it. */
+/** Routes for the reports of Unleash Edge, for the applications behind it. */
 export const bulkReportRoutes: readonly Route[] = [
   readRoute({
     method: 'POST',

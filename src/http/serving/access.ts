@@ -21,13 +21,13 @@ export const API_TOKEN_USER_ID = -42;
 export const UNKNOWN_USER_ID = -1;
 
 export interface Caller {
-  /** Of its token; `anyone` where authentication is off. */
+  /** The kind of its token; `anyone` where authentication is off. */
   readonly kind: ApiTokenType | 'user' | 'anyone';
   readonly actor: Actor;
   readonly user: User | null;
-  /** As it was when the caller was recognised; null for one without an API token. */
+  /** The token as it was when the caller was recognised; null for one without an API token. */
   readonly token: ApiToken | null;
-  /** Those that apply everywhere: the caller's own root role, and those of the caller's groups. */
+  /** Roles that apply everywhere: the caller's own root role, and those of the caller's groups. */
   readonly roles: readonly Role[];
   /** Ids of the caller's groups. */
   readonly groups: readonly number[];
@@ -70,7 +70,7 @@ const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
 interface Remembered {
   readonly caller: Caller;
-  /** Of the token. */
+  /** The digest of the token. */
   readonly digest: string;
   /** When its use was told last, in milliseconds since 1970. */
   toldAtMs: number;
@@ -242,7 +242,7 @@ function callerOfUser(world: World, user: User, expiresAt: number): Caller {
 /** Under which a user makes changes. */
 const actingName = ({ id, username, email }: User): string => username ?? email ?? String(id);
 
-/** As whom a user makes changes; nobody in particular where there is no such user. */
+/** The actor as whom a user makes changes; nobody in particular where there is no such user. */
 export function actorOf({ directory }: World, userId: number | null): Actor {
   const user = userId === null ? undefined : directory.users.get(userId);
   return user === undefined ? NOBODY.actor : { name: actingName(user), userId: user.id };

@@ -16,7 +16,7 @@ const BYTES_EACH = 256;
 
 const MULTIPLIED_SHARE = 1 / 4;
 
-/** Of the cache, for what open streams need: it cannot be evicted, so streams that would take more are refused. */
+/** The share of the cache for what open streams need: it cannot be evicted, so streams that would take more are refused. */
 const RESERVED_SHARE = 1 / 2;
 
 export interface CachePartOptions<K, V> {
@@ -109,7 +109,7 @@ export class Cache {
     this.#multiplied = new Account(bytesMax * MULTIPLIED_SHARE, this.#all);
   }
 
-  /** Of all parts. */
+  /** Bytes of all parts. */
   get bytes(): number {
     return this.#all.bytes;
   }
@@ -210,7 +210,7 @@ const caches = new WeakMap<World['memory'], Cache>();
 
 export interface CacheOwner {
   readonly world: World;
-  /** Of the state; without effect where the cache is there already. */
+  /** The budget of the state; without effect where the cache is there already. */
   readonly memoryBudgetBytes?: number;
 }
 

@@ -19,9 +19,9 @@ export interface Call {
   endedAt: number;
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
-  /** Of the surface. */
+  /** The surface that the path belongs to. */
   surface: Surface | null;
-  /** Of the path, once a route has been found. */
+  /** The parameters of the path, once a route has been found. */
   params: Params | null;
   /** Once it is known. */
   caller: Caller | null;

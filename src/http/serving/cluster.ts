@@ -11,10 +11,10 @@ export interface ClusterAccess {
   readonly atLeast: AtLeast;
 }
 
-/** Of every response to a write: all that the write made is in reads that ask for at least this event. */
+/** A header of every response to a write: all that the write made is in reads that ask for at least this event. */
 export const EVENT_ID_HEADER = 'flagstaff-event-id';
 
-/** Of a request: the event that the response has to show. */
+/** A header of a request: the event that the response has to show. */
 export const AT_LEAST_HEADER = 'flagstaff-at-least';
 
 /** Followers are milliseconds behind. One that is further behind should not hold up a client. */
@@ -29,7 +29,7 @@ export const WAITING_MAX = 1_000;
  */
 export const STRANGERS_WAITING_MAX = 100;
 
-/** Of the bodies of requests that wait. Protects memory. */
+/** Bytes of the bodies of requests that wait. Protects memory. */
 export const WAITING_BODIES_BYTES_MAX = 16 * 1024 * 1024;
 
 const NOT_YET = refuse(

@@ -16,7 +16,7 @@ export type Effort = 'fast' | 'thorough';
 /** Bodies that clients may wait for. Beyond it they get theirs uncompressed, at once. */
 const WAITING_MAX = 64;
 
-/** Of all bodies that wait: each is held until its turn, also where its readers have left. */
+/** Bytes of all bodies that wait: each is held until its turn, also where its readers have left. */
 export const COMPRESSING_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bodies that wait for being made smaller. Beyond it they stay as they are. */

@@ -72,7 +72,7 @@ class Dispatcher {
   readonly #writes: WritePath;
   readonly #pieces = new PiecesOfBodies();
   readonly meters: RouteMeter[];
-  /** Of all routes, with the prefix of every path: a mistyped path may be near to one. */
+  /** The paths of all routes, with their prefixes: a mistyped path may be near to one. */
   readonly #patterns: readonly string[];
   readonly longRequests: LongRequests;
 

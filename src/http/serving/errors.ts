@@ -30,7 +30,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
   InternalError: 500,
 };
 
-/** Of requests that the transport refuses before they reach the routes, by status. */
+/** Names of the errors of requests that the transport refuses before they reach the routes, by status. */
 const TRANSPORT_NAMES = {
   400: 'ValidationError',
   408: 'RequestTimeoutError',
@@ -45,7 +45,7 @@ const TRANSPORT_NAMES = {
 
 export type TransportErrorName = (typeof TRANSPORT_NAMES)[keyof typeof TRANSPORT_NAMES];
 
-/** In seconds. Long enough for most stalls, and short enough that a client does not give up. */
+/** Seconds, long enough for most stalls, and short enough that a client does not give up. */
 const RETRY_AFTER_SECONDS = '1';
 
 /** The same after too many attempts: until the first of them is forgotten. */
@@ -75,7 +75,7 @@ export interface HttpError {
 
 /** How a surface words its errors. */
 export interface ErrorShape {
-  /** Those whose body has only a message; the others are described by the common schema of errors. */
+  /** Errors whose body has only a message; the others are described by the common schema of errors. */
   readonly messageOnly: ReadonlySet<ErrorName>;
   /** Where every error has a body of another shape: its schema, and an example of it with this message. */
   readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
@@ -83,7 +83,7 @@ export interface ErrorShape {
   bodyOf(error: HttpError, id: string, params: Params | null): unknown;
 }
 
-/** Of every surface that names no shape of its own. */
+/** The errors of every surface that names no shape of its own. */
 export const COMMON_ERRORS: ErrorShape = { messageOnly: new Set(), bodyOf: commonBody };
 
 function commonBody({ name, message, details }: HttpError, id: string): ErrorBody | { msg: string }[] {

@@ -54,7 +54,7 @@ function withoutCoding(etag: string): string {
   return etag.replace(/:(?:gzip|br)"$/, '"');
 }
 
-/** In the tag of a flag as those get it whose favorite it is. */
+/** The mark in the tag of a flag for those whose favorite it is. */
 export const FAVORITE_TAG = '-f';
 
 /** The tag of the flag itself: whether it was evaluated meanwhile, is whose favorite, or came in which coding is no reason to refuse a change of it. */
@@ -62,7 +62,7 @@ export function ofFlagItself(etag: string): string {
   return withoutCoding(etag).replace(/^("[0-9]+)(?:-s[0-9a-z]+)?(?:-f)?-/, '$1-');
 }
 
-/** In quotes. `tag` tells apart all that a path can show at one revision. */
+/** The ETag, in quotes. `tag` tells apart all that a path can show at one revision. */
 export function etagOf({ lineage }: World, revision: number, tag = ''): string {
   return `"${revision}${tag}-${lineage.nameAt(revision)}"`;
 }

@@ -23,7 +23,7 @@ const LAST_BLOCK = [0x03, 0x00] as const;
 /** Smaller pieces, such as the commas between others, are stored. */
 const COMPRESSED_BYTES_MIN = 128;
 
-/** Of a stored block: its kind, its length, and the length again with all bits turned. */
+/** Bytes of the header of a stored block: its kind, its length, and the length again with all bits turned. */
 const STORED_HEADER_BYTES = 5;
 
 interface Compressed {

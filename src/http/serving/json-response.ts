@@ -9,7 +9,7 @@ const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'];
 
 export const JSON_HEADERS = ResponseHeaders.of(...JSON_TYPE, ...UNCACHED);
 
-/** Of a response without a body. */
+/** Headers of a response without a body. */
 export const EMPTY_HEADERS = ResponseHeaders.of(...UNCACHED);
 
 /** What has a tag may be kept by the client itself, and must be asked for again with that tag. */
@@ -53,7 +53,7 @@ export class TaggedResponse implements HttpResponse {
 /** RFC 9110 §15.4.5: what decides whether a cache may go on using what it has. */
 const NOT_MODIFIED_HEADERS = ['etag', 'vary', 'cache-control'];
 
-/** In the coding that the client likes best. `extraHeaders`: name, value, name, value. */
+/** A response with an ETag, in the coding that the client likes best. `extraHeaders`: name, value, name, value. */
 export function taggedResponse(
   etag: string,
   body: HttpResponse['body'],

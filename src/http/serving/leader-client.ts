@@ -12,7 +12,7 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 
-/** Of a request that a follower hands on; its value is the follower's name. */
+/** The header of a request that a follower hands on; its value is the follower's name. */
 export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 
 /** What the leader decides by, and what its logs and traces tell. */
@@ -33,7 +33,7 @@ const REQUEST_HEADERS = [
   'tracestate',
 ] as const;
 
-/** Those of one connection, those that depend on who asked, and those that the transport writes. */
+/** Headers of one connection, headers that depend on who asked, and headers that the transport writes. */
 const DROPPED_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -87,7 +87,7 @@ const UNKNOWN = refuse(
 );
 
 export interface LeaderClientOptions {
-  /** Of this node. */
+  /** The name of this node. */
   readonly node: string;
   /** Where the leader is reached, such as `http://flags-1:4242`; null while none is known. */
   leaderAddress(): string | null;

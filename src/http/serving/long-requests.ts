@@ -24,7 +24,7 @@ const REST_FACTOR = 4;
 /** Nobody else wants the loop when there was no request of another caller for so long. */
 const OTHERS_MS = 1_000;
 
-/** Of pages: what a visitor's context takes. Evaluating for it costs about the same for everybody. */
+/** Bytes that a visitor's context takes. Evaluating for it costs about the same for everybody. */
 const SPARED_BODY_BYTES_MAX = 4 * 1024;
 
 /**
@@ -88,7 +88,7 @@ export class LongRequests {
     this.#accounts.chargeCaller(caller, heldMs);
   }
 
-  /** Of slices and other pieces too, which are charged where they run. */
+  /** Milliseconds of slices and other pieces too, which are charged where they run. */
   get chargedMs(): number {
     return this.#accounts.chargedMs;
   }

@@ -8,7 +8,7 @@ export const SECONDS_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
 
-/** Of each route, in seconds: few, because there are more than a hundred routes. */
+/** Buckets of each route, in seconds: few, because there are more than a hundred routes. */
 export const ROUTE_SECONDS_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5] as const;
 
 /** Upper bounds of numbers of frames in a batch. */

@@ -26,7 +26,7 @@ export class CommitMeter {
 }
 
 export interface MetricsSources {
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
   readonly recoveryMs: number;
   readonly historyCheck: HistoryCheck;
@@ -40,7 +40,7 @@ export interface MetricsSources {
   /** Up to date at the moment of the call. */
   routes(): readonly RouteMeter[];
   readonly usage: Usage;
-  /** Of this node; null where it serves alone. */
+  /** The view of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Milliseconds since 1970. */
   now(): number;

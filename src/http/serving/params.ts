@@ -27,7 +27,7 @@ export const PARAM_NAMES = [
 
 export type ParamName = (typeof PARAM_NAMES)[number];
 
-/** Of one request, by name, decoded. A route's handler reads only those in its path; there are no others. */
+/** Parameters of one request, by name, decoded. A route's handler reads only those in its path; there are no others. */
 export type Params = { readonly [Name in ParamName]: string };
 
 /** The names in a pattern such as `/projects/:projectId`, in its order. */

@@ -18,7 +18,7 @@ import { inBriefSlices, type SliceOwner } from './slices.ts';
 /** A smaller body takes some 50 µs in one go. */
 const CUT_BYTES_MIN = 4 * 1024;
 
-/** Of the bodies that wait to be read. Beyond it they are read in one go, which keeps more from arriving. */
+/** Bytes of the bodies that wait to be read. Beyond it they are read in one go, which keeps more from arriving. */
 const WAITING_BYTES_MAX = 16 * 2 ** 20;
 
 export class PiecesOfBodies {

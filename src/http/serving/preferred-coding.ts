@@ -1,7 +1,7 @@
 /** Which content coding a client likes best. */
 import Negotiator from 'negotiator';
 
-/** In the order in which the server likes them. */
+/** Codings in the order in which the server likes them. */
 const CODINGS = ['br', 'gzip', 'identity'] as const;
 
 export type ContentCoding = (typeof CODINGS)[number];

@@ -40,7 +40,7 @@ export const LAG_MS_MAX = 5_000;
 export interface ProbeOptions {
   readonly engine: Engine;
   readonly historyCheck: HistoryCheck;
-  /** Of this node; null where it serves alone. */
+  /** The view of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */
   readonly metrics: MetricsPage | null;

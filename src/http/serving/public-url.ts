@@ -1,7 +1,7 @@
 /** Where people reach this server. */
 import type { RequestContext } from './route.ts';
 
-/** As the operator says it, or else as the caller wrote it. A proxy may have ended HTTPS, which the browser says by the origin of its page. */
+/** The URL as the operator says it, or else as the caller wrote it. A proxy may have ended HTTPS, which the browser says by the origin of its page. */
 export function publicUrl(context: RequestContext<unknown>): string {
   const { publicOrigin, basePath } = context.streaming;
   const host = context.header('host');

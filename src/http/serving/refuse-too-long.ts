@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { UNREAD_BYTES_MAX } from '../transport/transport-limits.ts';
 
-/** Of one response, as it is sent. */
+/** Bytes of one response, as it is sent. */
 export const RESPONSE_BYTES_MAX = UNREAD_BYTES_MAX;
 
 export function refuseTooLong({ body }: Pick<HttpResponse, 'body'>): Refusal | null {

@@ -10,7 +10,7 @@ export function givenRequestId(head: TransportRequestHead): string {
   return id !== '' && REQUEST_ID_PATTERN.test(id) ? id : '';
 }
 
-/** Of the header `traceparent`: https://www.w3.org/TR/trace-context/#traceparent-header. */
+/** The form of the header `traceparent`: https://www.w3.org/TR/trace-context/#traceparent-header. */
 const TRACE_PARENT_PATTERN =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 

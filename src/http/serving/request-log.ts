@@ -22,7 +22,7 @@ export const REFUSED_LOGINS_PERIOD_MS = 60_000;
 export interface ServedRequest {
   /** Null where the parser could make nothing of the request. */
   readonly head: TransportRequestHead | null;
-  /** As the event log names it; absent before the caller is known. */
+  /** The caller as the event log names it; absent before the caller is known. */
   readonly actor?: string | undefined;
   readonly requestId: string;
   /** The `id` in the body of an error; empty for a success. */

@@ -36,7 +36,7 @@ export class ResponseCoder {
     gzip: new Map(),
     br: new Map(),
   };
-  /** Those in pieces take little, and go with the responses that they were made of. */
+  /** Responses in pieces, which take little, and go with the responses that they were made of. */
   readonly #inPieces = new WeakMap<TaggedResponse, TaggedResponse>();
 
   constructor(cache: Cache) {

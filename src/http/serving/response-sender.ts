@@ -64,7 +64,7 @@ export class ResponseSender {
   readonly #options: SenderOptions;
   readonly #engine: Engine;
   readonly #log: RequestLog;
-  /** Of requests without a route. */
+  /** The meter of requests without a route. */
   readonly unmatched = new RouteMeter('', 'none');
   /** Whether it matters when a request came. */
   readonly isTimed: boolean;

@@ -55,7 +55,7 @@ interface Tree<T> {
   last: PlainMatch<T> | null;
   readonly root: Branch<T>;
   readonly trunk: Trunk<T>;
-  /** Of patterns without parameters, by method and path. Saves searching those that SDKs ask for all the time. */
+  /** Matches of patterns without parameters, by method and path. Saves searching those that SDKs ask for all the time. */
   readonly plain: Map<string, Map<string, PlainMatch<T>>>;
 }
 

@@ -28,7 +28,7 @@ export type Schema = v.GenericSchema;
 
 /** The part of a request that a handler sees. */
 export interface RequestContext<Body> {
-  /** As the caller sees it (visible-world.ts). */
+  /** The state as the caller sees it (visible-world.ts). */
   readonly world: World;
   readonly engine: Engine;
   readonly reads: LogReads;
@@ -42,15 +42,15 @@ export interface RequestContext<Body> {
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
   readonly asker: Asker;
   readonly params: Params;
-  /** Of the query string, by name; empty when absent. */
+  /** A parameter of the query string, by name; empty when absent. */
   query(name: string): string;
   /** All values of a parameter that may be repeated. */
   queryAll(name: string): readonly string[];
   /** The query string as it was sent, without the question mark; empty when there is none. */
   readonly rawQuery: string;
-  /** Of the request, by its name in lower case; empty when absent. */
+  /** A header of the request, by its name in lower case; empty when absent. */
   header(name: string): string;
-  /** Of the caller, as far as trusted proxies say who that is; empty once the client has gone. */
+  /** The address of the caller, as far as trusted proxies say who that is; empty once the client has gone. */
   remoteAddress(): string;
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
@@ -90,7 +90,7 @@ interface RouteBase extends Need {
   readonly locate?: Locate<object>;
   /** Parameters of the query string, all optional, by name: for the description. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
-  /** Of the request's body; absent where none is read. */
+  /** The schema of the request's body; absent where none is read. */
   readonly body?: v.GenericSchema;
   /** True: a request without a body counts as one with `{}`. */
   readonly bodyIsOptional?: true;
@@ -154,7 +154,7 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
 /** What a stream begins with once it may: the newest event that it shows at first, and who writes to it. */
 export interface StreamOpening {
   readonly revision: number;
-  /** Of the response, whose status is 200. */
+  /** The headers of the response, whose status is 200. */
   readonly headers: ResponseHeaders;
   /** Called when everything up to `revision` is durable and the response has begun. */
   begin(stream: ResponseStream): void;

@@ -20,10 +20,10 @@ export interface RuleWarning {
 /** A header has to hold them. */
 export const RULE_WARNINGS_MAX = 5;
 
-/** In microseconds at worst, what is told: some slices of the event loop. */
+/** The least cost that is told, in microseconds at worst: some slices of the event loop. */
 export const TOLD_COST_MIN = 20_000;
 
-/** Of what `events`, applied already, have put into the state. */
+/** Warns of the rules that `events`, applied already, have put into the state. */
 export function ruleWarnings(world: World, events: readonly DomainEvent[]): readonly RuleWarning[] {
   const warnings: RuleWarning[] = [];
   for (const event of events) {

@@ -12,12 +12,12 @@
 
 const NAME = 'flagstaff_session';
 
-/** Of a secret: 256 bits in base64url. */
+/** The form of the value: an event id, and a secret of 256 bits in base64url. */
 const VALUE = '([0-9]{1,15})-([A-Za-z0-9_-]{43})';
 
 export interface SessionCookie {
   readonly secret: string;
-  /** Of the event that began the session. */
+  /** The id of the event that began the session. */
   readonly eventId: number;
 }
 

@@ -15,13 +15,13 @@ export function setSliceMs(ms = SLICE_MS): void {
 
 /** Work of so few slices is short: it goes before long work, so that a small request does not wait for all large ones. */
 const SHORT_SLICES = 2;
-/** Of so many slices, one is for long work if any waits. */
+/** One of so many slices is for long work if any waits. */
 const LONG_EVERY = 3;
 
 /** The same for work that nobody waits for, many times a second: other requests must not notice it. */
 const BRIEF_SLICE_MS = 0.25;
 
-/** Those that wait for their slice, in the order of their turns. */
+/** Work that waits for its slice, in the order of turns. */
 const short: (() => void)[] = [];
 const long: (() => void)[] = [];
 /** Whether a slice has run in this round. */
@@ -56,7 +56,7 @@ function begin(): void {
   });
 }
 
-/** Of work that somebody asked for: it stops when nobody waits for it any more, and is charged to who asked. */
+/** The owner of work that somebody asked for: it stops when nobody waits for it any more, and is charged to who asked. */
 export interface SliceOwner {
   readonly signal?: AbortSignal;
   /** The work has held the event loop for so many milliseconds. */

@@ -56,7 +56,7 @@ export interface SurfaceAccess {
   readonly credentials: string;
 }
 
-/** Of a surface for those who are not signed in, on which pages of other sites must not write all the same. */
+/** The access of a surface for those who are not signed in, on which pages of other sites must not write all the same. */
 export const FOR_ALL: SurfaceAccess = {
   unauthenticated: refuse('AuthenticationRequired', 'Sign in first.'),
   refuse: () => null,

@@ -19,7 +19,7 @@ function shortened(path: string): string {
 
 interface KnownRoutes<T> {
   readonly matcher: RouteMatcher<T>;
-  /** Of all routes, with the prefix of every path. */
+  /** The paths of all routes, with their prefixes. */
   readonly patterns: readonly string[];
 }
 

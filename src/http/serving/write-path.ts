@@ -115,7 +115,7 @@ export class WritePath {
     else this.#sender.fail(call, outcome.error);
   }
 
-  /** In a cluster, the event that reads elsewhere have to ask for to show what the write made. */
+  /** Adds, in a cluster, the event that reads elsewhere have to ask for to show what the write made. */
   #withEventId(response: HttpResponse): HttpResponse {
     if (!this.#isClustered) return response;
     const { status, headers, body } = response;

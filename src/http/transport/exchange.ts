@@ -81,7 +81,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     request.connection = this;
   }
 
-  /** Of the other end of the connection; empty once the client has gone. */
+  /** The address of the other end of the connection; empty once the client has gone. */
   protected abstract peerAddress(): string;
 
   remoteAddress(): string {
@@ -206,7 +206,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     return new BodyCollector({ bytesMax: limits.bodyBytesMax, budget: bodies, owner: this });
   }
 
-  /** In a later turn, because this happens within the callback of another connection. */
+  /** Refuses in a later turn, because this happens within the callback of another connection. */
   bodyEvicted(): void {
     setImmediate(() => this.refuse(BODIES_TOO_MANY, true));
   }

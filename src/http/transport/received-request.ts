@@ -51,7 +51,7 @@ const LENGTH_PATTERN = /^[0-9]{1,15}$/;
 /** `close` as one of the options of a Connection header. */
 const CLOSE_PATTERN = /(^|,)[ \t]*close[ \t]*(,|$)/i;
 
-/** Those that the parser of Node knows; uWebSockets.js takes any bytes for a method, and none at all. */
+/** Methods that the parser of Node knows; uWebSockets.js takes any bytes for a method, and none at all. */
 const METHODS_KNOWN = new Set(METHODS);
 
 /** Visible ASCII, which is all that a request line may hold (RFC 9112 §3.2). */

@@ -21,7 +21,7 @@ export class BodyPieces {
     this.byteLength = byteLength;
   }
 
-  /** Of pieces. */
+  /** The number of pieces. */
   get count(): number {
     return this.#pieces.length;
   }
@@ -90,7 +90,7 @@ export function byteLengthOf(body: ResponseBody): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
 }
 
-/** In UTF-8. */
+/** The bytes of the body, in UTF-8. */
 export function bytesOf(body: ResponseBody): Uint8Array {
   if (body instanceof Uint8Array) return body;
   return body instanceof BodyPieces ? body.join() : Buffer.from(body ?? '');

@@ -25,7 +25,7 @@ const ASKED_FOR_ONE_RESPONSE = 2;
 export class ResponseHeaders {
   /** Flat: name, value, name, value. */
   readonly pairs: readonly string[];
-  /** As they stand in a response, with a line's end before each. */
+  /** The lines as they stand in a response, with a line's end before each. */
   readonly lines: string;
   /** The last start that was asked for, and its status. */
   #start = '';
@@ -55,7 +55,7 @@ export class ResponseHeaders {
     return new ResponseHeaders([...this.pairs, ...others.pairs], this.lines + others.lines);
   }
 
-  /** Those of these names. */
+  /** The headers of these names. */
   only(names: readonly string[]): ResponseHeaders {
     const kept: string[] = [];
     for (let i = 0; i < this.pairs.length; i += 2) {

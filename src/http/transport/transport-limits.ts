@@ -49,7 +49,7 @@ export interface TransportLimits {
 export const STREAMS_MAX = 10_000;
 /** More connections than this beside those of streams are a flood even where descriptors abound. */
 export const CONNECTIONS_BESIDE_STREAMS_MAX = 2_000;
-/** Of all connections, where descriptors are few. */
+/** The share of all connections that streams may have where descriptors are few. */
 const STREAMS_SHARE_MAX = 5 / 6;
 /** Descriptors kept for the journal, snapshots, workers and what Node opens itself. */
 export const DESCRIPTORS_RESERVED = 200;
@@ -63,7 +63,7 @@ const CONNECTIONS_MIN = 32;
 export const UWS_BODY_BYTES_PER_SECOND_MIN = 16 * 1024;
 export const UWS_READER_PAUSE_MS_MAX = 10_000;
 
-/** Of responses that clients have not read yet, over all connections. */
+/** Bytes of responses that clients have not read yet, over all connections. */
 export const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 
 export function resolveLimits(overrides: Partial<TransportLimits> = {}): TransportLimits {

@@ -18,7 +18,7 @@ import type { ResponseHeaders } from './response-headers.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 export interface TransportRequestHead {
-  /** As sent: methods are case-sensitive, so `get` is not `GET`. */
+  /** The method as sent: methods are case-sensitive, so `get` is not `GET`. */
   readonly method: string;
   /** The part before `?`, undecoded. */
   readonly path: string;
@@ -26,7 +26,7 @@ export interface TransportRequestHead {
   readonly query: string;
   /** The first header of that lower-case name; empty when absent. Bytes arrive as Latin-1 characters. */
   header(name: string): string;
-  /** Of the caller: the other end of the connection, or who is behind the trusted proxies. Empty once the client has gone. */
+  /** The address of the caller: the other end of the connection, or who is behind the trusted proxies. Empty once the client has gone. */
   remoteAddress(): string;
 }
 
@@ -121,7 +121,7 @@ export interface TransportOptions {
    */
   readonly refuse: (status: number, reason: string, head: TransportRequestHead | null) => HttpResponse;
   readonly log: TransportLog;
-  /** Of GET requests that come far more often than others, as they are sent, without a query: an engine may know them sooner. */
+  /** Paths of GET requests that come far more often than others, as they are sent, without a query: an engine may know them sooner. */
   readonly polledPaths?: readonly string[];
   readonly limits?: Partial<TransportLimits>;
   /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */

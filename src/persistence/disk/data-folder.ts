@@ -24,7 +24,7 @@ export interface DataFolder {
   readonly root: string;
   readonly journal: string;
   readonly snapshots: string;
-  /** Of what applications reported; made when the first of it is written. */
+  /** The file of what applications reported; made when the first of it is written. */
   readonly usage: string;
 }
 

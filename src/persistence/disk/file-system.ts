@@ -217,7 +217,7 @@ function tryToOpen(path: string, flags: string | number): Promise<number> {
   });
 }
 
-/** Of the process, or of the whole machine. */
+/** Whether the process, or the whole machine, has no descriptor left. */
 function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
 }

@@ -116,7 +116,7 @@ const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered:
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Of all who wait, one goes on in each round of the event loop, in the order in which they came. */
+/** Lets one of all who wait go on in each round of the event loop, in the order in which they came. */
 function inTurns(nextRound: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -130,7 +130,7 @@ export class EventLog {
   readonly #index = new EventIndex();
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
-  /** Of the events that were listed last, since most who ask want to see the newest. Events never change. */
+  /** Texts of the events that were listed last, since most who ask want to see the newest. Events never change. */
   readonly #texts = new LRUCache<number, Buffer>({
     maxSize: KEPT_TEXT_BYTES_MAX,
     maxEntrySize: KEPT_TEXT_BYTES_MAX / 64,
@@ -157,7 +157,7 @@ export class EventLog {
     return log;
   }
 
-  /** Of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
+  /** The log of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
   static empty(options: EventLogOptions): EventLog {
     return new EventLog(options);
   }

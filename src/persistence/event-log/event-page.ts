@@ -83,7 +83,7 @@ export async function renderPage(
   return { json, covered, missing };
 }
 
-/** In memory of its own: a part of Node's shared pool, once kept, would keep all of it. */
+/** Bytes in memory of their own: a part of Node's shared pool, once kept, would keep all of it. */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -252,7 +252,7 @@ function firstRowAfter(view: SegmentView, row: number): number {
   return next;
 }
 
-/** Of the first frame: builds get newer along the journal, since none opens what a newer one wrote. */
+/** The content version of the first frame: builds get newer along the journal, since none opens what a newer one wrote. */
 async function oldestContent({ file }: OpenSegment, format: FrameFormat): Promise<number> {
   const bytes = Buffer.alloc(format.headerBytes);
   // Where it cannot be read, the first event that is looked at in that place says so.

@@ -70,7 +70,7 @@ export interface FrameLinks extends PayloadStamp {
 
 /** A frame as it lies in a buffer, its payload not decoded. */
 export interface RawFrame extends FrameLinks {
-  /** Of the header; in a buffer or in a file, as the caller has it. */
+  /** Where the header begins, in a buffer or in a file, as the caller has it. */
   readonly offset: number;
   readonly headerBytes: number;
   readonly checksum: number;
@@ -92,7 +92,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** Of four bytes, `before` them being what this returned. To call zlib for so few takes longer than sealing a frame. */
+/** The checksum of four bytes behind those whose checksum is `before`. To call zlib for so few takes longer than sealing a frame. */
 function crc32OfFour(bytes: Buffer, offset: number, before = 0): number {
   let crc = ~before;
   for (let at = offset; at < offset + 4; at += 1) crc = CRC_TABLE[(crc ^ bytes[at]!) & 0xff]! ^ (crc >>> 8);
@@ -146,7 +146,7 @@ const FORMAT_2: FrameFormat = {
   checksum: (bytes, offset, payloadBytes) => crc32(bytes.subarray(offset + 12, offset + 24 + payloadBytes)),
 };
 
-/** Of the frame's place and its checksum, by which it stands for this frame alone. */
+/** The checksum of the frame's place and of its own checksum, by which it stands for this frame alone. */
 const placeChecksum = (bytes: Buffer, offset: number): number =>
   crc32OfFour(bytes, offset + 8, crc32OfFour(bytes, offset));
 

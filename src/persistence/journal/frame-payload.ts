@@ -101,7 +101,7 @@ const EVENT_KEYS = keysOf(
   'hidden',
 );
 
-/** In a map in a list in a map. */
+/** The depth of a field of an event: in a map in a list in a map. */
 const EVENT_DEPTH = 3;
 
 function writeEvent(writer: PayloadWriter, event: RecordedEvent): void {

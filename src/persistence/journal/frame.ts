@@ -13,7 +13,7 @@ export interface Frame {
   readonly events: readonly RecordedEvent[];
   /** The response to an idempotent request, kept for retries. */
   readonly answer?: unknown;
-  /** In the first frame that a start of the server wrote: the name that ETags have from this frame on. */
+  /** The name that ETags have from this frame on, in the first frame that a start of the server wrote. */
   readonly lineage?: LineageMark;
 }
 

@@ -11,7 +11,7 @@ import type { FolderSurvey } from './recovery-survey.ts';
 
 const ADVICE_RESTORE = 'Nothing was changed. Restore the whole data folder from a backup.';
 
-/** As above, for events that are older than a good snapshot, so that the state is not in question. */
+/** The advice for events that are older than a good snapshot, so that the state is not in question. */
 const ADVICE_BEGINNING =
   'Nothing was changed. Put the missing files back, or restore the whole data folder from a backup. To go on without ' +
   'these events, if a snapshot has their state, run "flagstaff repair".';

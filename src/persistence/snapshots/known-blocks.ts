@@ -11,7 +11,7 @@ import { type BlockPlace, OutlinedBlock } from './packed-records.ts';
 import { BLOCK_HEADER_BYTES, BLOCK_KINDS, blockChecksum, readBlockHeader } from './snapshot-format.ts';
 
 export interface KnownBlocks {
-  /** Those that held the records of this batch, in order; none where they are not known, or not all of them were decoded. */
+  /** Places of the blocks that held the records of this batch, in order; none where they are not known, or not all of them were decoded. */
   of(key: object): readonly BlockPlace[];
   /** Whether the outline is that of these records, in the versions that they are of now. */
   isOf(outline: unknown, records: readonly unknown[]): boolean;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { guard, unpack } from '../codec/message-pack.ts';
 
-/** Of the place where a record ends, and of the length of an outline. */
+/** Bytes of the place where a record ends, and of the length of an outline. */
 export const LENGTH_BYTES = 4;
 
 export class PackedRecords {
@@ -21,7 +21,7 @@ export class PackedRecords {
     this.count = count;
   }
 
-  /** Of a payload from the table of ends on; null when the table does not fit the payload. */
+  /** The records of a payload whose table of ends begins at `endsAt`; null when the table does not fit the payload. */
   static in(payload: Buffer, endsAt: number, count: number): PackedRecords | null {
     if (endsAt + LENGTH_BYTES * count > payload.length) return null;
     const records = new PackedRecords(payload, endsAt, count);
@@ -57,7 +57,7 @@ export interface BlockPlace {
   /** The snapshot. */
   readonly path: string;
   readonly offset: number;
-  /** Of the whole block. */
+  /** The bytes of the whole block. */
   readonly bytes: number;
   readonly checksum: number;
   /** Records in it. */
@@ -76,7 +76,7 @@ export class OutlinedBlock {
     this.#outline = outline;
   }
 
-  /** Of the block's payload; null when the table of ends does not fit it. */
+  /** The records and outlines of the block's payload; null when the table of ends does not fit it. */
   static in(payload: Buffer, place: BlockPlace): OutlinedBlock | null {
     const outlineBytes = payload.length < LENGTH_BYTES ? 0 : payload.readUInt32LE(0);
     const recordsAt = LENGTH_BYTES + outlineBytes;

@@ -9,7 +9,7 @@ import {
   type SnapshotHeader,
 } from './snapshot-format.ts';
 
-/** Of the snapshot of the state as of that event. */
+/** The path of the snapshot of the state as of that event. */
 export const snapshotPath = (folder: string, id: number): string =>
   join(folder, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
 

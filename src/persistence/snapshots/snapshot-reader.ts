@@ -105,7 +105,7 @@ class SnapshotReader {
   #sections = 0;
   #records = 0;
   #ended = false;
-  /** Of the block that is being read. */
+  /** The place of the block that is being read. */
   #place: BlockPlace | null = null;
 
   constructor(file: OpenFile, size: number, options: ReadSnapshotOptions) {

@@ -89,7 +89,7 @@ export interface WrittenSnapshot {
   readonly path: string;
   readonly bytes: number;
   readonly records: number;
-  /** Those of them that were copied from an older snapshot. */
+  /** Records that were copied from an older snapshot. */
   readonly recordsTakenOver: number;
 }
 
@@ -240,7 +240,7 @@ class SnapshotWriter {
   readonly batches = new Map<object, readonly BlockPlace[]>();
   /** Offsets of the blocks that were taken over. */
   readonly takenOver = new Set<number>();
-  /** Of the batch that is being written; null for one that has records without an outline. */
+  /** The places of the batch that is being written; null for one that has records without an outline. */
   #places: BlockPlace[] | null = null;
   readonly #slices: Slices;
   /** A block under construction: room for its header and the array head, then records. */
@@ -249,9 +249,9 @@ class SnapshotWriter {
   #blockRecords = 0;
   /** What the reader's guard will count in it: the array and all in it. */
   #blockValues = 1;
-  /** Of the section that is being written; null where its records are not outlined. */
+  /** The outline function of the section that is being written; null where its records are not outlined. */
   #outlineOf: NonNullable<SnapshotSection['outlineOf']> | null = null;
-  /** In the block, and where each ends, counted from the first; empty where records are not outlined. */
+  /** Outlines in the block, and where each ends, counted from the first; empty where records are not outlined. */
   #outlined: unknown[] = [];
   #ends: number[] = [];
   #checksum = 0;

@@ -18,7 +18,7 @@ export interface UsageFolderOptions {
 
 export class UsageFolder {
   readonly #options: UsageFolderOptions;
-  /** In this process. */
+  /** Bytes written by this process. */
   writtenBytes = 0;
 
   constructor(options: UsageFolderOptions) {

@@ -12,7 +12,7 @@ import { type ReadResponse, type RequestContext, type Route, readRoute } from '.
 import { hiddenProjects } from '../../serving/visible-world.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
-/** Of the response; increases only when its format changes. */
+/** The version of the response, which increases only when its format changes. */
 const EVENTS_VERSION = 1;
 export const EVENTS_LIMIT_MAX = 100;
 
@@ -123,7 +123,7 @@ function shownOf(query: EventQuery, world: World, caller: Caller): EventQuery {
   return { ...query, type: types.filter(isShown), hiddenProjects: hidden };
 }
 
-/** In the tag of pages that leave events out. */
+/** The mark in the tag of pages that leave events out. */
 const PARTIAL_TAG = '-o';
 
 /** The events are bytes already, and large: they are not parsed to write the rest around them. */

@@ -7,7 +7,7 @@ import type { RecordedEvent } from '../../../domain/state/recorded-event.ts';
 import { toLoggedEvent } from '../../../persistence/event-log/logged-event.ts';
 import { EVENT_END, eventHead } from '../../sdk/streams/event-stream.ts';
 
-/** Of one message. A client that missed more reads everything again, which is less work than to look at each. */
+/** Events of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;
 
 /** Characters of a message: whoever missed more reads it in pages. Encoded in some 5 ms. */

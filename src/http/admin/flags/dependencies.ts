@@ -120,7 +120,7 @@ export const dependencyRoutes: readonly Route[] = [
   }),
 ];
 
-/** Of all environments, those of strategies included; each once. */
+/** Names of the variants of all environments, those of strategies included; each once. */
 function variantNames({ environments }: Flag): string[] {
   const lists = environments.flatMap(({ variants, strategies }) => [
     variants,

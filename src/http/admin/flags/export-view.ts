@@ -7,7 +7,7 @@ import type { ContextField } from '../../../domain/kinds/context-field.ts';
 import { namedRecords } from '../../../domain/state/directory-records.ts';
 import type { World } from '../../../domain/state/world.ts';
 
-/** Those that a strategy or a variant looks at. */
+/** Context fields that a strategy or a variant looks at. */
 function fieldsIn(strategies: readonly Strategy[], variants: readonly Variant[]): readonly unknown[] {
   return [
     ...strategies.flatMap(({ parameters, constraints, variants: own }) => [

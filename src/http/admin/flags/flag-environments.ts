@@ -42,7 +42,7 @@ const CopyBody = v.pipe(
   v.title('StrategyCopy'),
 );
 
-/** In place of the id of a strategy that a dry run would add. */
+/** Stands in place of the id of a strategy that a dry run would add. */
 const NOT_NAMED_YET = 'new';
 
 function detailedView(flag: Flag, environment: Environment, use: FlagUse) {

@@ -29,7 +29,7 @@ const EventIdSchema = v.pipe(
 
 export const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('RollbackRequest'));
 
-/** Of the route that reads a flag. */
+/** The parameter of the route that reads a flag. */
 export const AT_PARAMETER: QueryParameter = {
   description: 'The id of an event. The response shows the flag as it was right after it.',
   schema: { type: 'integer', minimum: 1 },

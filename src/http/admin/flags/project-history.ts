@@ -18,13 +18,13 @@ import * as locate from '../requests/locators.ts';
 import { ProjectRollbackSchema } from '../schemas/schemas.ts';
 import { asIssueOfBody, ROLLBACK_NEEDS, RollbackBody } from './history.ts';
 
-/** As many as one change may concern: what it did, one rollback takes back. */
+/** The most flags of one rollback, which takes back what one change did. */
 export const FLAGS_MAX = BULK_FLAGS_MAX;
 
 /** Looked at in a step of a slice. */
 const FLAGS_OF_A_STEP = 128;
 
-/** Of the flags as they are and as they were, as `jsonSize` counts: half of what the events of one change may take. */
+/** Bytes of the flags as they are and as they were, as `jsonSize` counts: half of what the events of one change may take. */
 export const SIZE_MAX = 2 * 1024 * 1024;
 
 /** Flags that changed after the event, and can be changed back; one more than may be when there are too many. */

@@ -19,7 +19,7 @@ import { exportView } from './export-view.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
 import { ExportSchema, ImportCheckSchema } from './transfer-schemas.ts';
 
-/** Of the flags, as `jsonSize` counts: what is exported at once can be imported at once, and neither holds others up for long. */
+/** Bytes of the flags, as `jsonSize` counts: what is exported at once can be imported at once, and neither holds others up for long. */
 export const EXPORT_SIZE_MAX = 512 * 1024;
 
 type Query = v.InferOutput<typeof ExportBody>;

@@ -38,7 +38,7 @@ export class Combinations {
     );
   }
 
-  /** Of each of the contexts. */
+  /** The number of fields of each of the contexts. */
   get fieldCount(): number {
     return this.#choices.length;
   }

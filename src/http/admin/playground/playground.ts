@@ -25,7 +25,7 @@ import { bodyOf, explanationPieces } from './explanation-view.ts';
 /** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
 export const EVALUATIONS_MAX = 15_000;
 
-/** Of the contexts of all evaluations of a request, each counted as often as it is tried: so many take a second. */
+/** Fields of the contexts of all evaluations of a request, each counted as often as it is tried: so many take a second. */
 export const TRIED_FIELDS_MAX = 2_000_000;
 
 const ENVIRONMENTS_MAX = 20;
@@ -75,7 +75,7 @@ interface NamedFlag {
   readonly project: string;
 }
 
-/** Those of an evaluator, by name. Refuses more than one request evaluates before it goes through all of them. */
+/** The flags of an evaluator, by name. Refuses more than one request evaluates before it goes through all of them. */
 async function flagsOf(
   { world, asker }: RequestContext<unknown>,
   { evaluator }: Pick<Place, 'evaluator'>,
@@ -297,7 +297,7 @@ function triedContext(
   return { sent, input: playgroundInput(sent, now()) };
 }
 
-/** Of every combination of the values the first that cannot be evaluated. */
+/** Refuses the first combination of the values that cannot be evaluated. */
 async function refuseContexts(
   context: RequestContext<unknown>,
   combinations: Combinations,

@@ -8,12 +8,12 @@ import { hiddenProjects } from '../../serving/visible-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Of a window of time; the window before it is as long. */
+/** Days of a window of time; the window before it is as long. */
 export const WINDOW_DAYS = 30;
 
 /** Flags whose way to production is looked up, newest first: one search of the log for each. */
 export const LEAD_TIME_FLAGS_MAX = 50;
-/** Of one flag: the first switch of a flag that was switched more often is that of its oldest events. */
+/** Switches of one flag: the first of a flag that was switched more often is that of its oldest events. */
 const SWITCHES_MAX = 100;
 
 type Context = RequestContext<unknown>;
@@ -81,7 +81,7 @@ interface LeadTime {
   readonly atMs: number;
 }
 
-/** Of the newest release flags that have come to production, newest first. */
+/** The lead times of the newest release flags that have come to production, newest first. */
 export async function leadTimes(
   context: Context,
   project: ProjectState,

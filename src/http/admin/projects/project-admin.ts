@@ -68,7 +68,7 @@ interface ProjectHead {
 const byNameAndId = ({ settings: one }: ProjectHead, { settings: other }: ProjectHead): number =>
   textOrder(one.name, other.name) || textOrder(one.id, other.id);
 
-/** In order of name, all projects as they are at the moment of the call: there may be thousands. */
+/** All projects by name, as they are at the moment of the call: there may be thousands. */
 async function projectList(context: RequestContext<unknown>): Promise<ReadResponse> {
   const { engine, world, caller, now, asker } = context;
   const { lastId } = engine;

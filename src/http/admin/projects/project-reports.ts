@@ -20,7 +20,7 @@ import { stageFigures, stageSummary } from './stage-figures.ts';
 type Context = RequestContext<unknown>;
 type Times = readonly { readonly name: string; readonly timeToProduction: number; readonly atMs: number }[];
 
-/** Of days, to a tenth; 0 of none. */
+/** The average of days, to a tenth; 0 of none. */
 function averageOf(times: Times): number {
   if (times.length === 0) return 0;
   const sum = times.reduce((days, { timeToProduction }) => days + timeToProduction, 0);

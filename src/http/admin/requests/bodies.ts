@@ -91,7 +91,7 @@ export const EmailSchema = v.pipe(
 
 const ID_PHRASE = 'an id, which is a positive integer';
 
-/** Of a user, a group or a role. */
+/** The id of a user, a group or a role. */
 export const IdSchema = v.pipe(v.number(ID_PHRASE), v.safeInteger(ID_PHRASE), v.minValue(1, ID_PHRASE));
 
 const ROLE_PHRASE = `the id of a role, or one of the names ${ROLE_NAMES.join(', ')}`;

@@ -9,7 +9,7 @@ interface Page {
 
 interface PageOptions {
   readonly limitMax: number;
-  /** Of a request that names none; `limitMax` unless given. */
+  /** The limit of a request that names none; `limitMax` unless given. */
   readonly limitInitial?: number;
   /** Descriptions of the parameters. */
   readonly limit: string;

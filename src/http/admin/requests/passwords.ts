@@ -20,7 +20,7 @@ export const NewPasswordSchema = v.pipe(
   ),
 );
 
-/** Of a request that only asks whether a password would do. */
+/** The body of a request that only asks whether a password would do. */
 export const PasswordBody = v.pipe(v.object({ password: NewPasswordSchema }), v.title('NewPassword'));
 
 /** One that somebody has, whatever the rules were when it was chosen. */

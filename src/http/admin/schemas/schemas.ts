@@ -277,7 +277,7 @@ export const UserSchema = v.pipe(
   v.title('User'),
 );
 
-/** As companions show a user: what was never given is left out. */
+/** A user as companions show one: fields that were never given are left out. */
 export const CompanionUserSchema = v.pipe(
   v.object({
     ...UserSchema.entries,

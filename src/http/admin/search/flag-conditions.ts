@@ -33,7 +33,7 @@ const OPERATORS = {
   archived: ['IS'],
 } as const;
 
-/** Of environments and their switches that one request names. */
+/** The most environments with their switches that one request names. */
 const STATUSES_MAX = 50;
 
 /** Each is looked for in all that a flag says, within one slice. */

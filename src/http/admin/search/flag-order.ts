@@ -1,4 +1,4 @@
-/** In which order the search lists flags (docs/specification/flags.md#search). */
+/** The orders in which the search lists flags (docs/specification/flags.md#search). */
 import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';

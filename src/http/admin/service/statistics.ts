@@ -42,7 +42,7 @@ function applicationCount(context: Context, days: number): number {
   return allApplications(context).filter((one) => updatedAtMs(one) >= sinceMs).length;
 }
 
-/** As far back as the event log reaches. */
+/** Counted as far back as the event log reaches. */
 const TRANSFERS = {
   featureExports: { type: 'features-exported' },
   featureImports: { type: 'features-imported' },

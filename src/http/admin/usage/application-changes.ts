@@ -8,7 +8,7 @@ import { type Route, readRoute } from '../../serving/route.ts';
 import { APPLICATION, named } from './applications.ts';
 import { NO_STATE_SHOWN } from './flag-usage.ts';
 
-/** Of each text. */
+/** Characters of each text. */
 const DETAIL_LENGTH_MAX = 500;
 const DETAIL_PHRASE = `a text of at most ${DETAIL_LENGTH_MAX} characters`;
 const Detail = v.pipe(v.string(DETAIL_PHRASE), v.maxLength(DETAIL_LENGTH_MAX, DETAIL_PHRASE));

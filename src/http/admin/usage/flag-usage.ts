@@ -21,7 +21,7 @@ const ROWS_MAX = 5_000;
 
 const HOURS_BACK_PHRASE = `an integer from 1 to ${HOURS_BACK_MAX}`;
 
-/** Of all sides together, the newest first. */
+/** The counts of all sides together, the newest first. */
 function countsOf(
   { usage, params, world, engine }: RequestContext<unknown>,
   kind: 'hour' | 'day',

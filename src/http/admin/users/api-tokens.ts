@@ -27,7 +27,7 @@ const PROJECTS_MAX = 100;
 const TYPE_PHRASE = 'one of admin, client, frontend, backend';
 const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
 
-/** Of the body that creates a token. */
+/** Fields of the body that creates a token. */
 export const TOKEN_ENTRIES = {
   tokenName: v.optional(NameSchema),
   username: v.pipe(v.optional(NameSchema), v.description('The older name of tokenName.')),
@@ -134,7 +134,7 @@ export function shownToken(context: RequestContext<unknown>, token: ApiToken, pr
   return apiTokenView(token, usage.seen, secret ?? token.digest);
 }
 
-/** Those that the caller may read. `presented` is the secret of all that are wanted. */
+/** Tokens that the caller may read. `presented` is the secret of all that are wanted. */
 function tokensFor(
   context: RequestContext<unknown>,
   isWanted: (token: ApiToken) => boolean,

@@ -16,7 +16,7 @@ import { settledResponse } from '../views/responses.ts';
 import { flagsNow } from '../views/shelf-walk.ts';
 import { imageUrlOf } from '../views/views.ts';
 
-/** Of each kind, so that the page stays one. */
+/** The most flags of each kind, so that the page stays one. */
 const FLAGS_MAX = 100;
 const PROJECTS_MAX = 100;
 const PEOPLE_MAX = 100;

@@ -44,7 +44,7 @@ function dependencyType({ dependencies, children }: Flag): 'child' | 'parent' | 
   return children.length > 0 ? 'parent' : null;
 }
 
-/** Of the segments that strategies of the flag use, each once. */
+/** Names of the segments that strategies of the flag use, each once. */
 export function segmentNames({ directory }: World, { environments }: Flag): readonly string[] {
   const ids = environments.flatMap(({ strategies }) => strategies.flatMap(({ segments }) => segments));
   return [...new Set(ids)].flatMap((id) => directory.segments.get(id)?.name ?? []);

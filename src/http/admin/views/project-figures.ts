@@ -79,7 +79,7 @@ function figuresWork(now: number): ShelfWork<ProjectFigures> {
 /** Keyed by the objects of the state, so the figures of a deleted project are collected with it. */
 const cache = new WeakMap<ProjectState, { readonly revision: number; readonly figures: ProjectFigures }>();
 
-/** Of each project, all as they are at the moment of the call. */
+/** The figures of each project, all as they are at the moment of the call. */
 export function projectFigures(
   projects: readonly ProjectState[],
   now: number,

@@ -8,7 +8,7 @@ import { inSlices } from '../../serving/slices.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
 
-/** Of the format. */
+/** The version of the format. */
 const VERSION = 1;
 
 interface OverviewSources extends Omit<ListSources, 'favorites'> {

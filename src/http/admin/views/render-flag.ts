@@ -31,12 +31,12 @@ export interface FlagSources {
 
 interface FlagBytes {
   readonly environmentsRevision: number;
-  /** Of the lineage: names of old revisions, which the ETag carries, seldom change. */
+  /** Changes of the lineage: names of old revisions, which the ETag carries, seldom change. */
   readonly renames: number;
   readonly seen: FlagSeen | null;
-  /** Of the times of use, up to which `seen` is known to hold: to look it up for each read would take as long as finding the flag. */
+  /** The version of the times of use up to which `seen` is known to hold: to look it up for each read would take as long as finding the flag. */
   seenVersion: number;
-  /** In the running hour, as they were in this step. */
+  /** The counts of the running hour, as they were in this step. */
   readonly hour: ReadonlyMap<string, HourCounts>;
   step: number;
   whole: TaggedResponse | null;
@@ -122,7 +122,7 @@ export function flagSummary(
 /** What is known of the use of one flag. */
 export interface FlagUse {
   readonly seen: FlagSeen | null;
-  /** In the running hour, by environment. */
+  /** The counts of the running hour, by environment. */
   readonly hour: ReadonlyMap<string, HourCounts>;
 }
 

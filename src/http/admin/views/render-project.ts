@@ -43,7 +43,7 @@ const JOINED_BYTES_MAX = 256 * 1024;
 
 /** What a list is made from, and on whose account. */
 export interface ListSources extends FlagSources {
-  /** Of the caller; null for one who has marked nothing. */
+  /** The favorites of the caller; null for one who has marked nothing. */
   readonly favorites: Favorites | null;
   readonly owner: SliceOwner;
   /** Milliseconds since 1970. */
@@ -58,9 +58,9 @@ export function projectRevision(world: World, project: ProjectState): number {
 /** One of the responses that are kept until something changes that it shows. */
 interface KeptResponse {
   readonly revision: number;
-  /** Of the lineage, whose names are in the ETags. */
+  /** Changes of the lineage, whose names are in the ETags. */
   readonly renames: number;
-  /** Of what is known of the use of flags, all projects together. */
+  /** The version of what is known of the use of flags, all projects together. */
   readonly seenVersion: number;
   /** Between these times, in milliseconds since 1970. */
   readonly validFrom: number;
@@ -180,7 +180,7 @@ function keep(
   return fresh;
 }
 
-/** As the project is now. */
+/** The summaries of the project as it is now. */
 function summariesOf(
   { world, seen, owner }: ListSources,
   project: ProjectState,
@@ -208,7 +208,7 @@ function useTag(summaries: readonly ShelfSummaries[]): string {
 /** What a caller has marked in a project. Lists with it are made for each request, from the summaries that are kept for all. */
 interface Marks {
   readonly userId: number;
-  /** Of flags. */
+  /** Names of flags. */
   readonly names: ReadonlySet<string>;
   /** Whether the project itself is marked. */
   readonly isFavorite: boolean;

@@ -13,7 +13,7 @@ import type { ShelfWork } from './shelf-walk.ts';
 /** What summaries are made from, apart from the flags. */
 export interface SummarySources {
   readonly seen: FlagsSeen;
-  /** Of the project. */
+  /** The environments of the project. */
   readonly environments: readonly Environment[];
   /** Tells one list of environments from another. */
   readonly environmentsRevision: number;
@@ -175,7 +175,7 @@ export function asFavorite(summary: Buffer): Buffer {
 const NO_FAVORITE = Buffer.from('"favorite":false');
 const FAVORITE = Buffer.from('"favorite":true');
 
-/** Of a flag that is not archived. */
+/** The summary of a flag that is not archived. */
 export function summaryAt({ bytes, bounds }: ShelfSummaries, at: number): Buffer {
   return bytes.subarray(bounds[2 * at], bounds[2 * at + 1]);
 }

@@ -11,7 +11,7 @@ export class SortedPage<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #runs: T[][] = [];
   #run: T[] = [];
-  /** Of each run: how many of its items are merged already. */
+  /** How many items of each run are merged already. */
   #merged: number[] = [];
   #total = 0;
 

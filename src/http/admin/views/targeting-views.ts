@@ -8,7 +8,7 @@ import type { World } from '../../../domain/state/world.ts';
 /** JSON of segments, without their use: a list of them may take megabytes, of which a change makes one anew. */
 const segmentTexts = new WeakMap<Segment, string>();
 
-/** As JSON text. */
+/** The segment as JSON text. */
 export function segmentText(world: World, segment: Segment): string {
   let text = segmentTexts.get(segment);
   if (text === undefined) {

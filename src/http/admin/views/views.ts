@@ -37,7 +37,7 @@ export function userView(user: User, signIns: SignInsOf) {
   };
 }
 
-/** As companions show a user: what was never given is left out, not null. */
+/** A user as companions show one: fields that were never given are left out, not null. */
 export function companionUserView(user: User, signIns: SignInsOf) {
   const { name, username, ...shown } = userView(user, signIns);
   return { ...shown, ...(name === null ? {} : { name }), ...(username === null ? {} : { username }) };
@@ -54,7 +54,7 @@ export function profileView(world: World, caller: Caller) {
   };
 }
 
-/** Those in which the caller, or one of the caller's groups, holds a role. */
+/** Projects in which the caller, or one of the caller's groups, holds a role. */
 function projectsOf({ projects }: World, { user, groups }: Caller): string[] {
   if (user === null) return [];
   return [...projects.values()]

@@ -23,7 +23,7 @@ import { BLOCK_ITEMS, BlockList, holdOnTo, type JsonBlock, listed } from './json
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
 
-/** Of one flag: with its text, which goes sooner. */
+/** Bytes of the digest of one flag: with its text, which goes sooner. */
 const DIGEST_BYTES = 48;
 
 /** Counts changes of what a document of the same flags says: SDKs must then fetch it again. */
@@ -45,7 +45,7 @@ interface Stamp {
 
 interface Content {
   readonly blocks: readonly JsonBlock[];
-  /** Those that the flags refer to, by id. */
+  /** Segments that the flags refer to, by id. */
   readonly segments: readonly SegmentSource[];
   readonly encoded: EncodedBody;
 }
@@ -87,7 +87,7 @@ export class ClientDocument {
     return this.#content.encoded;
   }
 
-  /** Of the bodies, in whose bytes the blocks are, and of what the blocks know of their flags. */
+  /** Bytes of the bodies, in which the blocks are, and of what the blocks know of their flags. */
   get bytes(): number {
     if (this.#content === null) return 0;
     const { blocks, encoded } = this.#content;
@@ -285,7 +285,7 @@ interface RecordAt {
   readonly flag: Flag;
 }
 
-/** Those of the moment of the call. */
+/** The records of the moment of the call. */
 function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<RecordAt> {
   const shelves = [...projects].flatMap(({ flags }) => flags.shelved());
   return recordsOn(shelves, query);

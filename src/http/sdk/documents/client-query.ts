@@ -10,7 +10,7 @@ import type { SliceOwner } from '../../serving/slices.ts';
 
 export interface ClientQuery extends FlagFilter {
   readonly environment: string;
-  /** In alphabetical order. */
+  /** Project ids in alphabetical order. */
   readonly projects: readonly string[] | typeof ALL;
   readonly inlineSegments: boolean;
   /** Whether a query string narrows what the token covers. */
@@ -35,7 +35,7 @@ export function payerOf({ isNarrowed }: ClientQuery, context: RequestContext<unk
 /** The first version of the SDKs' specification in which clients resolve references to segments. */
 const SEGMENTS_SINCE = { major: 4, minor: 2 };
 
-/** Those projects of the query that exist. */
+/** The projects of the query that exist. */
 export function projectsOf(
   world: World,
   { projects }: Pick<ClientQuery, 'projects'>,

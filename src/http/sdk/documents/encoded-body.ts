@@ -9,7 +9,7 @@ import { preferredCoding } from '../../serving/preferred-coding.ts';
 /** Smaller bodies fit into one packet as they are. */
 const COMPRESSED_BYTES_MIN = 1024;
 
-/** Of larger bodies a thorough compression would hold one of two cores for long. */
+/** The largest body that is compressed thoroughly: larger ones would hold one of two cores for long. */
 const THOROUGH_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A body that was replaced before that has cost nothing in vain. */
@@ -48,7 +48,7 @@ export class EncodedBody {
     return this.#options.tag;
   }
 
-  /** Of all codings together. */
+  /** Bytes of all codings together. */
   get bytes(): number {
     let bytes = this.#options.body.byteLength;
     for (const { body } of this.#compressed.values()) bytes += (body as Uint8Array).byteLength;

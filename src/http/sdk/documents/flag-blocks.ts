@@ -37,7 +37,7 @@ const BYTES_EACH = 300;
 
 const NO_SEGMENTS: readonly never[] = [];
 
-/** Of one environment, for clients that all know segments, or all do not. */
+/** The blocks of one environment, for clients that all know segments, or all do not. */
 export class FlagBlocks {
   readonly #onResized: (blocks: FlagBlocks) => void;
   readonly #kept = new Map<FlagRecord, Kept>();
@@ -57,7 +57,7 @@ export class FlagBlocks {
     return this.at(record, record.flag, around);
   }
 
-  /** Of the record as it was when it held the flag. */
+  /** The block of the record as it was when it held the flag. */
   at(record: FlagRecord, flag: Flag, around: FlagSurroundings): FlagBlock {
     const known = this.#kept.get(record);
     if (known !== undefined && known.flag === flag && isCurrent(known, around)) return known.block;

@@ -83,7 +83,7 @@ export function evaluatedList(
   });
 }
 
-/** In its turn: of what there is then. */
+/** Evaluates in its turn what there is then. */
 async function longList(
   request: RequestContext<unknown>,
   sent: SentContext,
@@ -128,7 +128,7 @@ class EvaluatedList {
   readonly #walk: EvaluationWalk;
   readonly #list: OutcomeList;
   #outcomes: Outcome[] = [];
-  /** Of the outcomes, those that are in the list. */
+  /** The number of outcomes that are in the list. */
   #at = 0;
   #isWalked = false;
 

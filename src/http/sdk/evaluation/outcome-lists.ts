@@ -15,14 +15,14 @@ import { BodyPieces } from '../../transport/response-body.ts';
 
 const COMMA_BYTES = 1;
 
-/** Of outcomes whose bytes are made in one step, which takes some milliseconds. One alone may have more: its variant's payload. */
+/** Bytes of outcomes that are made in one step, which takes some milliseconds. One alone may have more: its variant's payload. */
 const MADE_BYTES_MAX = 256 * 1024;
 
 /** Pieces of so many bytes together become one. Shorter lists are left in pieces, which are kept beside the flags anyway. */
 const JOINED_BYTES = 256 * 1024;
 
 export interface OutcomeListsOptions {
-  /** Of the object that a body is, in which the list is. */
+  /** The field that holds the list in the object that a body is. */
   readonly field: string;
   /** Where each outcome keeps its bytes. */
   readonly form: OutcomeForm;
@@ -66,7 +66,7 @@ export class OutcomeList {
   #piecesBytes: number;
   #byteLength = 0;
   #isEmpty = true;
-  /** Of the digests so far. */
+  /** The sum of the digests so far. */
   readonly #sum: Int32Array;
 
   constructor(start: Uint8Array, end: RenderedOutcome, options: OutcomeListsOptions) {

@@ -10,11 +10,11 @@ import type { TaggedResponse } from '../../serving/json-response.ts';
 import { BodyPieces } from '../../transport/response-body.ts';
 import { SeenBefore } from './seen-before.ts';
 
-/** Of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
+/** Bytes of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
 const BYTES_EACH = 2_000;
 const PIECE_BYTES = 8;
 
-/** Of a context as it was sent. A longer one is rare, and is evaluated each time. */
+/** Characters of a context as it was sent. A longer one is rare, and is evaluated each time. */
 const KEY_LENGTH_MAX = 2_000;
 
 export class RepeatedResponses {

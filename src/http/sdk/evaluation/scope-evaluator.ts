@@ -40,7 +40,7 @@ export interface NextEvaluator {
 
 export class ScopeEvaluator {
   readonly scope: Scope;
-  /** Of the scope: equal for equal ones. */
+  /** The key of the scope, equal for equal ones. */
   readonly key: string;
   readonly #world: World;
   #seen = NOTHING_SEEN;
@@ -60,7 +60,7 @@ export class ScopeEvaluator {
     return this.#shown;
   }
 
-  /** Of all projects in the scope, archived ones included. */
+  /** The number of flags of all projects in the scope, archived ones included. */
   get flagCount(): number {
     let count = 0;
     for (const { flags } of this.#projects()) count += flags.size;

@@ -58,7 +58,7 @@ export class ScopeEvaluators {
     this.repeated = new RepeatedResponses(cache);
   }
 
-  /** Those kept at the moment. */
+  /** The number of evaluators that are kept at the moment. */
   get size(): number {
     return this.#entries.size;
   }

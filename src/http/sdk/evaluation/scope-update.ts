@@ -21,7 +21,7 @@ export interface ScopeUpdateOptions {
   readonly evaluator: Evaluator;
   readonly before: SeenProjects;
   readonly after: SeenProjects;
-  /** Those that may not be compiled yet. */
+  /** Segments, which may not be compiled yet. */
   readonly segments: ReadonlyMap<number, SegmentSource>;
 }
 

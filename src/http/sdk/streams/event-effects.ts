@@ -9,7 +9,7 @@ export interface EventEffects {
   readonly flags: ReadonlyMap<string, number>;
   /** By id. */
   readonly segments: ReadonlyMap<number, number>;
-  /** Of an event that may have changed every flag; null: there was none. */
+  /** The id of an event that may have changed every flag; null where there was none. */
   readonly everything: number | null;
 }
 

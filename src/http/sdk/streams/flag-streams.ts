@@ -75,7 +75,7 @@ export class FlagStreams {
   #pageStreamCount = 0;
   /** By the moment that they begin with: streams whose clients have not taken all of it, with the tick in which each was opened. */
   readonly #beginning = new Map<Hydration, Map<FlagStream, number>>();
-  /** Those of them that are not the newest of their query, the oldest first. */
+  /** Hydrations that are not the newest of their query, the oldest first. */
   #past: Hydration[] = [];
   #ticks = 0;
   readonly #byWatch = new Map<QueryWatch, Set<FlagStream>>();

@@ -31,11 +31,11 @@ export interface HydrationPart {
 }
 
 export interface HydrationOptions {
-  /** Of the newest event that it shows. */
+  /** The id of the newest event that it shows. */
   readonly id: number;
   readonly query: ClientQuery;
   readonly shelves: readonly ShelvedFlags[];
-  /** As JSON. */
+  /** The segments as JSON. */
   readonly segments: readonly string[];
   readonly blocks: FlagBlocks;
   readonly around: FlagSurroundings;

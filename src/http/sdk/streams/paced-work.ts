@@ -6,7 +6,7 @@
 /** How long a slice holds the event loop. */
 const SLICE_MS = 5;
 
-/** Of the time, over long, while others want it. */
+/** The share of the time that the work gets, over long, while others want it. */
 const SHARE = 0.1;
 
 /** What may be taken after a rest although others want it: one change for several thousand streams. */

@@ -16,7 +16,7 @@ import { segmentJson } from '../documents/flag-view.ts';
 
 /** What clients are told. */
 export interface VisibleChange {
-  /** Of the event that it comes from, or the newest of several. */
+  /** The id of the event that it comes from, or of the newest of several. */
   readonly eventId: number;
   readonly json: string;
 }
@@ -47,7 +47,7 @@ export class QueryContent {
     return this.#flags.size;
   }
 
-  /** As JSON, by id. */
+  /** The segments as JSON, by id. */
   get segments(): string[] {
     return [...this.#segments].sort(([a], [b]) => a - b).map(([, { json }]) => json);
   }

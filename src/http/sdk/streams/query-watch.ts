@@ -23,7 +23,7 @@ export interface QueryWatchOptions {
   readonly logCharactersMax?: () => number;
 }
 
-/** Of the name of a flag and what it looks like, by reference: an entry of a map. */
+/** Bytes of an entry of a map: the name of a flag and what it looks like, by reference. */
 const FLAG_BYTES = 48;
 
 /** A watch takes some memory however few its flags are. */

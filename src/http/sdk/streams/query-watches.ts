@@ -16,7 +16,7 @@ import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from './watch-log.ts';
 /** Narrowed queries that streams are open for. Each is looked at with every change. */
 export const NARROWED_STREAMED_MAX = 100;
 
-/** Of one token, so that it leaves half of them to others. */
+/** The most of one token, so that it leaves half of them to others. */
 export const NARROWED_STREAMED_PER_TOKEN_MAX = 50;
 
 /** Around the events of a response. */
@@ -75,7 +75,7 @@ export class QueryWatches {
     this.#parts = cache.part({ isMultiplied: true, bytesOf: ({ bytes }) => bytes.byteLength });
   }
 
-  /** Those that are kept at the moment. */
+  /** The number of watches that are kept at the moment. */
   get size(): number {
     return this.#streamed.size + this.#whole.watches.size + this.#narrowed.watches.size;
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 
 /** Visible changes that are told together. */
 export interface WatchUpdate {
-  /** Of its last change: what a client that has it names. */
+  /** The id of its last change, which a client that has it names. */
   readonly id: number;
   /** The changes as JSON, separated by commas. */
   readonly changes: string;
@@ -12,14 +12,14 @@ export interface WatchUpdate {
 /** A client that has missed more gets everything anew. The newest update is kept whatever its size. */
 export const LOG_CHARACTERS_MAX = 1024 * 1024;
 
-/** Of all queries that streams are open for together: each tells of the same changes in its own texts. */
+/** Characters of all queries that streams are open for together: each tells of the same changes in its own texts. */
 export const LOGS_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 export class WatchLog {
   readonly #charactersMax: () => number;
   #updates: WatchUpdate[] = [];
   #characters = 0;
-  /** Of what stood before the oldest update. */
+  /** The id of the event before the oldest update. */
   #firstId: number;
 
   /** `id`: of what clients are given that have seen nothing yet. `charactersMax` is asked with each update. */

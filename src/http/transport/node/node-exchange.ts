@@ -15,7 +15,7 @@ import type { OpenStream, StreamStart } from '../stream.ts';
 import type { HttpResponse } from '../transport.ts';
 import { NodeStream } from './node-stream.ts';
 
-/** Of the pieces of a body that are written in one turn of the event loop. */
+/** Bytes of the pieces of a body that are written in one turn of the event loop. */
 const TURN_BYTES_MAX = 1024 * 1024;
 
 export class NodeExchange extends Exchange {
@@ -112,7 +112,7 @@ export class NodeExchange extends Exchange {
     if (this.#message.socket.writableLength > 0) this.awaitReader(bytes);
   }
 
-  /** As the reader makes room, and some in each turn of the event loop at most. */
+  /** Writes pieces as the reader makes room, and some in each turn of the event loop at most. */
   #writePieces(body: BodyPieces): void {
     this.awaitReader(...body);
     const pieces = body[Symbol.iterator]();
