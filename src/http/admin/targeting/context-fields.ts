@@ -9,6 +9,7 @@ import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../schemas/targeting-schemas.ts';
+import { arrayResponse } from '../views/list-response.ts';
 import { settledResponse } from '../views/responses.ts';
 import { strategyUses } from '../views/strategy-uses.ts';
 import { contextFieldView } from '../views/targeting-views.ts';
@@ -59,9 +60,8 @@ export const contextFieldRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: ContextFieldsSchema },
     read: (context) =>
-      settledResponse(
-        context,
-        namedRecords(context.world, 'contextFields').map((field) => contextFieldView(context.world, field)),
+      arrayResponse(context, namedRecords(context.world, 'contextFields'), (field) =>
+        contextFieldView(context.world, field),
       ),
   }),
   create,

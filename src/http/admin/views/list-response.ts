@@ -91,6 +91,26 @@ export async function listsResponse(
   };
 }
 
+/** A response that is a list of few but large items, made in slices. */
+export async function arrayResponse<T>(
+  { engine, asker }: RequestContext<unknown>,
+  items: readonly T[],
+  view: (item: T) => unknown,
+): Promise<ReadResponse> {
+  const revision = engine.lastId;
+  const parts: string[] = [];
+  await inSlices(() => {
+    const item = items[parts.length];
+    if (item === undefined) return true;
+    parts.push(JSON.stringify(view(item)));
+    return false;
+  }, asker);
+  return {
+    revision: Math.max(revision, engine.lastId),
+    response: { status: 200, headers: JSON_HEADERS, body: `[${parts.join(',')}]` },
+  };
+}
+
 interface ListRead extends ReadResponse {
   readonly body: Buffer;
 }
