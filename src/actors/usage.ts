@@ -272,9 +272,10 @@ export class Usage {
     if (!hasRoom()) return this.#changed();
     const writtenBefore = folder.writtenBytes;
     try {
-      await this.#saveSeen();
-      await this.#saveSignIns();
       for (const side of SIDES) await this.#saveSide(side);
+      await this.#saveSignIns();
+      // Last, so that a flag whose counts are saved has been seen there too.
+      await this.#saveSeen();
     } catch (error) {
       onFault(error);
       this.#changed();
