@@ -36,13 +36,13 @@ export interface DeciderOptions {
   readonly journal: Journal;
   newId(): string;
   readonly limits?: GrowthLimits;
-  /** What the state may take of memory, in bytes; without a bound unless given. */
+  /** The bytes of memory that the state may take; without a bound unless given. */
   readonly memoryBudgetBytes?: number;
   /** Why no command may be decided here, because another node leads; null when one may. One always may unless given. */
   refusalToDecide?(): string | null;
 }
 
-/** When the turn of a command began. */
+/** The time at which a command's turn began. */
 export interface TurnTime {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -54,7 +54,7 @@ export interface TurnTime {
   readonly monotonic: number;
 }
 
-/** What a command comes to, encoded and not yet applied; `change` is null when it changes nothing. */
+/** The result of a command, encoded and not yet applied; `change` is null when it changes nothing. */
 export interface Decided {
   readonly events: readonly DomainEvent[];
   readonly change: Change | null;
@@ -104,7 +104,7 @@ export class CommandDecider {
     return this.#encode(actor, decision, turnTime.at);
   }
 
-  /** What cannot be recorded never happens: the frame is encoded before anything of it is applied. */
+  /** Encodes the frame before anything of it is applied, so that a change which cannot be recorded never happens. */
   #encode(actor: Actor, events: readonly DomainEvent[], at: number): Outcome<unknown> | Decided {
     if (events.length === 0) return UNCHANGED;
     const change = this.#recorder.change(
@@ -160,7 +160,7 @@ export class CommandDecider {
   }
 }
 
-/** What a retry of the command will get; undefined where it would be decided anew. */
+/** Returns the response that a retry of the command will get; undefined where the retry is decided anew. */
 export function rememberable(
   retry: Retry<unknown> | undefined,
   outcome: Outcome<unknown>,

@@ -39,8 +39,8 @@ import type { Outcome, Submission } from './submission.ts';
 import { WriteAllowances } from './write-allowances.ts';
 
 /**
- * What may be appended and not yet synced. When the disk hangs, this bounds the memory, whatever the number of
- * requests. With frames of 300 bytes it is far more than one batch of the fastest disk, so it never slows down a good
+ * Bounds of frames appended and not yet synced. When the disk hangs, they bound the memory, whatever the number of
+ * requests. With frames of 300 bytes they hold far more than one batch of the fastest disk, so they never slow down a good
  * disk.
  */
 export const UNSYNCED_FRAMES_MAX = 8192;
@@ -83,7 +83,7 @@ export class Engine {
   readonly eventLog: EventLog;
   /** Tells of each change once it is durable. */
   readonly feed: ChangeFeed;
-  /** Who held the event loop for long. */
+  /** Charges callers whose requests hold the event loop for long. */
   readonly loopAccounts: LoopAccounts;
   /** How much each user may still have written. */
   readonly writeAllowances: WriteAllowances;
@@ -93,7 +93,7 @@ export class Engine {
   readonly #encoder = new FrameEncoder();
   readonly #recorder: ChangeRecorder;
   readonly #decider: CommandDecider;
-  /** When the turn that runs now began; null between turns. All of its commands share it. */
+  /** The start of the running turn, which all of its commands share; null between turns. */
   #turnTime: TurnTime | null = null;
   #refusedCount = 0;
   #isSettling = false;

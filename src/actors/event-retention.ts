@@ -33,7 +33,7 @@ export class EventRetention {
     this.#options = options;
   }
 
-  /** Which snapshots stay besides the newest ones; `durableId`: the newest event on disk. */
+  /** Returns the snapshots to keep besides the newest ones; `durableId`: the newest event on disk. */
   async keepOlder(older: readonly SnapshotFile[], durableId: number): Promise<readonly SnapshotFile[]> {
     const present = this.#present(durableId);
     if (present === null) return [];

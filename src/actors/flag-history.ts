@@ -43,7 +43,7 @@ export interface PastFlags {
   readonly project: ProjectState | undefined;
   /** The last event of the change that led to this state. */
   readonly eventId: number;
-  /** When that change was made, in milliseconds since 1970; null where only a snapshot tells of it. */
+  /** The time of that change, in milliseconds since 1970; null where only a snapshot tells of it. */
   readonly atMs: number | null;
 }
 
@@ -58,7 +58,7 @@ export interface PastFlagsQuery {
   readonly eventId: number;
   /** Nothing newer may be shown (invariant 4). */
   readonly durableId: number;
-  /** What an evaluation needs besides: segments, and these flags as they were. */
+  /** Also reads what evaluating the flags needs: segments, and these parents as they were. */
   readonly evaluation?: { readonly parents: readonly string[] };
   /** Nobody waits for the flags any more once it is aborted: the reading rejects with its reason. */
   readonly signal?: AbortSignal;

@@ -31,7 +31,7 @@ export class FlagSweep {
     });
   }
 
-  /** What is left stays undecoded until somebody looks at it. */
+  /** Leaves the remaining flags undecoded until they are read. */
   stop(): void {
     this.#isStopped = true;
   }

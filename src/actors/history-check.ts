@@ -51,7 +51,7 @@ export class HistoryCheck {
     for (const { segment } of options.parts) options.eventLog.distrust(segment);
   }
 
-  /** What nobody has read since the server started; also what could not be read. */
+  /** Bytes not read since the server started, unreadable ones included. */
   get bytesLeft(): number {
     return this.#bytesLeft;
   }
@@ -61,12 +61,12 @@ export class HistoryCheck {
     return [...this.#damages.values()];
   }
 
-  /** When all of the journal had last been read; null before. Milliseconds since 1970. */
+  /** The end of the last pass over the whole journal, in milliseconds since 1970; null before the first. */
   get lastPassAt(): number | null {
     return this.#lastPassAt;
   }
 
-  /** Resolves when all is read that the start has left. Called again, it gives the same promise. */
+  /** Resolves when everything that the start left unread is read. Called again, it gives the same promise. */
   run(): Promise<void> {
     this.#running ??= this.#readDeferred();
     return this.#running;
@@ -86,7 +86,7 @@ export class HistoryCheck {
     this.#passed();
   }
 
-  /** What is left is read after the next start. */
+  /** Leaves the rest to be read after the next start. */
   stop(): void {
     this.#isStopped = true;
     this.#cancelNext();

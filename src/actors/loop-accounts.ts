@@ -1,5 +1,5 @@
 /**
- * Who held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
+ * Accounts of callers that held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
  * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
  * Each slice of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request. Time in
  * which the process had no core is nobody's: on a machine that is busy with something else, it would make debtors of everybody.
@@ -11,8 +11,8 @@ import type { Actor } from '../domain/state/decision.ts';
 export const FREE_MS = 1;
 
 /**
- * What each small piece makes up for. A caller of very many small requests is there when garbage is collected more often than others
- * are, which is not its doing.
+ * Repaid with each small piece. A caller of very many small requests meets more garbage collections than others, through no fault
+ * of its own.
  */
 const REPAID_MS = 0.01;
 

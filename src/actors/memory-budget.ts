@@ -4,10 +4,10 @@
  * collector of garbage, which needs room to move things. docs/limits.md has the parts, and a test adds them.
  */
 
-/** What V8 sets aside for young objects as `npm start` runs it, three spaces of 64 MiB; it holds nothing that stays. */
+/** Bytes that V8 sets aside for young objects under `npm start`: three spaces of 64 MiB, which hold nothing for long. */
 export const YOUNG_BYTES = 3 * 64 * 2 ** 20;
 
-/** What is kept in the heap beside the state and the cache: responses for retries, reports, changes for streams, and others. */
+/** Heap beside the state and the cache: responses for retries, reports, changes for streams, and others. */
 export const OTHERS_BYTES = 224 * 2 ** 20;
 
 /** Left for requests under way where an operator gives the state as much as can be. */
@@ -15,7 +15,7 @@ export const WORK_BYTES_MIN = 48 * 2 ** 20;
 
 const STATE_SHARE = 1 / 2;
 
-/** What the state, the cache and requests share; below zero in a process with hardly any memory. */
+/** Bytes that the state, the cache and requests share; below zero in a process with hardly any memory. */
 const sharedBytes = (heapBytesMax: number): number => heapBytesMax - YOUNG_BYTES - OTHERS_BYTES;
 
 /** The least share for the state: a process with hardly any memory serves few flags rather than none. */
@@ -34,10 +34,10 @@ export function memoryBudgetMax(heapBytesMax: number): number {
 
 const CACHE_SHARE = 1 / 4;
 
-/** Where the heap is too small for everything, but never more than its share of what the state leaves. */
+/** The size of the cache where the heap is too small for everything, but never more than CACHE_SHARE of what the state leaves. */
 export const CACHE_BYTES_MIN = 48 * 2 ** 20;
 
-/** What values that are derived from the state may take, as text in the heap or as bytes beside it (src/http/serving/cache.ts). */
+/** The most bytes that values derived from the state may take, in the heap or beside it (src/http/serving/cache.ts). */
 export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): number {
   const shared = sharedBytes(heapBytesMax);
   const stateBytes = Math.min(stateBudgetBytes, memoryBudgetMax(heapBytesMax));

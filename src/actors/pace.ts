@@ -1,4 +1,4 @@
-/** How background work shares the processor with requests: in slices, with pauses between them while requests are served. */
+/** Shares the processor between background work and requests: in slices, with pauses between them while requests are served. */
 
 /**
  * The pause between two slices while requests are served. The work thus gets at most a ninth of the processor. Without
@@ -7,7 +7,7 @@
  */
 export const SLICE_PAUSE_MS = 40;
 
-/** When the process was busy for less than this share of a pause, SLICES_WHEN_IDLE slices follow without a pause. */
+/** The busy share of a pause below which the process counts as idle: SLICES_WHEN_IDLE slices then follow without a pause. */
 const IDLE_SHARE = 0.3;
 export const SLICES_WHEN_IDLE = 4;
 

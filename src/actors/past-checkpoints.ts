@@ -54,7 +54,7 @@ function bytesOf(checkpoints: readonly Checkpoint[]): number {
   return checkpoints.reduce((sum, { bytes }) => sum + bytes, 1);
 }
 
-/** What is in the records is immutable. */
+/** Copies the lists of records only, because the records are immutable. */
 function checkpointOf(id: number, world: World): Checkpoint {
   const sections = stateSections(world).map(({ name, records }) => ({ name, records: [...records] }));
   return {

@@ -6,13 +6,13 @@
 import assert from 'node:assert/strict';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
 
-/** On whose behalf something is read. */
+/** The caller that a read is made for. */
 export interface Asker {
   /** Equal for all that one caller asks. */
   readonly name: string;
   /** Aborted once nobody waits for the outcome any more. */
   readonly signal: AbortSignal;
-  /** What the signal says. Absent where only the signal knows: making one takes as long as a good part of a read from memory. */
+  /** Whether the signal is aborted. Absent where only the signal knows: making one takes almost as long as a read from memory. */
   readonly isGone?: boolean;
   /** To be told of each piece of work that held the event loop, in milliseconds. Absent where nobody is charged. */
   readonly charge?: (heldMs: number) => void;
@@ -22,7 +22,7 @@ export interface ReadQueueLimits {
   readonly runningMax: number;
   /** The most of one caller: fewer than `runningMax` leave room for somebody else at any time. */
   readonly runningPerAskerMax: number;
-  /** What may wait: reads, or whatever their costs are counted in. */
+  /** The most that may wait: a number of reads, or a sum in the unit of their costs. */
   readonly waitingMax: number;
 }
 

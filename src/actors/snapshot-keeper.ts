@@ -13,7 +13,7 @@ import { Pace, type PaceOptions, SLICE_PAUSE_MS } from './pace.ts';
 import { snapshotSections } from './state/world-snapshot.ts';
 
 /**
- * What the pause shrinks to while events pass, until as many have passed as lie between two snapshots. A snapshot then gets
+ * The pause between slices while events pass, until as many have passed as lie between two snapshots. A snapshot then gets
  * half of the processor: under full load it would otherwise fall behind by millions of events, which the next start
  * has to replay.
  */
@@ -32,7 +32,7 @@ export interface TakenSnapshot extends WrittenSnapshot {
   /** Id of the last event that the state contains. */
   readonly id: number;
   readonly durationMs: number;
-  /** When it was started, in milliseconds since 1970. */
+  /** The time of its start, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -51,11 +51,11 @@ export interface SnapshotKeeperOptions extends PaceOptions {
   now(): number;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
-  /** What the newest snapshot holds of it already; all is written anew unless given. */
+  /** Blocks that the newest snapshot holds already; everything is written anew unless given. */
   readonly known?: KnownBlocks;
   /** Also decodes what is taken over from an older snapshot; for the simulation. */
   readonly audited?: boolean;
-  /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too. */
+  /** Returns those of the snapshots older than the newest SNAPSHOTS_KEPT that stay too. */
   keepOlder(older: readonly SnapshotFile[]): Promise<readonly SnapshotFile[]>;
   /** Runs after each snapshot; the next snapshot waits for it. */
   onTaken(snapshot: TakenSnapshot): Promise<void>;

@@ -33,12 +33,12 @@ import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
 /**
- * What one frame of an import holds: bytes, measured as the events' JSON, which MessagePack never doubles, and values, of which
+ * Bounds of one frame of an import: bytes, measured as the events' JSON, which MessagePack never doubles, and values, of which
  * small ones fill a frame long before its bytes do. Leaves room for what an event has beside what it was made of.
  */
 export const IMPORT_FRAME_MAX = { bytes: FRAME_BYTES_MAX / 4, values: VALUES_MAX / 2 } as const;
 
-/** Who records an import. */
+/** The actor that records an import. */
 const IMPORTER = { name: 'import', userId: -1337 } as const;
 
 export interface ExportOptions {

@@ -53,7 +53,7 @@ export interface StoreOptions {
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** The journal cannot be written, or the state cannot be trusted any more: the process must end (invariant 6). */
   stop(error: Error): void;
-  /** What decides besides this disk; the disk alone unless given. */
+  /** Decides besides this disk what is durable; the disk decides alone unless given. */
   readonly commitLog?: CommitLog;
   /** Why no command may be decided here, because another node leads; null when one may. One always may unless given. */
   refusalToDecide?(): string | null;
@@ -69,7 +69,7 @@ export interface StoreOptions {
   readonly audited?: boolean;
   /** The defaults unless given. */
   readonly limits?: GrowthLimits;
-  /** What the state may take of memory, in bytes; without a bound unless given. */
+  /** The bytes of memory that the state may take; without a bound unless given. */
   readonly memoryBudgetBytes?: number;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
@@ -301,7 +301,7 @@ function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<number>
     });
 }
 
-/** When the last snapshot fails, the journal must still be closed properly. */
+/** Closes the journal properly even when the last snapshot fails. */
 async function close(
   engine: Engine,
   keeper: SnapshotKeeper,

@@ -1,5 +1,5 @@
 /**
- * What applications report, and when users signed in, in memory and written behind to a folder of its own. None of it is in the journal: it is lost with the
+ * Reports of applications and the sign-ins of users, held in memory and written behind to a folder of its own. None of it is in the journal: it is lost with the
  * folder, and a crash may lose the last minute of it. Responses to reports therefore wait for nothing, and whatever goes wrong here, such
  * as a full disk or a damaged file, is logged and hurts no flag.
  *
@@ -58,7 +58,7 @@ const SIGN_INS_FILE = 'sign-ins';
 /** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
 const SUMMED_MAX = 5_000;
 
-/** What a caller's token covers. */
+/** The projects that a caller's token covers. */
 export interface ReportScope {
   readonly projects: readonly string[] | typeof ALL;
 }
@@ -78,7 +78,7 @@ export interface UsageOptions {
   readonly countsBytesMax?: number;
 }
 
-/** What is held of one side. */
+/** Usage reported by one side, servers or pages. */
 interface SideUsage {
   readonly counts: UsageTable;
   readonly applications: Applications;
@@ -144,7 +144,7 @@ export class Usage {
     this.#changed();
   }
 
-  /** What somebody says of an application, whether or not it has reported. */
+  /** Records how people describe an application, whether or not it has reported. */
   describeApplication(appName: string, details: Partial<ApplicationDetails>): void {
     this.#sides.backend.applications.describe(appName, details, this.#options.now());
     this.#changed();
@@ -343,7 +343,7 @@ export class Usage {
     else counts.load(source.period, row as unknown as CountRow);
   }
 
-  /** What was deleted while the folder was elsewhere, or right before a crash, is not brought back. */
+  /** False for what was deleted while the folder was elsewhere or right before a crash, so that it does not come back. */
   #exists([name, environment]: SeenRow): boolean {
     return environment === null ? this.#isToken(name) : this.#options.world.directory.flagProjects.has(name);
   }
@@ -381,7 +381,7 @@ function periodName(side: Side, { kind, startMs }: PeriodId): string {
   return `${side}-${kind}-${startMs}`;
 }
 
-/** What a file holds, by its name; null for a file of somebody else. */
+/** Returns what a file of this name holds; null for a file of another program. */
 function sourceOf(name: string): Source | null {
   if (name === SEEN_FILE) return { kind: 'seen' };
   if (name === SIGN_INS_FILE) return { kind: 'sign-ins' };

@@ -11,10 +11,10 @@ import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 import type { Submission } from './submission.ts';
 
-/** What a user may write at once: far more than a day of work, or an import, takes. */
+/** The bytes that a user may write at once: far more than a day of work, or an import, takes. */
 export const WRITE_BURST_BYTES = 128 * 2 ** 20;
 
-/** What comes back: with the burst, less than 1 GB in a day. */
+/** The rate at which the allowance refills: with the burst, less than 1 GB in a day. */
 export const WRITTEN_BYTES_A_SECOND = 9 * 1024;
 
 /** Counted for an event that takes less: events lead to snapshots too, and take memory in the index. */
@@ -28,7 +28,7 @@ const ENDS_SESSIONS: ReadonlySet<Command['type']> = new Set(['end-session', 'end
 
 interface Used {
   bytes: number;
-  /** When `bytes` was so, in milliseconds. */
+  /** The time at which `bytes` was right, in milliseconds. */
   atMs: number;
 }
 

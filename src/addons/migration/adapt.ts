@@ -1,5 +1,5 @@
 /**
- * What Unleash takes and Flagstaff refuses, in a form that it takes and that SDKs evaluate alike. Each change is told as a sentence. The
+ * Rewrites what Unleash takes and Flagstaff refuses into a form that Flagstaff takes and that SDKs evaluate alike. Each change is told as a sentence. The
  * same source is always adapted in the same way, so a second run finds what the first one made.
  */
 import type { Configuration, Flag, Segment, Strategy, Variant } from './configuration.ts';

@@ -1,24 +1,24 @@
 /** Calls of the Unleash Admin API, and of the one for SDKs, as both servers of a migration understand them. */
 
-/** Of one response; the largest list of a server with tens of thousands of flags stays below it. */
+/** The most bytes of one response; the largest list of a server with tens of thousands of flags stays below it. */
 const RESPONSE_BYTES_MAX = 256 * 1024 * 1024;
 
 const TIMEOUT_MS = 60_000;
 
-/** Of one request. Unleash 8 takes 15 searches a minute, and one finds 100 archived flags. */
+/** Retries of one request. Unleash 8 takes 15 searches a minute, and each finds 100 archived flags. */
 const WAITS_MAX = 10;
 /** Seconds, whatever a server asks for. */
 const WAIT_MAX = 60;
 
 export interface AdminClientOptions {
-  /** Where the server is reached, with its base path: `https://flags.example.com/unleash`. */
+  /** The server's address with its base path: `https://flags.example.com/unleash`. */
   readonly url: string;
   readonly token: string;
   /** `admin` unless it is given. */
   readonly surface?: 'admin' | 'client';
 }
 
-/** What a server says instead of doing it. The message is the server's own where it has one. */
+/** The server's refusal of a request. The message is the server's own where it has one. */
 export class AdminCallError extends Error {
   override readonly name = 'AdminCallError';
   /** 0 when there was no response. */
@@ -83,7 +83,7 @@ export class AdminClient {
     }
   }
 
-  /** What was sent too soon after others has not been looked at, so it is sent again, changes too. */
+  /** Sends the request again, changes included, while the server answers 429: it has not looked at such a request. */
   async #sentInTime(method: string, url: string, body: unknown): Promise<Response> {
     for (let waits = 0; ; waits += 1) {
       const response = await this.#sent(method, url, body);
@@ -133,7 +133,7 @@ async function textOf(response: Response): Promise<string> {
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
 
-/** What fetch says is "fetch failed"; the reason stands in its cause. */
+/** Returns the message of the cause, because fetch itself says only "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -1,5 +1,5 @@
 /**
- * What moves from one server of the Unleash Admin API to another, in one shape whatever it was read from: a running server
+ * The configuration that moves from one server of the Unleash Admin API to another, in one shape whatever it was read from: a running server
  * of any version, an export file, or the Flagstaff that it moves to. Names stand for ids, because ids differ.
  */
 import * as v from 'valibot';
@@ -187,7 +187,7 @@ export interface Flag extends v.InferOutput<typeof SENT_FLAG> {
   readonly environments: ReadonlyMap<string, FlagEnvironment>;
 }
 
-/** Where the source has no custom roles and no groups, or does not show them. */
+/** The access of a source that has no custom roles and no groups, or does not show them. */
 export const NO_ACCESS: Access = { customRoles: new Map(), groups: new Map(), groupIds: new Map() };
 
 export const PROJECT_SETTINGS = v.object({
@@ -250,13 +250,13 @@ export interface User {
   readonly rootRole: string;
 }
 
-/** What users sign in with, in lower case, because logins are unique whatever their case. */
+/** The email or username that the user signs in with, in lower case, because logins are unique whatever their case. */
 export const loginOf = ({ email, username }: Pick<User, 'email' | 'username'>): string =>
   (email ?? username ?? '').toLowerCase();
 
 /** Everything that moves. Keys are names; those of projects are ids, which people choose. */
 export interface Configuration {
-  /** Of a running server. An export may leave out what is there. */
+  /** True for a running server; an export may leave things out. */
   readonly isWhole: boolean;
   readonly environments: ReadonlyMap<string, Environment>;
   readonly strategyTypes: ReadonlyMap<string, StrategyType>;
@@ -273,7 +273,7 @@ export interface Configuration {
   readonly access: Access;
   /** Ids by name, of the roles that a user or a member can have. */
   readonly roles: ReadonlyMap<string, number>;
-  /** What is there and is not read, as sentences. */
+  /** Sentences about things that are there and are not read. */
   readonly remarks: readonly string[];
 }
 

@@ -16,9 +16,9 @@ export interface Rule extends Pick<ClientFlag, 'variants'> {
 
 export interface DrawnContext {
   readonly fields: Readonly<Record<string, string>>;
-  /** Of the machine that evaluates, for the strategy applicationHostname. */
+  /** The machine that evaluates, for the strategy applicationHostname. */
   readonly hostName: string;
-  /** What is drawn where a rule decides by chance, in [0, 1). */
+  /** The random number for rules that decide by chance, in [0, 1). */
   readonly chance: number;
 }
 
@@ -33,7 +33,7 @@ export function inputOf({ fields, hostName, chance }: DrawnContext, nowMs: numbe
   return { context, contextLength: contextLength(context), nowMs, hostName, random: () => chance };
 }
 
-/** Of one group each: the rules of the flag as both servers have them, and those of each of its parents. */
+/** Draws contexts for groups of rules: those of the flag on both servers, and those of each of its parents. */
 export function* contextsFor(
   groups: readonly (readonly Rule[])[],
   { count, seed }: Drawing,
@@ -79,7 +79,7 @@ export function* contextsFor(
   }
 }
 
-/** What a rule asks of contexts, by field. */
+/** The values that a rule's constraints compare with, by field. */
 interface Ground {
   /** Values on all sides of each constraint. */
   readonly candidates: ReadonlyMap<string, readonly string[]>;

@@ -6,7 +6,7 @@ import { MissingSegmentError, type Step, type TargetIds } from './step.ts';
 
 export interface FailedStep {
   readonly does: string;
-  /** What the target said, or which step it builds on. */
+  /** The target's message, or the refused step that this one builds on. */
   readonly reason: string;
   /** A sentence: what the target is like now; null where it stays without what the step would have made. */
   readonly effect: string | null;
@@ -34,7 +34,7 @@ export async function takeSteps(
   };
   const failed: FailedStep[] = [];
   const leftOut: FailedStep[] = [];
-  /** What each subject lacks: the step that was refused. */
+  /** The refused step, by the subject that lacks it. */
   const refused = new Map<string, string>();
   let taken = 0;
   for (const step of steps) {

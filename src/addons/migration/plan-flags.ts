@@ -105,7 +105,7 @@ function tagSteps(flag: Flag, present: Flag | undefined): Step[] {
     }));
 }
 
-/** What an SDK takes a flag for that is on and has no strategies; the target asks for one before it switches a flag on. */
+/** The strategy that SDKs assume for an enabled flag without strategies; the target asks for one before it enables a flag. */
 const FOR_EVERYBODY: Strategy = {
   name: 'default',
   title: '',

@@ -12,7 +12,7 @@ import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
 
 export interface Plan {
   readonly steps: readonly Step[];
-  /** What cannot be made equal, as sentences. */
+  /** Sentences about differences that cannot be removed. */
   readonly remarks: readonly string[];
 }
 
@@ -177,7 +177,7 @@ function userSteps(source: Configuration, target: Configuration, remarks: string
   });
 }
 
-/** Behind all flags: those that the source has already need not keep its rules, and have their links. */
+/** Steps that follow those of all flags: flags that the source has already need not keep its rules, and have their links. */
 function ruleSteps({ id, rules }: Project, present: Project | undefined): Step[] {
   const before = present?.rules ?? rulesOf({ featureNaming: null, featureLimit: null, linkTemplates: null });
   if (rules === null || isDeepStrictEqual(before, rules)) return [];

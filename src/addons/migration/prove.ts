@@ -20,7 +20,7 @@ export interface Difference {
   readonly example: Example | null;
 }
 
-/** What one context gets; null for a flag that is not there. */
+/** The results of one context; null for a flag that is not there. */
 export interface Example {
   readonly context: DrawnContext['fields'];
   readonly hostName: string;
@@ -75,7 +75,7 @@ export function compareDocuments(
   return { flags: source.flags.size, evaluations, differences, onlyInTarget };
 }
 
-/** Of each flag its own, so that another flag beside it changes nothing. */
+/** A seed for each flag, so that another flag beside it changes nothing. */
 const seedOf = (name: string, { seed }: Drawing): number => new Murmur3(seed).add(utf8BytesOf(name)).digest();
 
 function groupsOf(name: string, documents: readonly ClientDocument[]): Rule[][] {

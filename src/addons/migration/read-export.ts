@@ -36,7 +36,7 @@ const STRATEGY_OF_FLAG = v.object({
 });
 
 const EXPORT = v.object({
-  /** Of `state/export` alone. */
+  /** Present in `state/export` alone. */
   version: v.nullish(v.number()),
   features: v.array(v.object({ ...SENT_FLAG.entries, archived: v.nullish(v.boolean(), false) })),
   featureStrategies: optionalList(STRATEGY_OF_FLAG),

@@ -304,7 +304,7 @@ async function flagsOf(
   };
 }
 
-/** What was read, once the names of the segments are known. */
+/** A reader's result, finished once the names of the segments are known. */
 type WithSegments<T> = (names: ReadonlyMap<number, string>) => T;
 
 /** With the whole of these flags, of which the archive shows little; they are off everywhere, as they would be once revived. */

@@ -9,7 +9,10 @@ export interface TargetIds {
 }
 
 export interface Step {
-  /** What it makes or changes, such as `flag checkout in production`: after a refusal the later steps of the same subject are left out. */
+  /**
+   * The thing that it makes or changes, such as `flag checkout in production`: after a refusal the later steps of the same subject
+   * are left out.
+   */
   readonly subject: string;
   /** Another subject without which it cannot be taken, such as `flag checkout`. */
   readonly needs?: string;
@@ -34,7 +37,7 @@ export class MissingSegmentError extends Error {
   }
 }
 
-/** Of what a step created. */
+/** The id of the thing that a step created. */
 export function idOf(response: unknown): number {
   if (typeof response === 'object' && response !== null && 'id' in response) return Number(response.id);
   throw new Error('The response to creating something has no id.');

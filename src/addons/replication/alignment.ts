@@ -1,7 +1,7 @@
 /**
- * Where a node stands in the log: from its journal's end to the record that it has to read next.
+ * The place of a node in the log: from its journal's end to the record that it has to read next.
  *
- * What its journal has beyond the log, in its last batch, was refused by the log or never reached it, and was never
+ * The part of its last batch beyond the log was refused by the log or never reached it, and was never
  * acknowledged: it is to be cut off. Anything else that does not agree is a refusal, because either the log has lost
  * what was acknowledged, or journal and log are of different histories.
  */
@@ -12,7 +12,7 @@ import { RecordReader } from './record-reader.ts';
 import type { LogExtent, ReplicatedLog } from './replicated-log.ts';
 
 export interface Alignment {
-  /** What the node keeps of its journal. */
+  /** The end of the journal that the node keeps. */
   readonly place: JournalPlace;
   /** Position of the record to read first; what it holds of older events is to be skipped. */
   readonly from: number;

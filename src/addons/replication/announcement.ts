@@ -1,5 +1,5 @@
 /**
- * What each node tells the others now and then: that it is there, in which role, and how far it is. Announcements may
+ * A message that each node sends to the others now and then: that it is there, in which role, and how far it is. Announcements may
  * be lost or late, so nothing that must be true depends on them. They decide only when somebody stands for leadership,
  * and what operators are shown.
  */
@@ -17,7 +17,7 @@ const schema = v.object({
   address: shortText,
   role: shortText,
   epoch: count,
-  /** Of the last record that the node has read or written. */
+  /** The last record that the node has read or written. */
   position: count,
   /** The last event on its disk. */
   durableId: count,

@@ -1,5 +1,5 @@
 /**
- * What the names of archived files say.
+ * The index of an archive, read from the names of its files.
  *
  *   segment.<first event id>-<last event id>.<checksum of the last frame>    a whole segment file (segment.ts)
  *   snapshot.<event id>.<start of the node>.<part>-of-<parts>                a part of a snapshot file, from 1 on

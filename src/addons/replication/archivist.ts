@@ -1,5 +1,5 @@
 /**
- * What the leader does for the nodes that come later: it puts its journal and its newest snapshots into the archive, and has
+ * Archives for nodes that join later: the leader puts its journal and its newest snapshots into the archive, and has
  * the log forget what is there.
  *
  * Guarantees
@@ -8,7 +8,7 @@
  * - Everything may be interrupted, and repeated by any leader: each step looks at what the archive holds, and what two leaders
  *   archived says the same.
  *
- * It works in the background, one file at a time, and holds one file in memory. That it fails harms nothing but the room
+ * It works in the background, one file at a time, and holds one file in memory. Its failures harm nothing but the room
  * that the log takes.
  */
 import type { ArchiveView } from '../../control/cluster-view.ts';
@@ -45,9 +45,9 @@ export interface ArchivistOptions {
   readonly fs: FileSystem;
   readonly folder: DataFolder;
   readonly archive: FileArchive;
-  /** Of this start of this node: eight hexadecimal digits. */
+  /** This start of this node, as eight hexadecimal digits. */
   readonly run: string;
-  /** What the log keeps of the archived events, in bytes of archived files. */
+  /** Archived events that the log keeps all the same, in bytes of archived files. */
   readonly marginBytes: number;
   /** Whether retention removes journal, so that what it removed goes from the archive too. */
   readonly hasRetention: boolean;
@@ -82,7 +82,7 @@ export class Archivist {
     this.#options = options;
   }
 
-  /** Of this node, while it leads. */
+  /** The archive as this node sees it while it leads; null otherwise. */
   get view(): ArchiveView | null {
     return this.#options.isLeading() ? this.#view : null;
   }
@@ -91,7 +91,7 @@ export class Archivist {
     this.#schedule(ARCHIVE_PAUSE_MS);
   }
 
-  /** What is under way may end or not: a stop must not wait for an archive that does not respond. */
+  /** Does not wait for work under way: a stop must not wait for an archive that does not respond. */
   close(): void {
     this.#isClosed = true;
     this.#cancel?.();
@@ -211,7 +211,9 @@ export class Archivist {
     );
   }
 
-  /** What retention removed from the journal goes, when a snapshot in the archive makes up for it, or where it was not archived in time. */
+  /**
+   * Deletes what retention removed from the journal, if a snapshot in the archive makes up for it or it was not archived in time.
+   */
   async #deleteDropped(
     { segments, snapshots }: ArchiveIndex,
     run: ArchivedRun | null,

@@ -26,7 +26,7 @@ const CUT = 'Events that the replicated log refused are cut off the journal; nob
 /** How often a joining node says what the log has to keep for it. */
 const RESERVATION_MS = 1_000;
 
-/** What the store of a node is opened with. */
+/** The part that a cluster plays in opening a node's store. */
 export interface StoreHooks {
   readonly commitLog: CommitLog;
   /** Why no command may be decided here; null when one may. */
@@ -40,7 +40,7 @@ export interface ClusterNodeOptions<S> {
   readonly log: ReplicatedLog;
   /** Null where the log keeps everything. */
   readonly archive: FileArchive | null;
-  /** What the log keeps of what is archived (archivist.ts). */
+  /** Archived events that the log keeps all the same, in bytes (archivist.ts). */
   readonly archiveMarginBytes: number;
   /** Whether journal that retention removed is to go from the archive too. */
   readonly hasRetention: boolean;
@@ -173,7 +173,7 @@ async function alignFolder<S>(
   }
 }
 
-/** What no further attempt mends: journal and log that differ, and faults of the folder and its disk. */
+/** True for errors that no retry mends: journal and log that differ, and faults of the folder and its disk. */
 const isFinal = (error: unknown): boolean =>
   [DisagreementError, LogDamageError, NewerRecordError, DataFolderError].some(
     (kind) => error instanceof kind,

@@ -1,7 +1,7 @@
 /**
- * Where a cluster keeps what its log forgets: files by name, which every node can fetch.
+ * The store of a cluster for what its log forgets: files by name, which every node can fetch.
  *
- * What an adapter guarantees, and its contract suite (test/addons/replication/archive-contract.ts) checks:
+ * Guarantees of an adapter, which the contract suite (test/addons/replication/archive-contract.ts) checks:
  * - A file that `list` names is whole: one that was being put when the process died is not there.
  * - `get` gives back the bytes that were put, or rejects; the digest of a file is checked on the way.
  * - To put a name again replaces the file, and to delete one that is not there does nothing.

@@ -25,14 +25,14 @@ export interface JoinOptions {
   readonly fs: FileSystem;
   readonly folder: DataFolder;
   readonly archive: FileArchive;
-  /** Of the journal as it is. */
+  /** The end of the journal before it joins. */
   readonly end: JournalEnd;
   /** Told which event the journal will reach, before anything is fetched: the log has to keep what follows. */
   reserve(id: number): void;
 }
 
 export interface Fetched {
-  /** What was kept of the journal as it was, and how far it reaches now. */
+  /** The last event kept of the journal as it was, and the last one that it holds now. */
   readonly keptId: number;
   readonly lastId: number;
 }

@@ -19,7 +19,7 @@ export interface GatheredFile {
   readonly content: Buffer;
 }
 
-/** Behind event `id`, whose frame has this checksum. */
+/** The place after event `id`, whose frame has this checksum. */
 export interface ArchivePlace {
   readonly id: number;
   readonly chain: number;
@@ -45,7 +45,7 @@ export class JournalGatherer {
     this.#at = at;
   }
 
-  /** Where the next file begins. */
+  /** The first event of the next file. */
   get firstId(): number {
     return this.#builder.firstId;
   }

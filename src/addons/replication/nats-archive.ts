@@ -8,7 +8,7 @@ import { streamNameOf } from './nats-log.ts';
 /** A server answers within milliseconds, and its cluster elects within seconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** Of a message. Each is a durable write on the log's servers. */
+/** Bytes of one message, which is a durable write on the log's servers. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Between two messages: at most 6 MiB a second, which leaves the disks of the servers to the log. */
@@ -16,7 +16,7 @@ const PIECE_PAUSE_MS = 40;
 
 export interface NatsArchiveOptions {
   readonly connection: NatsConnection;
-  /** Of the cluster: letters, digits, `-` and `_`. */
+  /** The cluster's name: letters, digits, `-` and `_`. */
   readonly name: string;
   readonly replicas: number;
 }

@@ -10,7 +10,7 @@ import {
 export interface NatsOptions {
   /** `nats://host:port` or `tls://host:port`, without a user. */
   readonly servers: readonly string[];
-  /** Of the node, by which an operator finds its connection. */
+  /** The node's name, by which an operator finds its connection. */
   readonly name: string;
   readonly user: { readonly name: string; readonly password: string } | null;
   /** A file of credentials as `nsc` writes it. Read again at each connection, so that it may be renewed. */

@@ -24,7 +24,7 @@ import { UnsafeLogError } from './unsafe-log-error.ts';
 /** A server answers within milliseconds; after this the outcome is looked up. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
-/** Of records on their way from the server, so that a long log does not fill the memory. */
+/** Bytes of records on their way from the server, bounded so that a long log does not fill the memory. */
 const TAIL_BYTES_MAX = 4 * 1024 * 1024;
 
 /** How often the server says that a tail is alive. It is begun anew when the server misses two. */
@@ -37,13 +37,13 @@ const VERSION_MIN = [2, 10] as const;
 /** Copies of each record, of which a majority has to have it. */
 const REPLICAS_MIN = 3;
 
-/** Of a stream that is made here. */
+/** The number of copies of a stream that is made here. */
 export const replicasFor = (durability: 'disk' | 'memory'): number =>
   durability === 'disk' ? REPLICAS_MIN : 1;
 
 export interface NatsLogOptions {
   readonly connection: NatsConnection;
-  /** Of the cluster: letters, digits, `-` and `_`. */
+  /** The cluster's name: letters, digits, `-` and `_`. */
   readonly name: string;
   /** `disk`: three copies, or the start is refused. `memory`: as many as the stream has; one where it is made here. */
   readonly durability: 'disk' | 'memory';

@@ -10,7 +10,7 @@ export interface NewLogOptions {
   readonly log: ReplicatedLog;
   readonly cluster: string;
   readonly by: NodeIdentity;
-  /** Of the journal, which nobody writes to meanwhile. */
+  /** The end of the journal, which nobody writes to meanwhile. */
   readonly end: JournalEnd;
 }
 

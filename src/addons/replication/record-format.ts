@@ -41,7 +41,7 @@ const HEADER_BYTES = 50;
 const FRAME_HEAD_BYTES = 8;
 const KINDS = ['frames', 'take-over'] as const;
 
-/** Of a batch, in one record. Far below what a server takes, and one round trip for all but the largest batches. */
+/** Bytes of a batch in one record: far below what a server takes, and one round trip for all but the largest batches. */
 export const PART_BYTES_MAX = 512 * 1024;
 
 /** A start of a node: what tells it from every other one, and how it is reached. */
@@ -50,7 +50,7 @@ export interface NodeIdentity {
   readonly node: string;
   /** Eight hexadecimal digits, drawn at each start. */
   readonly run: string;
-  /** Where the others reach its interface, such as `http://flags-1:4242`. */
+  /** The address at which other nodes reach its interface, such as `http://flags-1:4242`. */
   readonly address: string;
 }
 

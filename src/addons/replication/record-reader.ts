@@ -29,7 +29,7 @@ export interface DecidedFrame {
   readonly chain: number;
 }
 
-/** Where a node that wrote to the log goes on reading. */
+/** The place from which a node that wrote to the log reads on. */
 export interface ReaderPlace {
   readonly position: number;
   readonly epoch: number;

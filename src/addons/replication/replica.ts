@@ -38,7 +38,7 @@ const STALL_MS = 2_000;
 /** Changes are applied for so long before other work has its turn. */
 const SLICE_MS = 5;
 
-/** What may be applied and not yet on the own disk. */
+/** Bounds of what may be applied before it is on the node's own disk. */
 const UNSYNCED_BYTES_MAX = 8 * 1024 * 1024;
 const UNSYNCED_FRAMES_MAX = 4_096;
 
@@ -228,7 +228,7 @@ export class Replica {
     return new Promise((resolve) => this.#options.clock.timer(RETRY_PAUSE_MS, resolve));
   }
 
-  /** What is newer stops following, and reads go on; what is wrong stops the process. */
+  /** Stops following at a record of a newer version, while reads go on; damage and fencing stop the process; other errors are retried. */
   #judge(error: unknown): void {
     const { notes, stop } = this.#options;
     if (error instanceof NewerRecordError) {

@@ -21,7 +21,7 @@ export const RETRY_PAUSE_MS = 100;
 /** A place in the log from which a node may write. */
 export interface Leadership {
   readonly epoch: number;
-  /** Of the last record in the log. */
+  /** The last record in the log. */
   readonly position: number;
 }
 

@@ -15,7 +15,7 @@ export type TraceProtocol = (typeof TRACE_PROTOCOLS)[number];
 
 export interface OpenTelemetryOptions {
   readonly protocol: TraceProtocol;
-  /** Of this program. */
+  /** This program's version. */
   readonly version: string;
   /** Told what the SDK complains of, such as a collector that cannot be reached. */
   onTrouble(message: string): void;
@@ -80,7 +80,10 @@ export async function openTelemetry({
   };
 }
 
-/** Of one clock for all spans, to the microsecond: the SDK's own begins each at a whole millisecond, before what came before it. */
+/**
+ * The time by one clock for all spans, to the microsecond: the SDK's own clock begins each span at a whole millisecond, before what
+ * came before it.
+ */
 function epochMs(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -115,7 +118,7 @@ class SpanOfRequest implements RequestTrace {
   readonly #method: string;
   readonly #context: Context;
   readonly #parts: SpanParts;
-  /** Of the part that is under way. */
+  /** The part that is under way. */
   #part: Span | null = null;
 
   constructor(span: Span, method: string, parent: Context, parts: SpanParts) {
