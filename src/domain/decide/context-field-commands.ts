@@ -1,4 +1,4 @@
-/** What context fields have beside other kinds: legal values, one by one. */
+/** Commands that only context fields have: those about single legal values. */
 import { LEGAL_VALUES_MAX, type LegalValue } from '../kinds/context-field.ts';
 import type { Decision } from '../state/decision.ts';
 import { locateNamed } from '../state/directory-records.ts';

@@ -18,9 +18,9 @@ export interface CopyStrategies {
   readonly type: 'copy-strategies';
   readonly project: string;
   readonly flag: string;
-  /** Which gets the strategies. */
+  /** The environment that gets the strategies. */
   readonly environment: string;
-  /** Which has them. */
+  /** The environment that has them. */
   readonly from: string;
   /** Decides without recording anything; see `plannedCopy`. */
   readonly dryRun: boolean;
@@ -55,8 +55,8 @@ export function plannedCopy(world: World, command: CopyStrategies, newId: () => 
 }
 
 /**
- * What is the same already keeps its id, so that nothing is recorded of it, and applications that pin a user by it go on.
- * So does, after that, what stands at the same place and is of the same type: it is changed and not replaced.
+ * A copy of strategies. One that is the same already keeps its id, so that nothing is recorded of it, and applications that pin a
+ * user by the id go on. Of the others, one at the same place and of the same type keeps its id too: it is changed and not replaced.
  */
 export function copiesOf(
   strategies: readonly Strategy[],

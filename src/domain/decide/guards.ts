@@ -13,10 +13,7 @@ export function refuseArchived(flag: Flag): Refusal | null {
   return invalidOperation(`The flag "${flag.name}" is archived; revive it before changing it.`);
 }
 
-/**
- * What a change of a flag begins with: what it names, or why it is refused, because that does not exist or because the
- * flag is archived.
- */
+/** Returns the flag that a command names, or the reason for a refusal: it does not exist, or is archived. */
 export function unlessArchived<T extends LocatedFlag>(located: T | Refusal): T | Refusal {
   return located.refused ? located : (refuseArchived(located.record.flag) ?? located);
 }
@@ -28,7 +25,7 @@ export function refuseTakenName(world: World, name: string): Refusal | null {
   return nameExists(`A flag named "${name}" exists already, in ${nameOfProject(world, holder)}.`);
 }
 
-/** Of a project that is there, for a message that may reach people who do not see it. */
+/** The name of an existing project, for a message that may reach people who do not see it. */
 export function nameOfProject({ projects }: World, id: string): string {
   const project = projects.get(id);
   const isPrivate = project === undefined || project.settings.mode === 'private';

@@ -1,5 +1,5 @@
 /**
- * What stands in the way of an import of flags, and what the caller should know of it before (docs/specification/companions.md#export-and-import).
+ * Faults that prevent an import of flags, and warnings about it (docs/specification/companions.md#export-and-import).
  * Issues are told together, each with the names that it is about, so that a file is mended once and not once for each fault.
  */
 import type { Dependency, Flag, Tag } from '../flags/flag.ts';
@@ -22,7 +22,7 @@ export const IMPORT_EVENTS_MAX = 1_200;
 export interface ImportedFlag {
   readonly name: string;
   readonly metadata: MetadataInput;
-  /** Of the environment that the file is about; null: the file does not say, so the flag keeps what it has. */
+  /** The state in the file's environment; null: the file does not say, so the flag keeps what it has. */
   readonly enabled: boolean | null;
   readonly variants: readonly Variant[] | null;
   /** With ids of segments as the file numbers them. */

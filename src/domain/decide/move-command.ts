@@ -49,7 +49,7 @@ function refuseDependencies({ name, children, dependencies }: Flag): Refusal | n
   );
 }
 
-/** What is set in an environment would be lost in a project that does not have it. */
+/** Refuses a move to a project that lacks an environment in which the flag has settings: they would be lost. */
 function refuseEnvironments(flag: Flag, { settings }: ProjectState): Refusal | null {
   const missing = flag.environments.find(({ name }) => {
     const { enabled, strategies, variants } = environmentOf(flag, name);

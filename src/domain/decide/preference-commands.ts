@@ -10,7 +10,7 @@ import { invalidOperation, isRefusal } from '../state/refusal.ts';
 import { isInMaintenance, MAINTENANCE_SETTING_ID, type Setting } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 
-/** Of one user, of each kind. Bounds the record that is replaced with each mark. */
+/** Favorites of each kind that one user may have. Bounds the record that is replaced with each mark. */
 export const FAVORITES_MAX = 1_000;
 
 export interface MarkFavorite {

@@ -38,10 +38,10 @@ export interface ProjectFields extends RulesInput {
 
 export interface CreateProject {
   readonly type: 'create-project';
-  /** When absent, it is made from the name. */
+  /** Made from the name when absent. */
   readonly id?: string | undefined;
   readonly fields: ProjectFields & { readonly name: string };
-  /** When absent or empty, the project gets all enabled environments. */
+  /** All enabled environments when absent or empty. */
   readonly environments?: readonly string[] | undefined;
 }
 
@@ -197,7 +197,7 @@ export function removeProjectEnvironment(world: World, command: RemoveProjectEnv
   return [{ type: 'project-environment-removed', ...about, data: null, preData: null }];
 }
 
-/** Of a default strategy. Pages read those of all environments at once. */
+/** The most bytes of a default strategy. Pages read those of all environments at once. */
 export const DEFAULT_STRATEGY_BYTES_MAX = 64 * 1024;
 
 export interface SetDefaultStrategy extends NamesProjectEnvironment {
@@ -205,7 +205,7 @@ export interface SetDefaultStrategy extends NamesProjectEnvironment {
   readonly strategy: StrategyInput;
 }
 
-/** What forms offer first for a new strategy there. It is in no flag, and nobody gets it by itself. */
+/** Sets the strategy that forms offer first for a new strategy in the environment. No flag gets it by itself. */
 export function setDefaultStrategy(world: World, command: SetDefaultStrategy): Decision {
   const { environment } = command;
   const project = locateProject(world, command.project);

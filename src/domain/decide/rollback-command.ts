@@ -76,7 +76,7 @@ export function environmentChanges(
 }
 
 /**
- * As it was, but that a rollback never enables an environment in which no strategy is enabled, and disables one whose
+ * Returns the earlier state, except that a rollback never enables an environment in which no strategy is enabled, and disables one whose
  * last enabled strategy it takes away (docs/specification/switches.md#last-strategy).
  */
 function isEnabledAfter(current: FlagEnvironment, target: FlagEnvironment): boolean {

@@ -11,7 +11,7 @@ import { plannedRollback, type RollbackFlag } from './rollback-command.ts';
 
 /** A flag and what it was. */
 export interface RollbackTarget extends Pick<RollbackFlag, 'flag' | 'target' | 'environments'> {
-  /** What brings it back, found out before the decision, which has no time to compare a thousand flags. */
+  /** The plan that restores the project, made before the decision, which has no time to compare a thousand flags. */
   readonly plan?: RollbackPlan;
 }
 

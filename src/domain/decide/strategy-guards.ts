@@ -1,4 +1,4 @@
-/** What a strategy refers to must exist: its type and its segments. */
+/** Refuses strategies that refer to a type or a segment that does not exist. */
 import type { Flag } from '../flags/flag.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
 import { findNamed, suggestNamed } from '../state/directory-records.ts';

@@ -1,4 +1,4 @@
-/** What strategy types have beside other kinds: they are deprecated, and reactivated. */
+/** Commands that only strategy types have: they are deprecated, and reactivated. */
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { locateNamed } from '../state/directory-records.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';

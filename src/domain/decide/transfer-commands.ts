@@ -122,7 +122,7 @@ function asRefusal(errors: readonly ImportIssue[]): Refusal {
   return refuse('ValidationError', details[0]?.message ?? '', details);
 }
 
-/** What flags of all projects share, where it is not there yet. What is there stays as it is. */
+/** Creates the missing things that flags of all projects share, and changes none that exist. */
 function sharedEvents(world: World, command: ImportFlags, context: DecideContext): DomainEvent[] | Refusal {
   const events: DomainEvent[] = [];
   const missing = [

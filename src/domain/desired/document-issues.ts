@@ -23,7 +23,7 @@ export interface FlagPosition {
 export const flagPointer = ({ project, index }: FlagPosition): string =>
   `/projects/${project}/flags/${index}`;
 
-/** What other flags of the document need to know of one. */
+/** The properties of a flag that checks of other flags in the document need. */
 interface FlagOutline {
   readonly project: number;
   readonly isArchived: boolean;

@@ -114,7 +114,7 @@ export class ImportEvents {
     this.#environmentOrder = order.map(({ name }) => name);
   }
 
-  /** What comes before the first flag of all. */
+  /** Events before those of the first flag. */
   begin(): readonly DomainEvent[] {
     const environments = this.#frame.environments.map(
       (data): DomainEvent => ({
@@ -158,7 +158,7 @@ export class ImportEvents {
     return [...before, ...flagEvents(flag, owner.id, firstEnvironment)];
   }
 
-  /** What comes behind the last flag of all. */
+  /** Events after those of the last flag. */
   end(): readonly DomainEvent[] {
     const flags = [...this.#upTo(this.#frame.projects.length - 1), ...this.#endProject()];
     const rest = [...flags, ...favoriteEvents(this.#frame, this.#flagProjects)];

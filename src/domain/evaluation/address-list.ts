@@ -14,7 +14,7 @@ export class AddressList {
   #ranges: AddressRange[] = [];
   #at = 0;
 
-  /** What is no address among them is passed over. */
+  /** Texts that are no addresses are passed over. */
   constructor(texts: readonly string[]) {
     this.#texts = texts;
   }

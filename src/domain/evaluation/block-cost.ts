@@ -1,4 +1,4 @@
-/** What some neighbouring flags may take together: whether they can be evaluated at once, or one by one and in steps. */
+/** The cost of some neighbouring flags together, which tells whether they are evaluated at once, or one by one and in steps. */
 import type { CompiledFlag } from './compiled-flag.ts';
 import { type Cost, sumOf } from './cost.ts';
 import type { CompiledScope } from './rules.ts';
@@ -9,7 +9,7 @@ import { segmentCost } from './segment-test.ts';
 export const AT_ONCE_COST_MAX = 2_000;
 
 export class BlockCost {
-  /** Of their own rules. */
+  /** The cost of their own rules. */
   readonly #cost: Cost;
   readonly #segments: ReadonlySet<number>;
   readonly #parents: ReadonlySet<string>;

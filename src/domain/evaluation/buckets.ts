@@ -16,7 +16,7 @@ const ROLLOUT_BUCKETS = 100;
 /** Microseconds of hashing a character of what a user is sticky on, at worst: one of three bytes. */
 export const BUCKET_COST = 0.0025;
 
-/** What keeps a user in the same bucket; undefined or empty: nothing does. */
+/** Reads the value that keeps a user in the same bucket; undefined or empty where there is none. */
 export type StickyReader = (run: Run) => string | undefined;
 
 /** `default`: the user, or else the session; `random`: nothing; any other: the field of the context so named. */

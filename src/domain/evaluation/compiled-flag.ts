@@ -20,7 +20,7 @@ export interface CompiledStrategy {
   readonly choice: CompiledChoice | null;
   /** On without a variant of this strategy's own. */
   readonly on: Outcome;
-  /** Of all its tests, segments aside. */
+  /** The cost of all its tests, segments aside. */
   readonly cost: Cost;
 }
 
@@ -32,7 +32,7 @@ export interface CompiledChoice {
 
 export interface CompiledFlag {
   readonly flag: Flag;
-  /** Of the flag: lists are sorted by it, and searched. */
+  /** The flag's name: lists are sorted by it, and searched. */
   readonly name: string;
   readonly enabled: boolean;
   readonly dependencies: readonly Dependency[];
@@ -41,7 +41,7 @@ export interface CompiledFlag {
   /** Strategies that are not disabled, in order. */
   readonly strategies: readonly CompiledStrategy[];
   readonly disabledStrategies: readonly Strategy[];
-  /** Of the flag, for strategies that have none of their own. */
+  /** The flag's variants, for strategies that have none of their own. */
   readonly choice: CompiledChoice | null;
   /** Off for everybody. */
   readonly disabled: Outcome;
@@ -49,7 +49,7 @@ export interface CompiledFlag {
   readonly missed: Outcome;
   /** On without any strategy, and so for everybody whom its parents allow. */
   readonly on: Outcome;
-  /** Of its strategies and variants, segments and parents aside. */
+  /** The cost of its strategies and variants, segments and parents aside. */
   readonly cost: Cost;
 }
 
@@ -114,7 +114,7 @@ function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
 
 const constraintsCosts = new WeakMap<Strategy['constraints'], Cost>();
 
-/** Of the tests of a strategy and the choice of its variants, its segments aside, told without compiling it. */
+/** The cost of the tests of a strategy and of choosing its variant, segments aside, found without compiling it. */
 export function strategyCost({ name, constraints, parameters, variants }: Strategy): Cost {
   const own = kindCost(name, parameters);
   if (constraints.length === 0 && variants.length === 0) return own;

@@ -1,4 +1,4 @@
-/** What a strategy asks for beside its kind: that its constraints hold, and those of its segments. */
+/** Conditions of a strategy beside its kind: its constraints hold, and those of its segments. */
 import type { Strategy } from '../flags/strategy.ts';
 import { type CompiledConstraint, compileConstraint } from './constraint-test.ts';
 import { type Cost, sumOf } from './cost.ts';
@@ -6,7 +6,7 @@ import { Interned } from './interned.ts';
 import type { Run, Steps } from './run.ts';
 import { compileSegment, type SegmentSource } from './segment-test.ts';
 
-/** Where segments are looked up: they change without the strategies that refer to them. */
+/** Looks up segments, which change without the strategies that refer to them. */
 export interface Segments {
   segment(id: number): SegmentSource | undefined;
 }
@@ -15,7 +15,7 @@ export class Conditions {
   readonly constraints: readonly CompiledConstraint[];
   /** Ids. */
   readonly segments: readonly number[];
-  /** Of the constraints. */
+  /** The cost of the constraints. */
   readonly cost: Cost;
   #runId = 0;
   #hold = false;

@@ -40,7 +40,7 @@ export function costOf({ operator, values = [], value = '' }: ConstraintSource):
   }
 }
 
-/** Of the last constraint that was compiled. */
+/** The id of the constraint compiled last. */
 let lastId = 0;
 
 export class CompiledConstraint {

@@ -1,5 +1,5 @@
 /**
- * What is known about whom a flag is evaluated for. All values are texts, as SDKs compare them. Properties are a Map,
+ * The context that a flag is evaluated for. All values are texts, as SDKs compare them. Properties are a Map,
  * because callers choose their names: `__proto__` is a property like any other.
  */
 import { isJsonObject } from '../json/json.ts';

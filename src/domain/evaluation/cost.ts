@@ -31,7 +31,7 @@ export function sumOf(costs: Iterable<Cost>): Cost {
   return { ordinary, worst };
 }
 
-/** Which of the two is meant for contexts of so many characters. */
+/** The cost that applies to contexts of so many characters. */
 export function costKind(contextLength: number): keyof Cost {
   return contextLength <= ORDINARY_LENGTH_MAX ? 'ordinary' : 'worst';
 }

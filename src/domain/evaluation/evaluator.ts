@@ -82,12 +82,12 @@ export class Evaluator {
     return new FlagEvaluation(steps);
   }
 
-  /** Of every flag, on or off, by name. */
+  /** Evaluates every flag, on or off, by name. */
   evaluateAll(input: EvaluationInput): Outcome[] {
     return allOf(this.walk(input, false));
   }
 
-  /** Of the flags that are on, by name. */
+  /** Returns the flags that are on, by name. */
   evaluateEnabled(input: EvaluationInput): Outcome[] {
     return allOf(this.walk(input, true));
   }
@@ -131,9 +131,9 @@ export class EvaluationWalk {
   readonly #run: Run;
   readonly #onlyEnabled: boolean;
   #at = 0;
-  /** Of a block whose flags are evaluated one by one: the position of the next one. Null for a block that is not. */
+  /** The next flag of a block whose flags are evaluated one by one; null for any other block. */
   #flagAt: number | null = null;
-  /** Of that flag. */
+  /** The evaluation of that flag. */
   #steps: Steps<Outcome> | null = null;
 
   constructor(blocks: readonly FlagBlock[], scope: CompiledScope, run: Run, onlyEnabled: boolean) {

@@ -33,7 +33,10 @@ export interface Explanation {
   readonly strategies: readonly StrategyResult[];
   /** Null when there was nothing to choose from. */
   readonly variant: VariantResult | null;
-  /** Of every field that a constraint names; null when it was not given. Here, because each may be long, and many constraints may name it. */
+  /**
+   * Values of the fields that constraints name; null for a field not given. Listed once, because each may be long, and many
+   * constraints may name it.
+   */
   readonly contextValues: ContextValues;
 }
 
@@ -78,7 +81,7 @@ export interface RolloutResult {
 }
 
 export interface VariantResult {
-  /** Whose variants they were. */
+  /** The owner of the variants. */
   readonly of: 'strategy' | 'flag';
   readonly by: 'override' | 'weight';
   readonly stickiness: string;

@@ -15,7 +15,7 @@ import { type CompiledScope, outcomeBy, outcomeOf } from './rules.ts';
 import type { Run } from './run.ts';
 import { isInRollout } from './strategy-kind.ts';
 
-/** What decides about a flag. */
+/** Deciders of a flag. */
 const BY_STRATEGIES = 0;
 const BY_RULES = 1;
 const IS_OFF = 2;
@@ -32,9 +32,9 @@ const NO_GROUP = -1;
 
 export class FlagColumns {
   readonly #flags: readonly CompiledFlag[];
-  /** Of each flag: the position of its first strategy. The number of all of them stands behind the last one. */
+  /** For each flag, the position of its first strategy; after the last flag, the number of all strategies. */
   readonly #firsts: Int32Array;
-  /** Of each flag: one of the constants above. Only those whose strategies decide have any here. */
+  /** For each flag, one of the constants above. Only flags decided by their strategies have any here. */
   readonly #deciders: Uint8Array;
   // Of each strategy.
   /** Null: none. */
@@ -137,7 +137,7 @@ export class FlagColumns {
   }
 }
 
-/** What is remembered from one strategy to the next: neighbours mostly ask for the same. */
+/** State carried from one strategy to the next, because neighbours mostly need the same. */
 class Visitor {
   readonly run: Run;
   group = NO_GROUP;

@@ -46,23 +46,23 @@ export class Murmur3 {
     return this;
   }
 
-  /** Of all bytes added, from 0 to 2³² - 1. */
+  /** The hash of all bytes added, from 0 to 2³² - 1. */
   digest(): number {
     return finished(this.#hash ^ scramble(this.#block), this.#length);
   }
 
-  /** Of what was added to this one, followed by `ending`; this one stays as it is. */
+  /** The hash of the bytes added and of `ending` after them; this object stays as it is. */
   digestWith(ending: Ending): number {
     return digestBehind(this.#hash, this.#block, this.#length, ending);
   }
 
-  /** Where it stands, for `digestBehind`: whoever has many keeps the numbers in columns. */
+  /** The state of the hash, for `digestBehind`: a caller with many keeps the numbers in columns. */
   get standing(): { readonly hash: number; readonly block: number; readonly length: number } {
     return { hash: this.#hash, block: this.#block, length: this.#length };
   }
 }
 
-/** What `digestWith` of the one that stands there gives, from 0 to 2³² - 1. */
+/** The result of `digestWith` for a hash in this state, from 0 to 2³² - 1. */
 export function digestBehind(hash: number, block: number, length: number, ending: Ending): number {
   const { head, isHeadWhole, blocks, rest } = ending.behind(length & (BLOCK_BYTES - 1));
   const whole = length + ending.length;

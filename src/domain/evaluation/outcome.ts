@@ -1,6 +1,6 @@
 /**
- * What an evaluation ends with. A flag can end in few ways, one a variant and two without, so all of them are made
- * when the flag is compiled: evaluating makes no object, and whoever sends outcomes keeps bytes beside each.
+ * The result of an evaluation. A flag can end in few ways, one a variant and two without, so all of them are made
+ * when the flag is compiled: evaluating makes no object, and responses keep bytes beside each.
  */
 import type { Flag } from '../flags/flag.ts';
 import type { Variant } from '../flags/variant.ts';
@@ -49,7 +49,7 @@ export interface ToggleVariant {
   readonly featureEnabled: boolean;
 }
 
-/** What SDKs call the absence of a variant. */
+/** The name that SDKs give to the absence of a variant. */
 const NO_VARIANT_NAME = 'disabled';
 
 export function variantNameOf({ variant }: Pick<Outcome, 'variant'>): string {

@@ -10,7 +10,7 @@ import { type Outcome, variantNameOf } from './outcome.ts';
 import { finished, type Run, type Steps } from './run.ts';
 import { kindTakes } from './strategy-kind.ts';
 
-/** What one flag's rules look up outside of it. */
+/** The things that one flag's rules look up outside of it. */
 export interface CompiledScope extends Segments {
   /** False: every flag is off. */
   readonly environmentEnabled: boolean;
@@ -30,7 +30,7 @@ export function* outcomeSteps(flag: CompiledFlag, scope: CompiledScope, run: Run
   return flag.missed;
 }
 
-/** Of a flag whose rules are known to take no time worth mentioning. */
+/** Evaluates a flag whose rules are known to take negligible time. */
 export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): Outcome {
   return finished(outcomeSteps(flag, scope, run));
 }
@@ -48,7 +48,7 @@ function* takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, ru
   return kind !== null && (yield* conditions.holdInSteps(run, scope)) && (yield* kindTakes(kind, run));
 }
 
-/** Of a flag that the strategy has turned on. */
+/** The outcome of a flag that the strategy has turned on. */
 export function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {
   return chosen(strategy.choice, run) ?? chosen(flag.choice, run) ?? strategy.on;
 }

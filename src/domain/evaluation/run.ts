@@ -11,13 +11,13 @@ import { parseSemanticVersion } from './semantic-version.ts';
 
 export interface EvaluationInput {
   readonly context: EvaluationContext;
-  /** Of all names and values that were given (context.ts). */
+  /** Characters of all names and values that were given (context.ts). */
   readonly contextLength: number;
   /** The moment of the evaluation, for contexts without `currentTime`. */
   readonly nowMs: number;
   /** A number in [0, 1), anew at each call. */
   random(): number;
-  /** Of the machine that evaluates, for the strategy applicationHostname; null matches none. */
+  /** The machine that evaluates, for the strategy applicationHostname; null matches none. */
   readonly hostName: string | null;
 }
 
@@ -41,7 +41,7 @@ export function finished<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Of the last run. */
+/** The id of the last run. */
 let lastId = 0;
 
 export class Run {
@@ -54,7 +54,7 @@ export class Run {
   readonly versions = new Parsed(parseSemanticVersion);
   readonly numbers = new Parsed(Number);
   readonly lowerCase = new Parsed((text) => text.toLowerCase());
-  /** Which of the costs of its tests is meant. */
+  /** The kind of cost that applies to its context. */
   readonly costKind: keyof Cost;
   readonly #input: EvaluationInput;
   #currentTimeMs: number | null = null;

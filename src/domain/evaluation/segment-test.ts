@@ -7,7 +7,7 @@ import {
 } from './constraint-test.ts';
 import { type Cost, sumOf } from './cost.ts';
 
-/** What an evaluation needs of a segment. Immutable: a change makes another object. */
+/** The part of a segment that an evaluation needs. Immutable: a change makes another object. */
 export interface SegmentSource {
   readonly id: number;
   readonly name: string;
@@ -27,7 +27,7 @@ export function compileSegment(segment: SegmentSource): readonly CompiledConstra
 
 const costs = new WeakMap<SegmentSource, Cost>();
 
-/** Of all its tests, told without compiling it. */
+/** The cost of all its tests, found without compiling it. */
 export function segmentCost(segment: SegmentSource): Cost {
   let cost = costs.get(segment);
   if (cost === undefined) {

@@ -31,7 +31,7 @@ class Block {
     return this.#columns;
   }
 
-  /** Of all its flags. */
+  /** The cost of all its flags. */
   get cost(): BlockCost {
     this.#cost ??= new BlockCost(this.flags);
     return this.#cost;
@@ -41,7 +41,7 @@ class Block {
     return this.flags[0]!.name;
   }
 
-  /** Where the flag of that name stands, or would. */
+  /** The position of the flag of that name, or the one that it would have. */
   positionOf(name: string): number {
     return firstWhere(this.flags.length, (at) => this.flags[at]!.name >= name);
   }

@@ -174,7 +174,7 @@ function gradualRollout(read: ReadParameter, stickiness: 'userId' | 'sessionId' 
 
 type RolloutParts = Omit<Rollout, 'bucket'>;
 
-/** Of one class and without closures, because an evaluation of many flags spends its time in waiting for memory. */
+/** A rollout of one class and without closures, because an evaluation of many flags spends its time waiting for memory. */
 class CompiledRollout implements CompiledKind, Rollout {
   readonly percentage: number;
   readonly stickiness: string;

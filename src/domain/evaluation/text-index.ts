@@ -16,7 +16,7 @@ export const TEXT_INDEXES_MAX = 4;
 /** Units that are indexed in one step: 0.3 ms, and ten times as long as long as the code is new to V8. */
 const INDEXED_AT_ONCE = 4_096;
 
-/** Of the table, for each unit of the text: at most three quarters of them are used. */
+/** Slots of the table for each unit of the text: at most three quarters of them are used. */
 const SLOTS_PER_UNIT = 4;
 
 const ROOT = 0;
@@ -27,7 +27,7 @@ const SEED = Math.floor(Math.random() * 2 ** 32);
 export class TextIndex {
   readonly #lengths: Int32Array;
   readonly #links: Int32Array;
-  /** Of each state: the slot of the edge that was added last. */
+  /** For each state, the slot of the edge that was added last. */
   readonly #lastEdges: Int32Array;
   // Of each slot of the table. No edge leads to the root, so that a target of 0 is an empty slot.
   readonly #keys: Uint32Array;
@@ -37,7 +37,7 @@ export class TextIndex {
   readonly #slotMask: number;
   readonly #text: string;
   #stateCount = 1;
-  /** Of the text, what is in it. */
+  /** Units of the text that are indexed. */
   #indexed = 0;
   #last = ROOT;
 
@@ -125,7 +125,7 @@ export class TextIndex {
     this.#lastEdges[state] = slot;
   }
 
-  /** Where the edge is, or would be. */
+  /** The slot of the edge, or the one that it would take. */
   #slotOf(state: number, unit: number): number {
     const key = ((state << 16) | unit) >>> 0;
     let slot = mixed(key) & this.#slotMask;

@@ -1,4 +1,4 @@
-/** Which variant of a list a context gets: an override's, or else by weight. */
+/** Chooses the variant of a list that a context gets: an override's, or else by weight. */
 import type { Variant } from '../flags/variant.ts';
 import { BUCKET_COST, stickyReader, variantBucket } from './buckets.ts';
 import { contextReader } from './context.ts';
@@ -25,7 +25,7 @@ export interface VariantPick {
 export interface VariantChoiceOptions {
   readonly variants: readonly Variant[];
   readonly groupId: string;
-  /** Where the variants name none: the list is sticky as its first variant says. */
+  /** The stickiness of variants that name none: that of the list's first variant. */
   readonly stickiness: string;
 }
 
@@ -52,7 +52,7 @@ export function compileVariants({
   return { variants, stickiness, groupId, totalWeight, cost: choiceCost(variants), pick };
 }
 
-/** That of the compiled choice, told without compiling it. */
+/** The cost of the compiled choice, found without compiling it. */
 export function choiceCost(variants: readonly Variant[]): Cost {
   if (variants.length === 0) return NO_COST;
   const overrideCount = variants.reduce((count, one) => count + (one.overrides?.length ?? 0), 0);
@@ -71,7 +71,7 @@ function compileOverrides({ overrides }: Variant): Test | null {
   return (run) => tests.some((test) => test(run));
 }
 
-/** Of the variant whose share holds the bucket; -1 for none, as when weights are negative. */
+/** The position of the variant whose share holds the bucket; -1 for none, as when weights are negative. */
 function positionOf(bucket: number, variants: readonly Variant[]): number {
   let end = 0;
   return variants.findIndex(({ weight }) => {

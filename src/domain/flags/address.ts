@@ -51,7 +51,10 @@ const TRANSLATED_PREFIX = 0x64ff9bn << 64n;
 /** The bits of an IPv6 address that name a network; whoever has one address has all of its network. */
 const NETWORK_BITS = 64n;
 
-/** What one caller holds, for limits by address: an IPv4 address, or the network of an IPv6 one. Any other text is itself. */
+/**
+ * Returns the addresses that one caller holds, for limits by address: an IPv4 address, or the network of an IPv6 one. Other texts
+ * stay as they are.
+ */
 export function networkOf(text: string): string {
   const address = canonicalAddress(text) ?? text;
   const parsed = address.includes(':') ? parseAddress(address) : null;

@@ -1,4 +1,4 @@
-/** What a flag is for, and how long one is expected to live (docs/specification/flags.md#types). */
+/** The purpose of a flag, and how long it is expected to live (docs/specification/flags.md#types). */
 
 export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
 export type FlagType = (typeof FLAG_TYPES)[number];

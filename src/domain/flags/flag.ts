@@ -81,7 +81,7 @@ export function flagVariants(flag: Flag, firstEnvironment: string | undefined): 
   return firstEnvironment === undefined ? [] : environmentOf(flag, firstEnvironment).variants;
 }
 
-/** What a flag is apart from its metadata. */
+/** A flag apart from its metadata. */
 type FlagBody = Omit<Flag, MetadataField>;
 
 // The next two copy field by field, because a loop over the metadata, or spreading a flag, takes longer than the rest of
@@ -133,7 +133,7 @@ export function withoutEnvironment(flag: Flag, environment: string): Flag {
   return left.length === flag.environments.length ? flag : flagOf(flag, flag, left);
 }
 
-/** What names a flag, and when it was created. */
+/** The names of a flag and of its project, and when it was created. */
 type FlagIdentity = Pick<Flag, 'name' | 'project' | 'createdAt'>;
 
 interface FlagDataParts {

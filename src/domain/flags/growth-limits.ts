@@ -10,9 +10,9 @@ interface GrowthLimitRow {
   readonly initial: number;
   /** The largest number that the setting takes. Bounds what one change and one response may hold. */
   readonly settingMax: number;
-  /** What is counted, as in "30 strategies". */
+  /** The things counted, as in "30 strategies". */
   readonly unit: string;
-  /** Where it is counted, for pages that list the limits. */
+  /** The place in which they are counted, for pages that list the limits. */
   readonly counted: string;
 }
 

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 export const STAGES = ['initial', 'pre-live', 'live', 'completed', 'archived'] as const;
 export type StageName = (typeof STAGES)[number];
 
-/** What became of what the flag was for. */
+/** The fate of the thing that the flag was for. */
 export const COMPLETION_STATUSES = ['kept', 'discarded'] as const;
 
 export const STATUS_VALUE_LENGTH_MAX = 200;
@@ -26,7 +26,7 @@ export const COMPLETION_ENTRIES = {
 
 export type CompletionData = v.InferOutput<v.ObjectSchema<typeof COMPLETION_ENTRIES, undefined>>;
 
-/** That somebody said that a flag is completed. */
+/** A user's statement that a flag is completed. */
 export interface Completion extends CompletionData {
   /** The flag's name. */
   readonly flag: string;
@@ -45,7 +45,7 @@ export interface Life {
   readonly createdAt: string;
   readonly archivedAt: string | null;
   readonly completion: Completion | null;
-  /** When a report first told that the flag was evaluated, in milliseconds since 1970, by environment. */
+  /** The first report of an evaluation, in milliseconds since 1970, by environment. */
   readonly firstSeen: ReadonlyMap<string, number>;
   isProduction(environment: string): boolean;
 }

@@ -6,13 +6,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 type AgingFlag = Pick<Flag, 'type' | 'createdAt'>;
 
-/** When the flag exceeds the lifetime of its type, in milliseconds since 1970; infinite for types without one. */
+/** The time at which the flag exceeds the lifetime of its type, in milliseconds since 1970; infinite for types without one. */
 export function endOfLife({ type, createdAt }: AgingFlag): number {
   const days = LIFETIME_DAYS[type];
   return days === null ? Number.POSITIVE_INFINITY : timeOf(createdAt) + days * DAY_MS;
 }
 
-/** What a flag can be, stale because somebody said so, or potentially stale because of its age. */
+/** States of a flag: stale because somebody said so, or potentially stale because of its age. */
 export const STALENESS = ['active', 'potentially-stale', 'stale'] as const;
 export type Staleness = (typeof STALENESS)[number];
 

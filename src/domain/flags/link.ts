@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { differentBy, list } from '../json/list-schema.ts';
 
-/** Of one flag. They are part of every response about the flag. */
+/** Links that one flag may have. They are part of every response about the flag. */
 export const LINKS_MAX = 20;
 const URL_LENGTH_MAX = 2_000;
 const TITLE_LENGTH_MAX = 255;

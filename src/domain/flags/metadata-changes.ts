@@ -1,4 +1,4 @@
-/** What requests, patches and clones make of a flag's metadata, for all fields of the table alike (metadata.ts). */
+/** Applies requests, patches and clones to a flag's metadata, for all fields of the table alike (metadata.ts). */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { issuesOf } from '../json/issues.ts';
@@ -39,7 +39,7 @@ export function sameMetadata(a: FlagMetadata, b: FlagMetadata): boolean {
   return METADATA_FIELDS.every((field) => jsonEqual(a[field], b[field]));
 }
 
-/** What lists of flags show of the metadata. */
+/** The metadata that lists of flags show. */
 export function listedMetadata(source: FlagMetadata): Partial<FlagMetadata> {
   return Object.fromEntries(LISTED_FIELDS.map((field) => [field, source[field]]));
 }

@@ -16,13 +16,13 @@ interface FieldRow<S extends v.GenericSchema> {
   readonly schema: S;
   /** The value in a new flag whose request leaves the field out. */
   readonly initial: v.InferOutput<S>;
-  /** What a patch sets that removes the field; when left out, such a patch is refused. */
+  /** The value that the field gets from a patch that removes it; when left out, such a patch is refused. */
   readonly removed?: v.InferOutput<S>;
-  /** What a clone gets: the source's value, or the one of a new flag. */
+  /** The value in a clone: the source's, or that of a new flag. */
   readonly cloned: 'kept' | 'initial';
   /** Whether lists of flags show the field. */
   readonly listed: boolean;
-  /** Where the field came in; null for a field of the first release. */
+  /** The version that added the field; null for a field of the first release. */
   readonly added: FieldAddition<v.InferOutput<S>> | null;
 }
 
@@ -84,7 +84,7 @@ export type MetadataField = keyof Table;
 
 export type FlagMetadata = { readonly [Field in MetadataField]: v.InferOutput<Table[Field]['schema']> };
 
-/** What a client may send. A field that is absent keeps its value, or gets the initial one in a new flag. */
+/** The metadata that a client may send. A field that is absent keeps its value, or gets the initial one in a new flag. */
 export type MetadataInput = { readonly [Field in MetadataField]?: FlagMetadata[Field] | undefined };
 
 /** For code that treats all fields alike. */

@@ -5,16 +5,16 @@
 
 const ESCAPE = /\\(?:Q[\s\S]*?(?:\\E|$)|[pP]\{[^}]*\}?|x\{[^}]*\}?|[\s\S]?)/y;
 const CLASS = /\[\^?\]?(?:\\[\s\S]|\[:[^\]]*:\]|[^\]\\])*\]?/y;
-/** What stands behind the bracket of a group that is not only counted. */
+/** The rest of the opening of a group with a kind or a name. */
 const GROUP_KIND = /\?(?:[a-zA-Z-]*:|P?<[^>]*>|<?[=!])?/y;
 const REPETITION = /\{(\d{1,9})(?:,(\d{0,9}))?\}/y;
 
 /** About its instructions: one for each character, class and group, times what it is repeated. Never fewer than half of them. */
 export function patternSize(text: string): number {
-  /** Of the groups that are open, from the outermost. */
+  /** Sizes of the groups that are open, from the outermost. */
   const outer: number[] = [];
   let size = 0;
-  /** Of what a repetition repeats. */
+  /** The size of the item that a repetition would repeat. */
   let last = 0;
   const add = (added: number): void => {
     size += added;

@@ -16,25 +16,25 @@ const PATTERN_LENGTH_MAX = 1_000;
 /** Instructions of the compiled pattern. One for an e-mail address has about 20. */
 const INSTRUCTIONS_MAX = 250;
 
-/** Of what is compiled to find that out. Without repetitions nothing is larger. */
+/** The largest size of a pattern that is compiled to count its instructions. Without repetitions nothing is larger. */
 const SIZE_MAX = PATTERN_LENGTH_MAX;
 
 /** Instructions times characters of the text. */
 const STEPS_MAX = 50_000;
 
-/** Of one step at worst, where a text leads to states that no text led to before: 10 ms in all, and 0.2 ms where it does not. */
+/** Time of one step at worst, when a text leads to new states: 10 ms in all, and 0.2 ms otherwise. */
 const STEP_MICROSECONDS = 0.2;
 
-/** Of compiling, for each unit of what it costs. */
+/** Time of compiling, for each unit of its cost. */
 const UNIT_MICROSECONDS = 0.3;
 
-/** Of all compiled patterns that are kept: room for some thousands as people write them. */
+/** Bytes of all compiled patterns that are kept: room for some thousands as people write them. */
 export const KEPT_PATTERNS_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Of one, with what it has learned. One that grows beyond that is compiled anew, and learns again. */
+/** Bytes of one pattern with its learned states. One that grows beyond that is compiled anew, and learns again. */
 const KEPT_EACH_BYTES_MAX = 2 * 1024 * 1024;
 
-/** What a compiled pattern takes, measured: from 3 KiB to 60 KiB for 8 to 250 instructions. */
+/** The size of a compiled pattern, measured: from 3 KiB to 60 KiB for 8 to 250 instructions. */
 const COMPILED_BYTES = 4 * 1024;
 const INSTRUCTION_BYTES = 256;
 
@@ -53,14 +53,14 @@ export function patternIssue(text: string, caseInsensitive: boolean): string | n
   return typeof compiled === 'string' ? compiled : null;
 }
 
-/** What compiling costs, in units of src/domain/json/check-budget.ts. Classes of Unicode are long lists of ranges. */
+/** The cost of compiling, in units of src/domain/json/check-budget.ts. Classes of Unicode are long lists of ranges. */
 export function patternUnits(text: string): number {
   if (text.length > PATTERN_LENGTH_MAX) return 0;
   const size = Math.max(text.length, Math.min(patternSize(text), SIZE_MAX));
   return /\\p/i.test(text) ? size * UNICODE_CLASS_FACTOR : size;
 }
 
-/** What compiling the pattern and testing a text of so many characters take at worst. */
+/** The time that compiling the pattern and testing a text of so many characters take at worst. */
 export function patternMicroseconds(pattern: string, length: number): number {
   if (pattern.length > PATTERN_LENGTH_MAX) return 0;
   // Only repetitions make more instructions than there are characters.
@@ -134,7 +134,7 @@ export class KeptPatterns {
   }
 }
 
-/** What a pattern is kept under. */
+/** The key under which a pattern is kept. */
 export class PatternKey {
   readonly text: string;
   readonly pattern: string;
@@ -152,7 +152,7 @@ function bytesOf({ compiled }: Compiled): number {
   return COMPILED_BYTES + INSTRUCTION_BYTES * compiled.programSize() + learnedBytes(compiled);
 }
 
-/** Of the states that were made for texts so far. */
+/** Bytes of the states made for texts so far. */
 function learnedBytes(compiled: RE2JS): number {
   const states = compiled.re2().lazyDFA;
   return states === null ? 0 : states.maxMem - states.memBudget;

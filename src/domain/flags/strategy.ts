@@ -126,7 +126,7 @@ export interface Strategy {
   readonly sortOrder: number;
 }
 
-/** What forms offer for a new strategy: one that no flag has. */
+/** A strategy that forms offer as a new one, and that no flag has. */
 export type DefaultStrategy = Omit<Strategy, 'id' | 'sortOrder'>;
 
 export function defaultStrategyOf(input: StrategyInput): DefaultStrategy {

@@ -51,14 +51,14 @@ const GROWING: ReadonlySet<DomainEvent['type']> = new Set([
 /** A number that one of the limits is about. */
 interface Growth {
   readonly limit: GrowthLimitName;
-  /** What would have it, to begin a sentence with. */
+  /** The thing that would grow, to begin a sentence with. */
   readonly subject: string;
   readonly at: string;
   readonly before: number;
   readonly after: number;
 }
 
-/** Of parts of one thing that come and go with the events of one decision. */
+/** Counts parts of one thing that come and go with the events of one decision. */
 type PartCount = Growth & { after: number };
 
 /** One of several values of a kind, which have no ids. */
@@ -123,7 +123,7 @@ class GrowthCheck {
     }
   }
 
-  /** What only the whole decision shows: a rollback may take strategies away and add others. */
+  /** Checks what only the whole decision shows: a rollback may take strategies away and add others. */
   lookAtCounts(): Outgrowth | null {
     if (this.#counts === null) return null;
     for (const count of this.#counts.values()) {

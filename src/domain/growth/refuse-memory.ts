@@ -76,7 +76,7 @@ function growthByEvent(world: World, event: DomainEvent): number {
   }
 }
 
-/** What is told of a state of `bytes`, to be begun with what it is. */
+/** A message about a state of `bytes`, without its subject. */
 export function beyondMemory(bytes: number, budgetBytes: number): string {
   return `would take ${mebibytes(bytes)} MiB of memory; the budget is ${mebibytes(budgetBytes)} MiB (${MEMORY_BUDGET_SETTING})`;
 }

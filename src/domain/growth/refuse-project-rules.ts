@@ -9,7 +9,7 @@ import type { DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
 import type { ProjectSettings, ProjectState, World } from '../state/world.ts';
 
-/** What the names of one change may cost at worst to be held against the pattern: an import of 250 names, in one turn. */
+/** The time that checking the names of one change against the pattern may take at worst: an import of 250 names, in one turn. */
 const NAMING_MICROSECONDS_MAX = 12_000;
 
 const CHANGES: Partial<Record<DomainEvent['type'], 1 | -1>> = {

@@ -1,5 +1,5 @@
 /**
- * What the checks of one request may cost all together, where a check costs more than a look: without it, 1 MiB of small expensive
+ * The total cost of the expensive checks of one request: without it, 1 MiB of small expensive
  * values would hold the event loop for a quarter of a second. The budget goes through valibot with the configuration of a run.
  */
 import type * as v from 'valibot';

@@ -130,7 +130,7 @@ interface Sized {
   readonly measure: JsonMeasure;
 }
 
-/** Of a value that is in the document already. */
+/** Measures a value that is in the document already. */
 const sizedOf = (value: JsonValue): Sized => ({ value, measure: measureJson(value) });
 
 /** The copy that the operations change. After a fault it may be half changed, and is discarded. */

@@ -127,13 +127,13 @@ function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-/** Of a number, true, false or null. */
+/** The size of a number, true, false or null. */
 const scalarSize = (value: unknown): number =>
   typeof value === 'number' ? String(value).length : value === false ? 5 : 4;
 
-/** Of a list or an object. */
+/** The brackets of a list or an object. */
 const BRACKETS_SIZE = 2;
-/** What an item takes beside its value: a comma. */
+/** The comma that an item takes beside its value. */
 const ITEM_SIZE = 1;
 /** Up to this length a loop is quicker than the start of a regular expression. */
 const LOOPED_LENGTH_MAX = 40;

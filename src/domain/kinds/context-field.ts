@@ -93,7 +93,7 @@ export const PREDEFINED_CONTEXT_FIELDS: readonly ContextField[] = [
   predefined('remoteAddress', 'The address from which the request came', 5),
 ];
 
-/** Where a new field stands that is not told: behind the predefined ones. */
+/** The place of a new field that gives none: behind the predefined ones. */
 const SORT_ORDER_DEFAULT = 10;
 
 /** Constraints may go on naming a field that is deleted: they compare with what the application sends, defined or not. */

@@ -216,7 +216,7 @@ function strategyOf(data: StrategyData): Strategy {
   return { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder };
 }
 
-/** What the event makes of one part of the flag; null for an event that does something else. */
+/** The part of the flag that the event changes; null for an event that does something else. */
 function partsOf(flag: Flag, event: ChangeEvent, { createdAt }: EventStamp): FlagParts | null {
   switch (event.type) {
     case 'feature-stale-on':

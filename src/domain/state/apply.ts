@@ -35,7 +35,7 @@ export function applyChange(world: World, events: readonly DomainEvent[], first:
   }
 }
 
-/** Of the event at `place` in a change. Most changes have one event, for which nothing is made. */
+/** The stamp of the event at `place` in a change. Most changes have one event, and no stamp is made for it. */
 function stampAt(first: EventStamp, place: number): EventStamp {
   return place === 0 ? first : { ...first, id: first.id + place };
 }
@@ -51,7 +51,7 @@ export function apply(world: World, event: DomainEvent, stamp: EventStamp): void
   );
 }
 
-/** Of the project that the event is about; of sessions, or of the directory where it is about none, or removed it. */
+/** The revision of the event's project; that of the sessions, or of the directory for an event without a project or that removed it. */
 function revisionAfter({ projects, directory }: World, event: DomainEvent): number {
   if (isSessionEvent(event)) return directory.sessionsRevision;
   const { project } = event;

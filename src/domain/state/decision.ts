@@ -9,7 +9,7 @@ import type { Refusal } from './refusal.ts';
 export type Decision = readonly DomainEvent[] | Refusal;
 
 /**
- * Who makes the change. `userId` is -42 for an API token and -1 without authentication
+ * The author of a change. `userId` is -42 for an API token and -1 without authentication
  * (docs/specification/events.md#who-made-the-change).
  */
 export interface Actor {
@@ -28,7 +28,7 @@ export interface DecideContext {
   readonly clockMs: number;
   readonly actor: Actor;
   readonly limits: GrowthLimits;
-  /** What the state may take of memory. */
+  /** The bytes of memory that the state may take. */
   readonly memoryBudgetBytes: number;
   /** A fresh UUID. */
   newId(): string;

@@ -88,7 +88,7 @@ export interface StrategyOrderData {
   readonly strategies: readonly { readonly id: string; readonly sortOrder: number }[];
 }
 
-/** Whose favorite it is. */
+/** The owner of a favorite. */
 export interface FavoriteData {
   readonly userId: number;
 }
@@ -106,7 +106,7 @@ export type UserData = User & {
 
 export type InvitationData = Omit<Invitation, 'digest'>;
 
-/** What a user has got by which to sign in: a password, a link to set one, or somebody that a provider of OpenID Connect knows. */
+/** Credentials that a user gets: a password, a link to set one, or an identity at a provider of OpenID Connect. */
 export type HiddenOfUser =
   | { readonly passwordHash: string; readonly identity?: never; readonly linkDigest?: never }
   | {
@@ -126,7 +126,7 @@ export type HiddenOfUser =
 export type ApiTokenData = Omit<ApiToken, 'digest'>;
 export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
 
-/** What is shown of a session: as of a personal token, with how its user has signed in. */
+/** The visible part of a session: that of a personal token, and how its user has signed in. */
 export type SessionData = PersonalTokenData & { readonly session: SignIn };
 
 interface HiddenSession {
@@ -200,7 +200,7 @@ export type ProjectEvent =
   | About<'project-group-role-changed', InProject, GroupAccessData, GroupAccessData>
   | About<'project-group-removed', InProject, null, GroupAccessData>;
 
-/** What changes somebody's rights in the service. */
+/** Events that change somebody's rights in the service. */
 export type AccessEvent =
   | About<'role-created', Nothing, CustomRole>
   | About<'role-updated', Nothing, CustomRole, CustomRole>
@@ -299,11 +299,11 @@ export function isSessionEvent(event: DomainEvent): event is SessionEvent {
   return event.type === 'pat-deleted' && event.preData.session !== undefined;
 }
 
-/** What an event is given when it is recorded. */
+/** Added to an event when it is recorded. */
 export interface EventStamp {
   /** Id of the event: its position in the journal. */
   readonly id: number;
-  /** When it was recorded: ISO 8601, UTC. */
+  /** The time of recording: ISO 8601, UTC. */
   readonly createdAt: string;
   /** The rules that it is applied by: the newest ones live, and at replay those of its frame (replay-rules.ts). */
   readonly rules: number;

@@ -1,4 +1,4 @@
-/** What users have marked as their favorites: projects and flags. One immutable record for each user who has some. */
+/** Favorites of users: projects and flags. One immutable record for each user who has some. */
 import { dropRecord, putRecord } from './records.ts';
 import type { Favorites, World } from './world.ts';
 
@@ -29,7 +29,7 @@ export function changeFavorite(world: World, { userId, kind, name, isMarked }: F
   favorites.set(userId, after);
 }
 
-/** Of a user who has none, as a snapshot has them. */
+/** Loads the favorites of a user who has none, as a snapshot has them. */
 export function loadFavorites(world: World, favorites: Favorites): void {
   const { userId } = favorites;
   for (const key of keysOf(favorites)) count(world, key, 1);
@@ -60,7 +60,7 @@ function keysOf(favorites: Favorites | undefined): string[] {
   ];
 }
 
-/** What is deleted is nobody's favorite any more: its name may be given to something else. */
+/** Forgets a deleted thing as a favorite of all users: its name may be given to something else. */
 export function forgetFavorite(world: World, kind: FavoriteKind, name: string): void {
   const key = favoriteKey(kind, name);
   // Most are nobody's, and users are many.

@@ -1,6 +1,6 @@
 /**
- * What a surface keeps of each flag, such as its bytes in a response: made once per change of the flag, and gone with
- * the next one, because `apply` replaces the flag and drops what was kept of it.
+ * Values that a surface derives from each flag, such as its bytes in a response: made once per change, and gone with
+ * the next one, because `apply` replaces the flag and drops those of the old one.
  *
  * One instance for each surface, or for each environment of a surface whose responses depend on the environment. The
  * values hang on the flag's record as a short list. A WeakMap from flags to values would leave the record alone, but
@@ -20,7 +20,7 @@ interface KeptProjection {
 }
 
 export class FlagProjection<T> {
-  /** What was kept of the flag as it is now; undefined without. */
+  /** The value derived from the current flag; undefined without one. */
   get(record: ProjectionHolder): T | undefined {
     // Only `set` of this very instance makes an entry with it, so the value is a T.
     return entryOf(record, this)?.value as T | undefined;

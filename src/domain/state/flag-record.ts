@@ -24,7 +24,7 @@ export interface Drops {
 
 export const dropCount = ({ before, list }: Drops): number => before + list.length;
 
-/** What records know of the project whose flags they hold. */
+/** The project that holds a shelf, as records need it. */
 export interface ShelfOwner {
   readonly drops: Drops;
   /** How many environments were dropped so far. */
@@ -33,7 +33,7 @@ export interface ShelfOwner {
   counted(before: Flag | null, after: Flag | null): void;
 }
 
-/** What the record of a flag begins with. */
+/** The initial values of a flag's record. */
 export type NewRecord = Pick<FlagRecord, 'revision' | 'createdBy' | 'bytes'>;
 export type NewFlag = NewRecord & Pick<FlagRecord, 'flag'>;
 
@@ -87,7 +87,7 @@ export class FlagRecord implements ProjectionHolder {
     this.#projections = projections;
   }
 
-  /** What the flag counts for in the memory of the state. */
+  /** The flag's share of the memory of the state. */
   get bytes(): number {
     if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
     if (this.#flag === null) this.#unpacked();
@@ -147,7 +147,10 @@ export class FlagRecord implements ProjectionHolder {
   }
 }
 
-/** What surfaces keep of a shelf stays when a flag on it changes: most of it can be used again. */
+/**
+ * A shelf of neighbouring flags. The values that surfaces derive from it stay when a flag on it changes, because most of each can
+ * be used again.
+ */
 export class FlagShelf implements ProjectionHolder {
   projections: ProjectionHolder['projections'] = null;
   readonly records: FlagRecord[] = [];

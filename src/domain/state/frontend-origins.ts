@@ -13,7 +13,7 @@ export interface FrontendSetting {
   readonly frontendApiOrigins: readonly string[];
 }
 
-/** What an origin is, for messages. */
+/** Describes an origin in messages. */
 export const ORIGIN_PHRASE = 'an origin such as https://shop.example, or *';
 
 export function isOrigin(text: string): boolean {

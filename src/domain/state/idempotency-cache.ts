@@ -40,7 +40,7 @@ export const RESPONSE_BODY_BYTES_MAX = 64 * 1024;
 /** The status of a retry whose response was too large to keep: done, and without a body, to be read again. */
 const DONE = { status: 204, body: null } as const;
 
-/** What is kept of a response: all of it, or that the change was made. */
+/** The response as it is kept: whole, or, if it is too large, that the change was made. */
 export function withinLimit(response: RememberedResponse): RememberedResponse {
   const { body } = response;
   return body === null || Buffer.byteLength(body) <= RESPONSE_BODY_BYTES_MAX

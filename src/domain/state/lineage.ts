@@ -12,7 +12,7 @@
  * first frame with a name records it as `before`.
  */
 
-/** What a frame records: the name that its events and all after it have until the next one. */
+/** The part of a frame that names its events and all after it, until the next mark. */
 export interface LineageMark {
   readonly name: string;
   /** The name of all events before; present where none of them has a recorded one. */
@@ -46,7 +46,7 @@ export class Lineage {
     this.#namesMax = namesMax;
   }
 
-  /** What the history has recorded, oldest first. */
+  /** The recorded names of the history, oldest first. */
   get recorded(): readonly LineageEntry[] {
     return this.#isDerived ? [] : [...this.#entries];
   }
@@ -70,7 +70,7 @@ export class Lineage {
     this.#isDerived = true;
   }
 
-  /** What the next frame is to record, so that `name` is in force from it on. Changes nothing yet. */
+  /** The mark that the next frame is to record, so that `name` is in force from it on. Changes nothing yet. */
   mark(name: string): LineageMark {
     return this.#isDerived ? { name, before: this.nameAt(0) } : { name };
   }

@@ -154,7 +154,7 @@ export function firstEnvironment(world: World, project: ProjectState): string | 
 }
 
 /**
- * What is meant where a token or a request could name an environment and does not: the one that is named so, or the
+ * The environment of a token or a request that could name one and does not: the one named `default`, or the
  * first in order; undefined where there are none.
  */
 export function defaultEnvironment({ directory: { environments } }: World): string | undefined {

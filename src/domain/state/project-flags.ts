@@ -30,7 +30,7 @@ export const SHELF_FLAGS_MAX = 128;
 /** Two neighbours with no more flags than these become one, so that deletions leave no rows of nearly empty shelves. */
 const JOINED_FLAGS_MAX = SHELF_FLAGS_MAX / 2;
 
-/** What is known of a flag that is not decoded. */
+/** The known part of a flag that is not decoded. */
 export interface OutlinedFlag extends NewRecord {
   readonly name: string;
   readonly enabledIn: readonly string[] | null;

@@ -1,7 +1,7 @@
 /**
- * Which segments, strategy types and context fields the strategies of flags refer to, as numbers of flags per project:
+ * Counts the flags of each project that refer to a segment, a strategy type or a context field:
  * what lists show, and what must not be deleted while it is used. Derived from the flags, so it is in no snapshot:
- * whoever puts a flag into the state, or takes one out, says so here.
+ * code that puts a flag into the state, or takes one out, calls it.
  */
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
@@ -10,9 +10,9 @@ export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
 
 /** Memory of an entry without its characters: two maps with one place each. */
 const ENTRY_BYTES = 400;
-/** Of a project in an entry. */
+/** A project in an entry. */
 const COUNT_BYTES = 50;
-/** Of a `Use`, without its characters. */
+/** A `Use`, without its characters. */
 const USE_BYTES = 200;
 const CHARACTER_BYTES = 2;
 
@@ -125,7 +125,7 @@ export class References {
   }
 }
 
-/** What the flag refers to, each once: the environments in which it does, kind and name, as in `development production segment:3`. */
+/** The references of a flag, each once: the environments that have it, kind and name, as in `development production segment:3`. */
 export function referenceUses(flag: Flag): string[] {
   const all = referencesOf(flag.environments.flatMap(({ strategies }) => strategies));
   const inWhich = lookUpIn(flag, all.size);

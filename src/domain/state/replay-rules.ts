@@ -10,7 +10,7 @@
 
 interface ReplayRule {
   readonly number: number;
-  /** What changed, and why. */
+  /** The change and its reason. */
   readonly reason: string;
   /** The first release that replays by it. */
   readonly release: string;

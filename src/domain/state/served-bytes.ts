@@ -164,7 +164,7 @@ export class ServedBytes {
     return bytes;
   }
 
-  /** What flags have in the environment grows by so many bytes, and by strategies with their segments. */
+  /** Adds bytes, and counts the segments of strategies that go and come, in one environment of a project. */
   #change(
     project: string,
     environment: string,

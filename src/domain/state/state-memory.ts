@@ -4,7 +4,7 @@
  */
 import { memoryGrowth, memorySize } from '../json/memory-size.ts';
 
-/** Of the record itself, its key and its places in the maps that lead to it. */
+/** Bytes of the record itself, its key and its places in the maps that lead to it. */
 const RECORD_BYTES = 250;
 
 export class StateMemory {

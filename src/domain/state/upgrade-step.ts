@@ -2,7 +2,7 @@
 import type { RecordedEvent } from './recorded-event.ts';
 
 export interface UpgradeStep {
-  /** What changed, and why. */
+  /** The change and its reason. */
   readonly reason: string;
   /** The first release whose events and records are of the version that the step leads to. */
   readonly release: string;

@@ -26,7 +26,7 @@ const WRITTEN_STEPS: readonly UpgradeStep[] = [
 
 const UPGRADE_STEPS = withAddedFields(WRITTEN_STEPS);
 
-/** What this build records. */
+/** The content version that this build records. */
 export const CONTENT_VERSION = 1 + UPGRADE_STEPS.length;
 
 export function upgradeEvents(

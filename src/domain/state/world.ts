@@ -70,12 +70,12 @@ export interface User {
   readonly name: string | null;
   readonly username: string | null;
   readonly email: string | null;
-  /** Who says that the email is this user's. Absent for an Admin, and in data of builds that did not record it (`voucherOf`). */
+  /** The authority for the email being this user's. Absent for an Admin, and in data of builds that did not record it (`voucherOf`). */
   readonly emailVouchedBy?: EmailVoucher;
   /** A role id. */
   readonly rootRole: number;
   readonly createdAt: string;
-  /** Of a service account, which is a program and no person: it has no password, and is in no list of users. */
+  /** Present for a service account, which is a program and no person: it has no password, and is in no list of users. */
   readonly isService?: true;
 }
 
@@ -122,12 +122,12 @@ export interface Identity {
 /** Issuers are URLs, which hold no space. */
 export const identityKey = (issuer: string, subject: string): string => `${issuer} ${subject}`;
 
-/** That `feature-potentially-stale-on` was recorded for a flag, whose name is unique over the whole service. */
+/** Notes that `feature-potentially-stale-on` was recorded for a flag, whose name is unique over the whole service. */
 export interface StalenessNote {
   readonly flag: string;
 }
 
-/** What a user has marked as favorites. */
+/** Projects and flags that a user has marked. */
 export interface Favorites {
   readonly userId: number;
   /** Ids, in the order in which they were marked; likewise the names of flags. */

@@ -39,7 +39,7 @@ export interface ApplicationEnvironment {
   seenAtMs: number;
 }
 
-/** What people say of an application; empty texts for nothing. */
+/** People's description of an application; empty texts for nothing. */
 export interface ApplicationDetails {
   readonly description: string;
   readonly url: string;
@@ -53,7 +53,7 @@ export interface Application {
   details: ApplicationDetails | null;
   readonly createdAtMs: number;
   seenAtMs: number;
-  /** Of strategy types that it knows. */
+  /** Strategy types that it knows. */
   strategies: readonly string[];
   readonly environments: Map<string, ApplicationEnvironment>;
 }
@@ -128,7 +128,7 @@ export class Applications {
     this.#put(application);
   }
 
-  /** Of the flags that a known application named, one that does not exist. */
+  /** Records a flag that a known application named and that does not exist. */
   sawUnknownFlag(appName: string, environment: string, flag: string): void {
     const application = this.#byName.get(appName);
     const known = application?.environments.get(environment)?.unknownFlags;

@@ -1,8 +1,8 @@
 /**
- * When flags were last evaluated, as far as applications report it, and when tokens were last used. Times are those at which reports
+ * The times at which flags were last evaluated, as applications report it, and tokens were last used. Times are those at which reports
  * and requests arrive.
  *
- * What is shown of a flag moves in steps of a minute: responses are kept as bytes, and would otherwise be made anew with each report.
+ * The time shown of a flag moves in steps of a minute: responses are kept as bytes, and would otherwise be made anew with each report.
  */
 
 /** Within a step, the same time is shown and nothing is written. */
@@ -13,7 +13,7 @@ export interface FlagSeen {
   /** Milliseconds since 1970; the latest of all environments. */
   readonly atMs: number;
   readonly environments: ReadonlyMap<string, number>;
-  /** When a report first told of it in this life of the flag, by environment: reviving a flag begins another one. */
+  /** The first report in this life of the flag, by environment: reviving a flag begins another life. */
   readonly first: ReadonlyMap<string, number>;
 }
 
@@ -28,7 +28,7 @@ export type SeenRow = readonly [
   firstMs?: number | null,
 ];
 
-/** What whoever shows flags asks. */
+/** Answers queries about the use of listed flags. */
 export interface FlagsSeen {
   flag(name: string): FlagSeen | null;
   /** Grows with every time that is shown anew. */
@@ -41,7 +41,7 @@ export interface HourCounts {
   readonly no: number;
 }
 
-/** What whoever shows a flag by itself asks besides. */
+/** Answers queries about the use of a single flag. */
 export interface FlagsUse extends FlagsSeen {
   /** The counts of the running hour, by environment; without those in which nothing was counted. */
   hour(name: string): ReadonlyMap<string, HourCounts>;
@@ -49,7 +49,7 @@ export interface FlagsUse extends FlagsSeen {
   readonly step: number;
 }
 
-/** Where nothing is known of use: a flag of the past. */
+/** For a flag of the past, whose use is unknown. */
 export const NEVER_SEEN: FlagsUse = { flag: () => null, version: 0, hour: () => new Map(), step: 0 };
 
 export class LastSeen implements FlagsSeen {
@@ -79,7 +79,7 @@ export class LastSeen implements FlagsSeen {
     return this.#tokens.get(digest) ?? null;
   }
 
-  /** Of flags that exist: whoever calls has to know, because names in reports may be any. */
+  /** Records a use of a flag that exists: the caller checks that, because reports may name anything. */
   sawFlag(name: string, environment: string, nowMs: number): void {
     const known = this.#flags.get(name);
     const beforeMs = known?.environments.get(environment);
@@ -93,7 +93,7 @@ export class LastSeen implements FlagsSeen {
     this.#changed(name);
   }
 
-  /** Of tokens that exist. */
+  /** Records a use of a token that exists. */
   sawToken(digest: string, nowMs: number): void {
     const beforeMs = this.#tokens.get(digest);
     if (beforeMs !== undefined && nowMs >= beforeMs && nowMs - beforeMs < STEP_MS) return;

@@ -1,7 +1,7 @@
-/** What applications report: what they are, and how often they evaluated flags. Names and counts are as clients sent them. */
+/** Reports of applications: what they are, and how often they evaluated flags. Names and counts are as clients sent them. */
 
 /**
- * Which surface an application uses. Tokens of pages are public, so what pages report is kept apart: it can be flooded,
+ * The surface that an application uses. Tokens of pages are public, so what pages report is kept apart: it can be flooded,
  * and must not push out what servers report.
  */
 export type Side = 'backend' | 'frontend';
@@ -20,7 +20,7 @@ export interface ApplicationReport {
   readonly strategies: readonly string[] | null;
   /** Ids of those that its token covers; `*` stands for every one. */
   readonly projects: readonly string[];
-  /** Of the client; empty when it is not known. */
+  /** The client's address; empty when it is not known. */
   readonly address: string;
 }
 
@@ -38,7 +38,7 @@ export interface UsageReport {
   readonly appName: string;
   readonly environment: string;
   readonly side: Side;
-  /** When the span began, in milliseconds since 1970, by the clock of the client. */
+  /** The start of the span, in milliseconds since 1970, by the clock of the client. */
   readonly startMs: number;
   readonly counts: readonly FlagCounts[];
 }

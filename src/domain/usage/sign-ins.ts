@@ -1,5 +1,5 @@
 /**
- * When users signed in last, and how many wrong passwords came since. Only users who exist are counted, so the list is no
+ * The last sign-in of users, and the number of wrong passwords since. Only users who exist are counted, so the list is no
  * longer than theirs.
  */
 export interface SignIns {

@@ -22,13 +22,13 @@ const FLAG_BYTES = 300;
 const COUNT_BYTES = 120;
 const VARIANT_BYTES = 80;
 
-/** Who evaluated. */
+/** The application that evaluated, and its environment. */
 export interface Evaluating {
   readonly appName: string;
   readonly environment: string;
 }
 
-/** What one application counted of one flag in one environment, within one period. */
+/** The counts of one application for one flag in one environment, within one period. */
 export interface Count extends Evaluating {
   yes: number;
   no: number;
@@ -36,9 +36,9 @@ export interface Count extends Evaluating {
   variants: Map<string, number> | null;
 }
 
-/** Of one flag. */
+/** Counts of one flag. */
 export interface PeriodCount extends Readonly<Count> {
-  /** Of the period, in milliseconds since 1970. */
+  /** The start of the period, in milliseconds since 1970. */
   readonly startMs: number;
 }
 
@@ -64,7 +64,7 @@ interface Period extends PeriodId {
   isSaved: boolean;
 }
 
-/** What has to be written and deleted so that the files are as the table. */
+/** Periods to write and to delete so that the files are as the table. */
 export interface PeriodChanges {
   readonly changed: readonly PeriodId[];
   readonly removed: readonly PeriodId[];
@@ -102,7 +102,7 @@ export class UsageTable {
     for (const counted of counts) this.#count(period, key, who, counted);
   }
 
-  /** Of the periods that begin at `sinceMs` or later, the newest first. */
+  /** Counts of the periods that begin at `sinceMs` or later, the newest first. */
   *countsOf(flag: string, kind: PeriodId['kind'], sinceMs: number): Generator<PeriodCount> {
     for (const period of byStart(kind === 'hour' ? this.#hours : this.#days).toReversed()) {
       if (period.startMs < sinceMs) return;
@@ -110,7 +110,7 @@ export class UsageTable {
     }
   }
 
-  /** Of the hour that began at `startMs`. */
+  /** Counts of the hour that began at `startMs`. */
   hourOf(flag: string, startMs: number): Iterable<Readonly<Count>> {
     return this.#hours.get(startMs)?.flags.get(flag)?.values() ?? [];
   }
@@ -142,7 +142,7 @@ export class UsageTable {
     }
   }
 
-  /** What changed since the last call; the caller saves it now, or calls `saveAgain`. */
+  /** Returns the changes since the last call; the caller saves them now, or calls `saveAgain`. */
   takeChanges(): PeriodChanges {
     const changed: PeriodId[] = [];
     for (const period of this.#periods()) {
@@ -155,7 +155,7 @@ export class UsageTable {
     return { changed, removed };
   }
 
-  /** What was taken could not be saved. */
+  /** Takes back changes that could not be saved. */
   saveAgain({ changed, removed }: PeriodChanges): void {
     for (const id of changed) {
       const period = this.#mapOf(id).get(id.startMs);
