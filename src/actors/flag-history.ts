@@ -60,7 +60,7 @@ export interface PastFlagsQuery {
   readonly durableId: number;
   /** Also reads what evaluating the flags needs: segments, and these parents as they were. */
   readonly evaluation?: { readonly parents: readonly string[] };
-  /** Nobody waits for the flags any more once it is aborted: the reading rejects with its reason. */
+  /** Aborted once no caller waits for the flags: the reading rejects with its reason. */
   readonly signal?: AbortSignal;
   /** Told for how many milliseconds each piece of the reading has held the event loop. */
   readonly charge?: ((heldMs: number) => void) | undefined;

@@ -1,6 +1,6 @@
 /**
  * A queue for reads that cost more than a response from memory: few run at a time, and those that wait take turns by caller, so
- * that whoever asks a thousand times waits for himself. A read whose caller has gone leaves the queue, or is told to
+ * that a caller of a thousand reads delays only itself. A read whose caller has gone leaves the queue, or is told to
  * stop. When the queue is full, the last read of the caller who fills most of it makes room.
  */
 import assert from 'node:assert/strict';

@@ -48,7 +48,7 @@ export interface ReplicatedLog {
   purge(before: number): Promise<void>;
   /** The records from a position on, as they come, until `signal` is aborted. */
   tail(from: number, signal: AbortSignal): AsyncIterable<LogRecord>;
-  /** Tells whoever listens; nothing says whether anybody does. */
+  /** Tells all listeners, of which there may be none. */
   announce(message: Uint8Array): void;
   /** Calls `listener` with each announcement, this node's own included. Returns what ends that. */
   onAnnouncement(listener: (message: Buffer) => void): () => void;

@@ -27,7 +27,7 @@ export interface Outcome {
   readonly reason: Reason;
   /** The flag as the frontend API shows it, on or off. */
   readonly toggle: Toggle;
-  /** For whoever sends outcomes in one form or another, to keep what it made of this one. */
+  /** Encoded forms of this outcome, kept by the code that sends outcomes. */
   readonly rendered: Record<OutcomeForm, RenderedOutcome | null>;
 }
 

@@ -12,7 +12,7 @@ export function endOfLife({ type, createdAt }: AgingFlag): number {
   return days === null ? Number.POSITIVE_INFINITY : timeOf(createdAt) + days * DAY_MS;
 }
 
-/** States of a flag: stale because somebody said so, or potentially stale because of its age. */
+/** States of a flag: stale because a user said so, or potentially stale because of its age. */
 export const STALENESS = ['active', 'potentially-stale', 'stale'] as const;
 export type Staleness = (typeof STALENESS)[number];
 

@@ -61,7 +61,7 @@ export class FlagRecord implements ProjectionHolder {
     this.#dropsSeen = shelf.of.dropCount;
   }
 
-  /** Decoded by whoever looks first, where the flag comes from a snapshot. */
+  /** Decoded at the first read, where the flag comes from a snapshot. */
   get flag(): Flag {
     if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
     return this.#flag ?? this.#unpacked();

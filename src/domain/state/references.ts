@@ -10,9 +10,9 @@ export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
 
 /** Memory of an entry without its characters: two maps with one place each. */
 const ENTRY_BYTES = 400;
-/** A project in an entry. */
+/** Bytes of a project in an entry. */
 const COUNT_BYTES = 50;
-/** A `Use`, without its characters. */
+/** Bytes of a `Use`, without its characters. */
 const USE_BYTES = 200;
 const CHARACTER_BYTES = 2;
 

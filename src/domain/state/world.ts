@@ -166,7 +166,7 @@ export interface DirectoryState extends KindMaps {
   readonly flagProjects: Map<string, string>;
   /** By name: flags whose event says that they outlived their type. They may be stale or archived since. */
   readonly potentiallyStale: Map<string, StalenessNote>;
-  /** By name: flags of which somebody said that they are completed. They may be archived since. */
+  /** Flags marked as completed, by name. They may have been archived since. */
   readonly completions: Map<string, Completion>;
   /** The responses that retries get. */
   readonly responses: IdempotencyCache;

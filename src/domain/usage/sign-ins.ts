@@ -14,7 +14,7 @@ export type SignInRow = readonly [userId: number, lastMs: number | null, failedC
 
 const NONE: SignIns = { lastMs: null, failedCount: 0 };
 
-/** Nobody looks at more, and whoever guesses must not write it anew forever. */
+/** Bounds the count, so that guessing does not rewrite it forever. */
 export const FAILED_COUNT_MAX = 1_000;
 
 export class UserSignIns {

@@ -33,7 +33,10 @@ for (let power = X, doubled = 0; doubled < 34; doubled += 1) {
   power = product(power, power);
 }
 
-/** What moves a checksum past so many bytes: x to the power of their bits. For `joinedChecksum`, and to be kept beside the bytes. */
+/**
+ * The factor that moves a checksum past so many bytes: x to the power of their bits. For `joinedChecksum`, and to be kept beside
+ * the bytes.
+ */
 export function shiftPast(bytes: number): number {
   assert(bytes >= 0 && bytes < 2 ** BYTE_POWERS.length, 'a length that is moved by');
   let shift = ONE;

@@ -126,7 +126,7 @@ function itemsAt(bytes: Buffer, at: number, first: number): number {
   return kind === KINDS.string ? 0 : kind === KINDS.map ? length * 2 : length;
 }
 
-/** Behind the head of a list or map, and behind all of any other value. */
+/** The end of the head of a list or map; the end of any other value. */
 function endOfHead(bytes: Buffer, at: number, first: number): number {
   const headEnd = at + 1 + LENGTH_BYTES_OF[first]!;
   const isLong = KIND_OF[first] === KINDS.string && LENGTH_BYTES_OF[first] !== 0;

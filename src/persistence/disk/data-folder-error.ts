@@ -12,14 +12,14 @@ export interface DataFolderProblem {
   readonly offset?: number;
   /** Id of the last event known to be whole before the problem; 0 when none is. */
   readonly lastGoodEventId?: number;
-  /** What the operator can do, as a sentence. */
+  /** Tells the operator what to do, as a sentence. */
   readonly advice: string;
   readonly cause?: unknown;
 }
 
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
-  /** What is wrong, without the place and the advice. */
+  /** The fault, without the place and the advice. */
   readonly problem: string;
   readonly file: string;
   readonly offset: number | null;
@@ -47,12 +47,12 @@ function sentence(problem: string, { file, offset, lastGoodEventId, advice }: Da
 
 export interface NewerFormat {
   readonly file: string;
-  /** Where the version stands. */
+  /** The place of the version in the file. */
   readonly offset: number;
   readonly version: number;
   /** The newest version that this server knows. */
   readonly known: number;
-  /** What has the version, when that is not the format. */
+  /** The kind of the version, when it is not that of a format. */
   readonly of?: 'content version' | 'replay rule';
 }
 

@@ -21,7 +21,7 @@ export interface OpenFile {
   /** Bytes written, possibly fewer than `length`. */
   write(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number>;
   /**
-   * As `write`, and then `datasync` of what was written. In one call, because each call waits for a thread and then
+   * Writes as `write` does, then syncs as `datasync` does. One call, because each call waits for a thread and then
    * for the event loop, which together take a good part of what a fast disk takes.
    */
   writeDurably(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number>;
@@ -289,14 +289,14 @@ export async function withFile<T>(
   }
 }
 
-/** What the kernel reports for bytes that the disk, or its file system, can no longer give back. */
+/** Codes that the kernel reports for bytes that the disk, or its file system, can no longer give back. */
 const UNREADABLE_CODES = new Set(['EIO', 'EBADMSG', 'EUCLEAN']);
 
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNREADABLE_CODES.has(String(error.code));
 }
 
-/** What is told of a place that cannot be read. */
+/** Describes a place that cannot be read. */
 export const UNREADABLE = 'the disk cannot read it';
 
 /** How finely an unreadable place is searched for: the kernel reads whole pages. */

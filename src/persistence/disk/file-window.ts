@@ -17,12 +17,12 @@ export class FileWindow {
   readonly #file: OpenFile;
   readonly size: number;
   #buffer: Buffer = Buffer.alloc(0);
-  /** What is left of the last piece of memory, where bytes were left to somebody. */
+  /** The rest of the last piece of memory, when its bytes were left to a caller. */
   #spare: Buffer = Buffer.alloc(0);
   #leaves = false;
   bytes: Buffer = this.#buffer.subarray(0, 0);
   start = 0;
-  /** Where the disk could not read the last time; null where it could. */
+  /** The offset that the disk could not read the last time; null when it could. */
   unreadableAt: number | null = null;
 
   constructor(file: OpenFile, size: number) {
@@ -53,7 +53,7 @@ export class FileWindow {
     this.bytes = this.#buffer.subarray(0, unreadableAt === null ? read : unreadableAt - offset);
   }
 
-  /** Somebody goes on using what the window has now: it is not overwritten. */
+  /** Leaves the bytes of the window to the caller: they are not overwritten. */
   leaveBytes(): void {
     this.#buffer = Buffer.alloc(0);
     this.#leaves = true;

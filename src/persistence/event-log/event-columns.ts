@@ -45,7 +45,7 @@ export const BYTES_PER_EVENT = COLUMN_NAMES.length * Uint32Array.BYTES_PER_ELEME
 export interface SegmentView {
   readonly firstId: number;
   readonly count: number;
-  /** Where the last of these rows' frames ends in the segment file. */
+  /** The end of the last of these rows' frames in the segment file. */
   readonly bytesEnd: number;
   readonly columns: Readonly<ColumnSet>;
 }
@@ -169,7 +169,7 @@ export function firstRowAtOffset(view: SegmentView, offset: number, from = 0): n
   return low;
 }
 
-/** Where the frame of this row lies in the segment file. */
+/** Returns the place of this row's frame in the segment file. */
 export function frameExtent(view: SegmentView, row: number): { offset: number; bytesEnd: number } {
   const offset = view.columns.offset[row] ?? 0;
   const next = firstRowAtOffset(view, offset + 1, row);

@@ -109,7 +109,7 @@ const IN_PLACE_BYTES_MAX = 128 * 1024;
 
 /** Protects the memory; some ten thousand usual events. */
 const KEPT_TEXT_BYTES_MAX = 8 * 1024 * 1024;
-/** What an entry of the cache and its buffer take beside the text. */
+/** Bytes of an entry of the cache and its buffer, beside the text. */
 const KEPT_TEXT_OVERHEAD_BYTES = 384;
 
 const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
@@ -167,7 +167,7 @@ export class EventLog {
     return buildIndexBefore(extent, this.#building());
   }
 
-  /** What an index file knows of the segment, so that a start need not read all of it. */
+  /** The part of the segment that an index file covers, so that a start need not read all of it. */
   vouch(segment: OpenSegment): Promise<VouchedPart | null> {
     return this.#indexFiles.vouch(segment);
   }

@@ -6,7 +6,7 @@ import type { FileSystem } from '../disk/file-system.ts';
 import { type FramePlace, type FrameReading, readFrames } from '../journal/frame-reader.ts';
 import { toLoggedEvent } from './logged-event.ts';
 
-/** Where a page ends although there are more events to list: enough for 100 usual ones, little enough to wait for. */
+/** Bytes after which a page ends although there are more events: enough for 100 usual ones, little enough to wait for. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
 /** A frame, and the events of it that are asked for. */
@@ -41,7 +41,7 @@ export interface EventTexts {
   set(id: number, text: Buffer): unknown;
 }
 
-/** A segment whose file is gone is told of as missing. */
+/** Reports a segment whose file is gone as missing. */
 const isNothingKept = (): boolean => false;
 
 /** Events that `known` has are not read again, and those that are read are made known to it. */

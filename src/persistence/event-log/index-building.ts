@@ -38,7 +38,7 @@ export interface Restored {
 export interface BuildOptions extends JournalSource {
   readonly index: EventIndex;
   /**
-   * What an index file knows about this segment, whose last frame ends at `end` or before; null when there is none that
+   * Restores from the index file of this segment, whose last frame ends at `end` or before; null when there is none that
    * can be trusted. `mayWait`: whether nothing is going to be added to the segment.
    */
   restore(segment: OpenSegment, end: number, mayWait: boolean): Promise<Restored | null>;

@@ -35,7 +35,7 @@ export class IndexFileStore {
   readonly #options: IndexFileStoreOptions;
   /** By first id: how many events the index file on disk covers. */
   readonly #saved = new Map<number, number>();
-  /** Whose names are read later, in order. */
+  /** Segments whose names are read later, in order. */
   readonly #unnamed: SegmentView[] = [];
   #saving: Promise<void> = Promise.resolve();
 

@@ -154,7 +154,7 @@ export interface IndexFile {
   readonly count: number;
   readonly bytesEnd: number;
   readonly chain: number;
-  /** Where the last covered frame starts. */
+  /** The start of the last covered frame. */
   readonly lastOffset: number;
   /** The columns, of which only that of the offsets is filled. */
   toColumns(): EventColumns;

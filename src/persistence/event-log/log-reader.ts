@@ -31,7 +31,7 @@ export interface CheckRequest {
   readonly part: DeferredPart;
 }
 
-/** What a `DataFolderError` says, for the way between threads. */
+/** The fields of a `DataFolderError` that pass between threads. */
 export type JournalDamage = Pick<
   DataFolderError,
   'problem' | 'file' | 'offset' | 'lastGoodEventId' | 'advice'

@@ -41,7 +41,7 @@ export interface DroppedEvents {
 export interface Present {
   /** Milliseconds that an event is kept. */
   readonly keptMs: number;
-  /** What the clock says, milliseconds since 1970. */
+  /** The time of the clock, in milliseconds since 1970. */
   readonly now: number;
   /** The newest event that is on disk. */
   readonly durableId: number;
@@ -96,7 +96,7 @@ async function keptSince(eventLog: EventLog, { keptMs, now, durableId }: Present
  */
 const STEPS_BETWEEN_BASES = 4;
 
-/** Which of these snapshots, oldest first, the states of the time to keep are rebuilt from, now and later. */
+/** Returns those of these snapshots, oldest first, from which the states of the retention time are rebuilt, now and later. */
 export async function snapshotsToKeep(
   { fs, eventLog }: Pick<RetentionOptions, 'fs' | 'eventLog'>,
   older: readonly SnapshotFile[],

@@ -62,7 +62,7 @@ export class TextPrefilter {
       .map(([, bytes]) => bytes);
   }
 
-  /** Where, at or after `from`, the bytes first hold what they must; -1 when nowhere. Calls go from front to back. */
+  /** Finds the first place at or after `from` where the text may begin; -1 for none. Calls go from front to back. */
   finder(bytes: Buffer): (from: number) => number {
     const upcoming = this.#stead.map((stead) => bytes.indexOf(stead));
     return (from) => {

@@ -1,5 +1,5 @@
 /**
- * What a thread runs: the file `entry`, a URL without its extension. In a checkout that is its TypeScript source, behind a line of
+ * The code that a thread runs: the file `entry`, a URL without its extension. In a checkout that is its TypeScript source, behind a line of
  * JavaScript: Node 20 applies neither `--import tsx` nor hooks that the main thread has registered to the entry file of a
  * worker, so they are registered in the worker first.
  */

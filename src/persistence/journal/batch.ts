@@ -89,7 +89,7 @@ export class Batch implements CommitBatch {
     return this.place.offset + at;
   }
 
-  /** What has to be written at `place.offset`. */
+  /** The bytes to write at `place.offset`. */
   content(): Buffer {
     assert(this.bytes <= this.#buffer.length, 'the buffer holds all of the batch');
     assert(this.bytes >= this.frames * FRAME_HEADER_BYTES, 'each frame of the batch has a header');

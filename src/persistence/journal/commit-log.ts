@@ -1,5 +1,5 @@
 /**
- * Who decides what has happened. A node writes each batch to its own disk and hands it to the commit log at once; the
+ * Decides what has happened. A node writes each batch to its own disk and hands it to the commit log at once; the
  * batch is durable, and may be acknowledged, when both have it. What the log refuses never happened, and what it holds
  * happened, even if the node that wrote it is gone.
  *

@@ -20,7 +20,7 @@ import { isBatchStart, type Rest, scanFrames, scanStartOf } from './segment-scan
 /** From the header of a segment up to and with a frame. */
 export interface DeferredPart {
   readonly segment: number;
-  /** Behind the last frame of it. */
+  /** The end of its last frame. */
   readonly end: number;
   /** Checksum of that frame; null where nobody vouches for it, so that the frames alone vouch for each other. */
   readonly chain: number | null;
@@ -31,7 +31,7 @@ export interface DeferredPart {
 /** A part of a segment that an index file covers. */
 export interface VouchedPart extends DeferredPart {
   readonly chain: number;
-  /** Where its last frame begins. */
+  /** The start of its last frame. */
   readonly lastOffset: number;
 }
 

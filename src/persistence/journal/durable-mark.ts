@@ -46,7 +46,7 @@ const MAGIC = Buffer.from('FLAGMARK', 'latin1');
 export interface DurableMark {
   readonly lastId: number;
   readonly segment: number;
-  /** Behind the last durable frame. */
+  /** The end of the last durable frame. */
   readonly offset: number;
   readonly chain: number;
 }

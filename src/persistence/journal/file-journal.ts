@@ -50,7 +50,7 @@ export interface FileJournalOptions {
   readonly onDurable: (durableId: number) => void;
   readonly onFailure: (failure: JournalFailure) => void;
   readonly onCommit?: (observation: CommitObservation) => void;
-  /** What decides besides the disk; the disk alone unless given. */
+  /** Decides besides the disk what is durable; the disk decides alone unless given. */
   readonly commitLog?: CommitLog;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
@@ -81,7 +81,7 @@ export class FileJournal implements Journal {
   #inFlight: Batch | null = null;
   #file: OpenFile | null = null;
 
-  /** Where the next batch would begin, counting what is in flight. */
+  /** The place where the next batch would begin, counting what is in flight. */
   #segment: number | null;
   #offset: number;
   /** The last segment, where an older build wrote it: it is never appended to. */

@@ -1,4 +1,4 @@
-/** Who waits until an event is on disk, or until it is known that it never will be. */
+/** Callers that wait until an event is on disk, or until it is known that it never will be. */
 import assert from 'node:assert/strict';
 import type { JournalFailure } from './journal-failure.ts';
 

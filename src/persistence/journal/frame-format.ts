@@ -55,12 +55,12 @@ export interface PayloadStamp {
   readonly rules: number;
 }
 
-/** What of a frame is decided once: every node that has the frame has the same, and chains it to the same frame. */
+/** The part of a frame that is decided once: every node that has the frame has the same, and chains it to the same frame. */
 export interface FrameBody extends PayloadStamp {
   readonly payload: Buffer;
 }
 
-/** What a frame's header says, besides its checksums. */
+/** The contents of a frame's header, besides its checksums. */
 export interface FrameLinks extends PayloadStamp {
   readonly payloadBytes: number;
   /** Checksum of the frame before. */
@@ -70,7 +70,7 @@ export interface FrameLinks extends PayloadStamp {
 
 /** A frame as it lies in a buffer, its payload not decoded. */
 export interface RawFrame extends FrameLinks {
-  /** Where the header begins, in a buffer or in a file, as the caller has it. */
+  /** The start of the header, in a buffer or in a file, as the caller has it. */
   readonly offset: number;
   readonly headerBytes: number;
   readonly checksum: number;
@@ -158,7 +158,7 @@ export const FRAME_FORMAT = FORMAT_2;
 
 export const FRAME_HEADER_BYTES = FRAME_FORMAT.headerBytes;
 
-/** What this build writes into the header of a frame of its own. */
+/** The versions that this build writes into the headers of its own frames. */
 export const OWN_STAMP: PayloadStamp = { contentVersion: CONTENT_VERSION, rules: RULES_VERSION };
 
 /** A payload of this build's own. */
@@ -199,7 +199,7 @@ export function chainAfter(previous: number, { payload, contentVersion, rules }:
   return crc32(payload, crc32(head.subarray(12)));
 }
 
-/** What the checksum covers of the header. */
+/** Writes the part of the header that the checksum covers. */
 function writeLinks(bytes: Buffer, offset: number, links: Omit<FrameLinks, 'batchStart'>): void {
   assert(links.contentVersion > 0 && links.rules > 0, 'a frame says how it is to be read');
   bytes.writeUInt32LE(links.payloadBytes, offset + 12);

@@ -1,10 +1,10 @@
-/** What is checked of the frames of a segment beside their checksums and links: that their ids go up, from that of the segment on. */
+/** Checks the frames of a segment beyond their checksums and links: their ids go up, from that of the segment on. */
 import { type Boundary, type Frame, lastEventId } from './frame.ts';
 import type { RawFrame } from './frame-format.ts';
 import { decodePayload, peekId } from './frame-payload.ts';
 import type { OpenSegment } from './segment-file.ts';
 
-/** Where a walk begins: before the first frame unless given. */
+/** The beginning of a walk: before the first frame unless given. */
 export interface WalkStart {
   /** Id of the first event of the frame before, and that frame. */
   readonly id: number;

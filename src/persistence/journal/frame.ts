@@ -23,7 +23,7 @@ export interface RecordedFrame extends Frame {
   readonly rules: number;
 }
 
-/** Where a frame lies: the segment by its first event id, the offset of the header, header and payload in bytes. */
+/** The place of a frame: the segment by its first event id, the offset of the header, header and payload in bytes. */
 export interface FramePosition {
   readonly segment: number;
   readonly offset: number;

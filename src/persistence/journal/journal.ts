@@ -7,7 +7,7 @@
 import type { Boundary, Frame, FramePosition } from './frame.ts';
 import type { FrameBody } from './frame-format.ts';
 
-/** Where the journal ends and appending continues. */
+/** The end of the journal, at which appending continues. */
 export interface JournalTail {
   /** Id of the last event; 0 when there is none. */
   readonly lastId: number;
@@ -31,12 +31,12 @@ export const EMPTY_TAIL: JournalTail = {
   isEndAppendable: false,
 };
 
-/** What of a journal a start has verified, and what of it is going to be replayed. */
+/** The part of a journal that a start has verified, and the part of it to replay. */
 export interface ReplayExtent {
   /** First event ids of the segments, in order. */
   readonly segments: readonly number[];
   readonly from: Boundary;
-  /** Where the journal ends; a torn tail may lie behind it. */
+  /** The end of the journal; a torn tail may lie behind it. */
   readonly to: Boundary;
 }
 

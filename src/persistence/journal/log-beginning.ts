@@ -1,5 +1,5 @@
 /**
- * Where the log begins, `log.beginning` in the data folder: "the journal begins with this event".
+ * The beginning of the log, `log.beginning` in the data folder: "the journal begins with this event".
  *
  * The names of the segments alone do not tell whether the oldest ones were deleted by retention or by somebody else, nor
  * an empty journal from one that is gone. This file does. It lies outside the journal's folder, so that it does not

@@ -24,7 +24,7 @@ export const realTimer: Timer = (delayMs, run) => {
 
 export interface MarkKeeperOptions {
   readonly file: DurableMarkFile;
-  /** What is durable now. */
+  /** The place up to which the journal is durable now. */
   readonly durable: () => DurableMark;
   readonly timer: Timer;
   readonly onFailure: (cause: unknown) => void;

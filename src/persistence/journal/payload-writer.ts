@@ -25,7 +25,7 @@ export class PayloadWriter {
     this.#at = 0;
   }
 
-  /** What was written since `begin`; overwritten after the next one. */
+  /** The bytes written since `begin`; overwritten after the next one. */
   end(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }

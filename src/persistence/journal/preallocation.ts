@@ -85,7 +85,7 @@ export class Preallocation {
     this.#slice = { from, written: this.#write(target, from, to) };
   }
 
-  /** What a batch that ends at `batchEnd` has to wait for; null in nearly every case. */
+  /** The write of zeros that a batch ending at `batchEnd` has to wait for; null in nearly every case. */
   clearOf(batchEnd: number): Promise<void> | null {
     return this.#slice === null || batchEnd <= this.#slice.from ? null : this.#slice.written;
   }

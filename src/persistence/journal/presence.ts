@@ -12,7 +12,7 @@ import type { OpenFile } from '../disk/file-system.ts';
 /** Looking costs two calls to the kernel. Writes of so long at most are lost with a file that is deleted. */
 export const PRESENCE_INTERVAL_MS = 1000;
 
-/** What the journal wrote may be lost, though no call to the disk failed. The message says why. */
+/** The journal's writes may be lost, though no call to the disk failed. The message says why. */
 export class LostFileError extends Error {
   override readonly name = 'LostFileError';
 }

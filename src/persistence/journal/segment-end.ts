@@ -16,7 +16,7 @@ export type SegmentEnd =
   /** From `offset` on, nothing was written yet when the segment was read. */
   | { readonly kind: 'unwritten'; readonly offset: number }
   /**
-   * What lies from `offset` on never was, or is not yet, a frame that anybody was answered for. `bytes` does not count
+   * The bytes from `offset` on were never acknowledged as a frame, or are not one yet. `bytes` does not count
    * the zeros that follow it.
    */
   | { readonly kind: 'tail'; readonly offset: number; readonly bytes: number }
@@ -57,7 +57,7 @@ export async function judgeMissingHeader({ file }: OpenSegment, isLast: boolean)
   return judgeTail(file, 0, await file.size());
 }
 
-/** What a place that cannot be read held is not known, so nothing may be cut off there. */
+/** Judges the bytes behind the last frame. Ones that the disk cannot read are damage: they may not be cut off unseen. */
 async function judgeTail(file: OpenFile, offset: number, size: number): Promise<SegmentEnd> {
   const window = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - offset));
   const zeros = Buffer.alloc(window.length);

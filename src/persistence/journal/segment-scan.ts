@@ -42,7 +42,7 @@ export interface ScanEnd {
   /** Checksum of the last good frame, or the chain value the scan began with. */
   readonly chain: number;
   readonly frames: number;
-  /** What is wrong at `offset`; null at the end of the file, or where the visitor stopped. */
+  /** The problem at `offset`; null at the end of the file, or where the visitor stopped. */
   readonly problem: ScanProblem | null;
   readonly size: number;
 }

@@ -23,7 +23,7 @@ import { rewriteTail } from './tail-rewrite.ts';
 export interface JournalPlace {
   readonly id: number;
   readonly chain: number;
-  /** Where the next frame begins; null where there is no segment. */
+  /** The start of the next frame; null without a segment. */
   readonly boundary: Boundary | null;
 }
 

@@ -25,7 +25,7 @@ import {
 } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 
-/** What lies behind the last good frame and is to be cut off: a torn tail, or zeros that were never overwritten. */
+/** Bytes behind the last good frame that are to be cut off: a torn tail, or zeros that were never overwritten. */
 export interface SegmentTail {
   readonly path: string;
   /** 0 when the file's header was never complete, in which case the file is removed. */
@@ -44,28 +44,28 @@ export interface JournalSurvey {
   /** Id of the last whole event; one less than `firstId` when there is none. */
   readonly lastId: number;
   readonly lastAt: number | null;
-  /** Behind the last whole frame; null when there is no segment. */
+  /** The end of the last whole frame; null when there is no segment. */
   readonly end: Boundary | null;
   /** Whether the last segment is of the format that this build writes. */
   readonly isEndAppendable: boolean;
   /** Whether an older build wrote the last event, and could still read all of the journal. */
   readonly isEndOlder: boolean;
   /**
-   * Where the last batch begins in the last segment: what lies before it had been synced when it was written. 0 as long
+   * The start of the last batch in the last segment: everything before it had been synced when it was written. 0 as long
    * as nothing proves that the header is on disk.
    */
   readonly lastBatchAt: number;
   readonly tail: SegmentTail | null;
   readonly damage: DataFolderError | null;
-  /** What was not read, in order. */
+  /** Parts that were not read, in order. */
   readonly deferred: readonly DeferredPart[];
   /** For the ids asked for: where the event after it begins, if a frame ends with it. */
   readonly boundaries: ReadonlyMap<number, Boundary>;
 }
 
-/** What a start may leave unread: the frames that the state does not depend on. */
+/** The frames that a start may leave unread, because the state does not depend on them. */
 export interface Deferral {
-  /** What an index file knows to be the beginning of the segment; null where there is none. */
+  /** The beginning of the segment that an index file covers; null without one. */
   vouch(segment: OpenSegment): Promise<VouchedPart | null>;
   /** Parts of fewer bytes are read at once. */
   readonly bytesMin: number;

@@ -32,12 +32,12 @@ export interface FolderSurvey {
   readonly facts: RecoveryFacts;
   readonly journal: JournalSurvey;
   readonly mark: DurableMark | null;
-  /** Where the log begins, as it was recorded. */
+  /** The beginning of the log, as it was recorded. */
   readonly beginning: SegmentStart | null;
   /** The newest good one, and the bad ones that are newer. */
   readonly snapshot: GoodSnapshot | null;
   readonly badSnapshots: readonly BadSnapshot[];
-  /** Where replay begins; null when there is no journal. */
+  /** The start of the replay; null when there is no journal. */
   readonly replayFrom: Boundary | null;
   /** Unfinished files, to be removed. */
   readonly leftovers: readonly string[];

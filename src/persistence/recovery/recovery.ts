@@ -81,9 +81,9 @@ export interface RecoveryReport {
   readonly tornBytesCut: number;
   /** Files renamed to `.damaged`, by their old paths. */
   readonly setAside: readonly string[];
-  /** What of the journal was not read, and has yet to be checked. */
+  /** Parts of the journal that were not read, and have yet to be checked. */
   readonly deferred: readonly DeferredPart[];
-  /** Where appending goes on. */
+  /** The place at which appending goes on. */
   readonly tail: JournalTail;
 }
 
@@ -200,7 +200,7 @@ interface Place {
   readonly lastGoodEventId?: number;
 }
 
-/** What the loader throws becomes a refusal that names the place. */
+/** Turns an error of the loader into a refusal that names the place. */
 function attempt(step: () => void, place: Place, what: string): void {
   try {
     step();

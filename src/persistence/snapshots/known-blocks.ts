@@ -15,7 +15,7 @@ export interface KnownBlocks {
   of(key: object): readonly BlockPlace[];
   /** Whether the outline is that of these records, in the versions that they are of now. */
   isOf(outline: unknown, records: readonly unknown[]): boolean;
-  /** Where the batches are in a snapshot that was just published; nothing is known of any other. */
+  /** Replaces all known places by those of a snapshot that was just published. */
   replace(blocks: ReadonlyMap<object, readonly BlockPlace[]>): void;
 }
 

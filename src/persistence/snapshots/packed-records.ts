@@ -52,7 +52,7 @@ export class PackedRecords {
 /** A record stands in the array of its block. */
 export const RECORD_DEPTH = 1;
 
-/** Where a block of records lies, and what its bytes are known by. */
+/** The place of a block of records, and the checks that identify its bytes. */
 export interface BlockPlace {
   /** The snapshot. */
   readonly path: string;

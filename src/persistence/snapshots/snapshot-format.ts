@@ -80,7 +80,7 @@ export interface SnapshotStamp {
 
 export interface SnapshotHeader extends SnapshotStamp {
   readonly contentVersion: number;
-  /** Whether whoever wrote it had decoded every record before it got its name. */
+  /** Whether its writer had decoded every record before it got its name. */
   readonly wasDecoded: boolean;
 }
 

@@ -36,7 +36,7 @@ export type SnapshotReading =
   | { readonly problem: string; readonly offset: number };
 
 /**
- * What whoever is offered a block with an outline does with it: 'decode' leaves it to the reader to give the records one by one;
+ * A receiver's answer to a block with an outline: 'decode' leaves it to the reader to give the records one by one;
  * 'taken' has what it needs; 'kept' goes on using the bytes, which are not overwritten then.
  */
 export type Taking = 'decode' | 'taken' | 'kept';
@@ -249,7 +249,7 @@ class SnapshotReader {
     this.#options.onRecord(section, upgradeRecord(section, record, this.#contentVersion));
   }
 
-  /** What `take` throws is a problem of the snapshot. */
+  /** Turns an error of `take` into a problem of the snapshot. */
   #attempt(take: (section: string) => string | null): string | null {
     const section = this.#section!;
     try {

@@ -63,7 +63,7 @@ export interface SnapshotSection {
   readonly records: Iterable<unknown>;
   /** The same records, where blocks of them may be taken over from an older snapshot. */
   readonly batches?: Iterable<RecordBatch>;
-  /** What a start has to know of these records so that it need not decode them. Pure. */
+  /** Returns what a start has to know of these records so that it need not decode them. Pure. */
   readonly outlineOf?: (records: readonly unknown[]) => unknown;
 }
 
@@ -71,11 +71,11 @@ export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly fs: FileSystem;
   readonly folder: string;
   readonly sections: readonly SnapshotSection[];
-  /** What need not be encoded again; nothing unless given. */
+  /** Blocks that need not be encoded again; none unless given. */
   readonly known?: KnownBlocks;
   /** Also decodes what is taken over; for the simulation. */
   readonly audited?: boolean;
-  /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too, oldest first; none unless given. */
+  /** Returns those of the snapshots older than the newest SNAPSHOTS_KEPT that stay too, oldest first; none unless given. */
   readonly keepOlder?: (older: readonly SnapshotFile[]) => Promise<readonly SnapshotFile[]>;
   /** Resolves once the event `id` is on disk. */
   readonly durable: () => Promise<void>;
@@ -228,7 +228,7 @@ class Slices {
 }
 
 interface WriterOptions extends WriteSnapshotOptions {
-  /** What the file is going to be called. */
+  /** The final path of the file. */
   readonly path: string;
 }
 
@@ -247,7 +247,7 @@ class SnapshotWriter {
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
   #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
   #blockRecords = 0;
-  /** What the reader's guard will count in it: the array and all in it. */
+  /** The values that the reader's guard will count in it: the array and all in it. */
   #blockValues = 1;
   /** The outline function of the section that is being written; null where its records are not outlined. */
   #outlineOf: NonNullable<SnapshotSection['outlineOf']> | null = null;
