@@ -2,7 +2,7 @@
 import { h } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** @import { ComponentChildren, TargetedEvent, TargetedKeyboardEvent } from 'preact' */
+/** @import { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact' */
 
 /** To the edge of the window, in pixels. */
 const MARGIN = 12;
@@ -19,10 +19,17 @@ export function Popover({ title, children }) {
     addEventListener('pointerdown', onPress);
     return () => removeEventListener('pointerdown', onPress);
   }, []);
-  /** Keeps what was opened within the window. @param {TargetedEvent<HTMLDetailsElement>} event */
-  function onToggle({ currentTarget }) {
-    const content = currentTarget.querySelector('.popover-content');
-    if (!currentTarget.open || !(content instanceof HTMLElement)) return;
+  /**
+   * Opens the content within the window, or closes it. The event `toggle` would come after the content was seen elsewhere.
+   *
+   * @param {TargetedMouseEvent<HTMLElement>} event
+   */
+  function onClick(event) {
+    event.preventDefault();
+    const element = details.current;
+    const content = element?.querySelector('.popover-content');
+    if (!element || !(content instanceof HTMLElement)) return;
+    element.open = !element.open;
     content.style.setProperty('--shift', '0px');
     const over = content.getBoundingClientRect().right + MARGIN - document.documentElement.clientWidth;
     content.style.setProperty('--shift', `${Math.max(0, over)}px`);
@@ -35,8 +42,8 @@ export function Popover({ title, children }) {
   }
   return h(
     'details',
-    { class: 'popover', ref: details, onKeyDown, onToggle },
-    h('summary', { class: 'button' }, title),
+    { class: 'popover', ref: details, onKeyDown },
+    h('summary', { class: 'button', onClick }, title),
     h('div', { class: 'popover-content' }, children),
   );
 }
