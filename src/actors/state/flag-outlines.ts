@@ -1,7 +1,7 @@
 /**
- * What a start has to know of the flags in a block of a snapshot while they are not decoded: a column for each field. Names,
- * projects, revisions and authors are those of the records; what flags take of memory and refer to is derived from them, may
- * be counted otherwise by a later build, and is corrected when a flag is decoded (packed-flags.ts).
+ * Outlines: the values that a start needs of the flags in a block of a snapshot while they are not decoded, a column for each
+ * field. Names, projects, revisions and authors are those of the records; memory and references are derived from them, may
+ * be counted otherwise by a later build, and are corrected when a flag is decoded (packed-flags.ts).
  */
 import assert from 'node:assert/strict';
 import type { Flag } from '../../domain/flags/flag.ts';
@@ -21,7 +21,7 @@ export interface FlagOutline {
   readonly project: string;
   readonly revision: number;
   readonly createdBy: number | null;
-  /** What the flag takes of memory. */
+  /** Memory that the flag takes. */
   readonly bytes: number;
   /** References as `referenceUses` lists them. */
   readonly references: readonly string[];
@@ -152,7 +152,7 @@ export class FlagOutlines {
     );
   }
 
-  /** What the flags refer to, counted: most flags of a block refer to the same. */
+  /** Counts the references of the flags: most flags of a block refer to the same. */
   uses(): Iterable<OutlinedUses> {
     const { projects, projectAt, references, referencesAt } = this.#columns;
     const uses = new Map<number, OutlinedUses>();

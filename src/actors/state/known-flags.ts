@@ -1,10 +1,10 @@
 /**
- * Where flags stand in the newest snapshot, so that the next one can take over the blocks of those that have not changed. Of a
- * snapshot that this process has written, all blocks are known, since it has decoded them; of the one that it started from, those in which
- * every flag has been decoded since, and is what its outline says also in what is derived from it.
+ * Places of flags in the newest snapshot, so that the next one can take over the blocks in which no flag has changed. Of a
+ * snapshot that this process has written, all blocks are known, since it has decoded them; of the one that it started from,
+ * those in which every flag has been decoded since and agrees with its outline, also in the values derived from it.
  *
- * Which flags a block has is read from its outline. A flag has not changed as long as its revision has not: each change
- * of it gives it that of its event.
+ * The flags of a block are read from its outline. A flag has not changed as long as its revision has not: each change gives
+ * it the revision of its event.
  */
 import type { KnownBlocks } from '../../persistence/snapshots/known-blocks.ts';
 import type { BlockPlace } from '../../persistence/snapshots/packed-records.ts';
@@ -37,7 +37,7 @@ export class KnownFlags implements KnownBlocks {
   /** By the first shelf of each batch. */
   #written = new WeakMap<object, readonly BlockPlace[]>();
   #loaded = new WeakMap<object, Loaded>();
-  /** That of the block that was loaded last. */
+  /** Blocks of the shelf that was loaded last. */
   #last: Loaded = [];
 
   /** To be called with each block in the order of the snapshot. `shelf`: the one that its first flag begins; null where it begins none. */
@@ -67,7 +67,7 @@ export class KnownFlags implements KnownBlocks {
     this.#last = [];
   }
 
-  /** What was loaded is of no use. */
+  /** Drops all places: the blocks that were loaded are of no use. */
   forget(): void {
     this.replace(new Map());
   }

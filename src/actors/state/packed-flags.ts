@@ -33,7 +33,7 @@ export class PackedFlags {
   /** Records that may still be undecoded, in the order of the snapshot. */
   #records: FlagRecord[] = [];
   #fault: UndecodableFlagError | null = null;
-  /** Where they stand in the snapshot. */
+  /** Their places in the snapshot. */
   readonly known = new KnownFlags();
   /** Told once of the first flag that does not decode. */
   onFault: (error: UndecodableFlagError) => void = () => undefined;
@@ -162,7 +162,7 @@ class PackedBlock implements FlagSource {
     return drops.list.reduce((left, { environment }) => withoutEnvironment(left, environment), flag);
   }
 
-  /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. Gives whether it was not. */
+  /** Counts anew the values derived from a flag, and returns whether the build that wrote the snapshot counted them alike. */
   #correct(before: FlagOutline, after: FlagOutline): boolean {
     const { memory, references } = this.#world;
     memory.add(after.bytes - before.bytes);

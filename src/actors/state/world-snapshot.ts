@@ -85,7 +85,7 @@ type MapName = keyof typeof MAPS;
 const MAP_NAMES = Object.keys(MAPS) as readonly MapName[];
 const isMapName = (text: string): text is MapName => Object.hasOwn(MAPS, text);
 
-/** What a snapshot holds: the state, and the lineage of the events that led to it. */
+/** The sections of a snapshot: the state, and the lineage of the events that led to it. */
 export function snapshotSections(world: World): SnapshotSection[] {
   return [...stateSections(world), { name: 'lineage', records: world.lineage.recorded }];
 }

@@ -1,5 +1,5 @@
 /**
- * Which email addresses are accepted. Deliberately looser than RFC 5322 and stricter than "has an @": the grammar
+ * The check of email addresses. It is deliberately looser than RFC 5322 and stricter than "has an @": the grammar
  * of the RFC admits comments and quoted spaces that no provider issues, while an address that cannot be delivered
  * is only found by sending to it, which this service never does. So the check finds typing errors: a missing @ or
  * domain, a space, a doubled or trailing dot. Letters of any script are accepted on both sides.

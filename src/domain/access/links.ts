@@ -27,7 +27,7 @@ export interface Invitation {
   readonly users: readonly number[];
 }
 
-/** Whoever resets a password waits for it. */
+/** A reset is short-lived, because the user who asked for it waits for the link. */
 export const RESET_LIFETIME_MS = 24 * 60 * 60_000;
 
 /** A new user may be away for some days. */
@@ -35,5 +35,5 @@ export const WELCOME_LIFETIME_MS = 72 * 60 * 60_000;
 
 export const INVITATIONS_MAX = 100;
 
-/** Of one invitation. One that leaks makes no more of them. */
+/** Users who come by one invitation. One that leaks makes no more of them. */
 export const INVITED_USERS_MAX = 500;

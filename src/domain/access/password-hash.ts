@@ -23,7 +23,7 @@ export interface PasswordHash {
 const PATTERN =
   /^\$scrypt\$ln=([0-9]{1,2}),r=([0-9]{1,2}),p=([0-9]{1,2})\$([A-Za-z0-9_-]{22,86})\$([A-Za-z0-9_-]{43,86})$/;
 
-/** Of one sign-in, whatever an imported document says: a hash that asks for more could stop the process. */
+/** Memory of one sign-in, whatever an imported document says: a hash that asks for more could stop the process. */
 export const HASH_MEMORY_BYTES_MAX = 128 * 1024 * 1024;
 
 /** Blocks that are mixed: four times what is asked for by default. */

@@ -1,4 +1,4 @@
-/** What a new password has to be (docs/specification/users.md#passwords). */
+/** Rules for new passwords (docs/specification/users.md#passwords). */
 
 /** Fewer characters are guessed, whatever they are. */
 export const PASSWORD_LENGTH_MIN = 10;
@@ -19,7 +19,7 @@ const KINDS: readonly (readonly [kind: RegExp, name: string])[] = [
   [/[^\p{L}\p{Nd}]/u, 'a character of another kind'],
 ];
 
-/** What is wrong with it, in sentences that do not repeat it; empty when it is good. */
+/** Faults of the password, in sentences that do not repeat it; empty when it is good. */
 export function passwordIssues(password: string): readonly string[] {
   if (Buffer.byteLength(password) > PASSWORD_BYTES_MAX) {
     return [`A password has at most ${PASSWORD_BYTES_MAX} bytes.`];

@@ -1,7 +1,6 @@
 /**
- * What may be asked for: rights, which predefined roles give and every route asks for, and permissions, their parts, which
- * custom roles are made of (docs/specification/rights.md#permissions). A permission names one kind of change, in the words
- * of the Unleash Admin API.
+ * Rights, which predefined roles give and every route asks for, and permissions, their parts, which custom roles are made of
+ * (docs/specification/rights.md#permissions). A permission names one kind of change, in the words of the Unleash Admin API.
  */
 
 /**
@@ -24,7 +23,7 @@ export type Right =
   | 'scope'
   | 'access:give';
 
-/** Where a permission holds: in the service, in a project, or in an environment of a project. */
+/** The scope of a permission: the service, a project, or an environment of a project. */
 export type PermissionKind = 'root' | 'project' | 'environment';
 
 interface PermissionRow {
@@ -114,12 +113,12 @@ export function permissionByName(name: string): PermissionInfo | undefined {
   return BY_NAME.get(name);
 }
 
-/** What a route asks for: a right of predefined roles, or else all of these permissions, or one of those. */
+/** The need of a route: a right of predefined roles, or else all permissions of one list, or one of another. */
 export interface Need {
   readonly permission: Right;
   /** Absent where only predefined roles will do. */
   readonly needs?: readonly PermissionName[];
-  /** Which of them it takes is known once the body is read, or what the path names is found: the route looks then. */
+  /** The route chooses among them once it has read the body, or found what the path names. */
   readonly needsOneOf?: readonly PermissionName[];
 }
 

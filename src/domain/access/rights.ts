@@ -1,4 +1,4 @@
-/** What roles allow: the one place that decides it (docs/specification/rights.md#rights-by-role). */
+/** The rights of roles, and the one place that decides on them (docs/specification/rights.md#rights-by-role). */
 import {
   includesPermission,
   type Need,
@@ -8,7 +8,7 @@ import {
 } from './permissions.ts';
 import { isCustom, type PredefinedRole, type Role, type RoleName, type RolePermission } from './roles.ts';
 
-/** What a root role allows in every project. */
+/** Rights that a root role gives in every project. */
 const ROOT_RIGHTS: Readonly<Record<RoleName, readonly Right[]>> = {
   Admin: ['read', 'flag:write', 'targeting:write', 'project:write', 'project:create', 'admin', 'self'],
   Editor: ['read', 'flag:write', 'targeting:write', 'project:create', 'self'],
@@ -17,7 +17,7 @@ const ROOT_RIGHTS: Readonly<Record<RoleName, readonly Right[]>> = {
   Member: ['read', 'flag:write', 'targeting:write', 'self'],
 };
 
-/** What a role in a project allows there. */
+/** Rights that a role in a project gives there. */
 const OWNER_RIGHTS: readonly Right[] = ['read', 'flag:write', 'project:write'];
 const MEMBER_RIGHTS: readonly Right[] = ['read', 'flag:write'];
 
@@ -25,7 +25,7 @@ const MEMBER_RIGHTS: readonly Right[] = ['read', 'flag:write'];
 const CUSTOM_ROOT_RIGHTS: readonly Right[] = ['read', 'self'];
 const CUSTOM_PROJECT_RIGHTS: readonly Right[] = ['read'];
 
-/** Where something is asked for. */
+/** The place that a request is about. */
 export interface Place {
   /** The environment that the request names; null: it names none, and may change all of the project's. */
   readonly environment: string | null;

@@ -11,7 +11,7 @@ export const SIGN_INS = ['token', 'password', 'provider'] as const;
 export type SignIn = (typeof SIGN_INS)[number];
 
 export interface Session {
-  /** Of the counter of personal tokens. */
+  /** A number of the counter of personal tokens. */
   readonly id: number;
   /** SHA-256 of its secret, hexadecimal. */
   readonly digest: string;
@@ -25,13 +25,13 @@ export interface Session {
   readonly expiresAt: string;
 }
 
-/** Of one user, or of one API token: more than anybody has browsers. */
+/** Sessions of one user, or of one API token: more than anybody has browsers. */
 export const SESSIONS_PER_CALLER_MAX = 50;
 
-/** Of all. They take 10 MiB at most. */
+/** Sessions of all callers. They take 10 MiB at most. */
 export const SESSIONS_MAX = 10_000;
 
-/** Whose it is: the sessions of one user, and of one API token, share their bound and their end. */
+/** Tells whether two sessions have the same caller, a user or an API token, whose sessions share their bound and their end. */
 export function isOfSame(
   one: Pick<Session, 'userId' | 'tokenDigest'>,
   other: Pick<Session, 'userId' | 'tokenDigest'>,
@@ -41,7 +41,7 @@ export function isOfSame(
 }
 
 /**
- * Those that make room for a new session, which begins when its `createdAt` says: all that have expired then, and the oldest of
+ * The sessions that make room for a new one, which begins at its `createdAt`: all that have expired then, and the oldest of
  * the same caller and of all where there would be too many. `sessions` are in order of creation.
  */
 export function makingRoom(sessions: Iterable<Session>, added: Session): readonly Session[] {

@@ -28,7 +28,7 @@ export interface MemberGroup {
   readonly path?: string;
 }
 
-/** Who gets which role. Holds each user and each group at most once. */
+/** Roles for users and groups. Holds each user and each group at most once. */
 interface Granted {
   readonly project: string;
   readonly members: readonly Member[];

@@ -49,7 +49,7 @@ export function createGroup(world: World, { fields }: CreateGroup, context: Deci
 export interface UpdateGroup {
   readonly type: 'update-group';
   readonly id: number;
-  /** What is absent keeps its value. */
+  /** A field that is absent keeps its value. */
   readonly fields: GroupFields;
 }
 

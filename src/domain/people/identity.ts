@@ -1,13 +1,13 @@
 /**
- * Who a user is to others (docs/specification/users.md#identity): the texts that name a user, who may have which of them, and who
- * vouches for an email.
+ * The identity of users (docs/specification/users.md#identity): the texts that name a user, who may have which of them, and
+ * who vouches for an email.
  */
 import { peopleOf } from '../state/locate.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
 import type { EmailVoucher, User, World } from '../state/world.ts';
 import { isAlike, looksOf, tidyName } from './look-alike.ts';
 
-/** Who chose the names: somebody who vouches for them, an Admin, or the person alone, who came by an invitation. */
+/** The chooser of the names: somebody who vouches for them, an Admin, or the person alone, who came by an invitation. */
 export type ChosenBy = 'admin' | 'nobody';
 
 /**
@@ -93,7 +93,7 @@ export function userNamed({ directory }: World, text: string): User | undefined 
   return other;
 }
 
-/** Who says that the user's email is theirs. People who came by an invitation before this was recorded gave it themselves. */
+/** The voucher that the user's email is theirs. People who came by an invitation before this was recorded gave it themselves. */
 export function voucherOf({ directory }: World, { id, emailVouchedBy }: User): EmailVoucher {
   if (emailVouchedBy !== undefined) return emailVouchedBy;
   for (const { users } of directory.invitations.values()) if (users.includes(id)) return 'nobody';

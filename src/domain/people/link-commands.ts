@@ -46,7 +46,7 @@ function passwordLinkOf({ directory }: World, userId: number): PasswordLink | un
 export interface UsePasswordLink {
   readonly type: 'use-password-link';
   readonly digest: string;
-  /** Of the new password. */
+  /** The hash of the new password. */
   readonly hash: string;
 }
 
@@ -77,7 +77,7 @@ export interface CreateInvitation {
   readonly expiresAt: string;
 }
 
-/** Who comes by it is a Viewer. */
+/** Makes an invitation; users who come by it are Viewers. */
 export function createInvitation(
   world: World,
   { digest, name, expiresAt }: CreateInvitation,
@@ -136,7 +136,7 @@ export function updateInvitation(
 
 export interface SignUp {
   readonly type: 'sign-up';
-  /** Of the invitation. */
+  /** The digest of the invitation. */
   readonly digest: string;
   readonly fields: Pick<User, 'name' | 'username' | 'email'>;
   readonly passwordHash: string;

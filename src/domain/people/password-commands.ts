@@ -17,7 +17,7 @@ export interface SetPassword {
   readonly checked: string | null;
 }
 
-/** Whoever signed in with the old password is signed out. */
+/** Sets a password, and ends the sessions that began with the old one. */
 export function setPassword(
   world: World,
   { userId, hash, checked }: SetPassword,

@@ -22,7 +22,7 @@ import { allRoles } from './roles-and-groups.ts';
 import { type SessionSecret, sessionBegun, sessionEnded } from './session-commands.ts';
 import { isLastAdmin } from './user-commands.ts';
 
-/** What the operator has set. */
+/** Settings of the operator. */
 export interface ProviderRules {
   /** Pairs of a group and the name of a root role; the first that applies does. */
   readonly roles: readonly (readonly [group: string, role: string])[];

@@ -8,7 +8,7 @@ import { ABOUT_NOTHING, type DomainEvent, type SessionData } from '../state/even
 import { refuse } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 
-/** What events name as the user of a session that stands for an API token, as they do for what such a token does. */
+/** The id of the user in events about a session that stands for an API token, as in the events that such a token causes. */
 const API_TOKEN_USER_ID = -42;
 
 const DESCRIPTIONS: Readonly<Record<SignIn, string>> = {
@@ -17,9 +17,9 @@ const DESCRIPTIONS: Readonly<Record<SignIn, string>> = {
   provider: 'Session of a browser, begun with OpenID Connect',
 };
 
-/** What a session is begun with, whoever signs in. */
+/** The beginning of a session, whoever signs in. */
 export interface SessionSecret {
-  /** Of the secret. */
+  /** The digest of the secret. */
   readonly digest: string;
   readonly lifetimeMs: number;
 }
@@ -33,7 +33,7 @@ export interface BeginSession extends SessionSecret {
   readonly begunWith: SignIn;
 }
 
-/** Whoever asks has been recognised already, and older sessions make room: it is refused only where the caller is gone meanwhile. */
+/** Refused only where the caller is gone meanwhile: the caller has been recognised already, and older sessions make room. */
 export function beginSession(world: World, command: BeginSession, { now }: DecideContext): Decision {
   return isThere(world, command) ? [sessionBegun(world, command, now)] : GONE;
 }

@@ -25,9 +25,9 @@ export interface UserFields {
 export interface CreateUser {
   readonly type: 'create-user';
   readonly fields: UserFields & { readonly rootRole: number };
-  /** Of the password; absent: the user has none. */
+  /** The hash of the password; absent: the user has none. */
   readonly passwordHash?: string | undefined;
-  /** Of a link with which the user sets one; absent: there is none. */
+  /** The digest of a link with which the user sets a password; absent: there is none. */
   readonly linkDigest?: string | undefined;
 }
 

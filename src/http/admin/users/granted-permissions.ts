@@ -14,7 +14,7 @@ interface GrantedPermission {
   readonly environment?: string;
 }
 
-/** What needs no permission is not listed. */
+/** The permissions that are listed: all but reading, which needs none. */
 const LISTED = PERMISSIONS.filter(({ within }) => within !== 'read');
 
 const NOWHERE = { projectId: null, environment: null };

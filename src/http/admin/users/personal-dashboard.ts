@@ -1,4 +1,4 @@
-/** What a user sees first: their projects and flags, and whom to ask (docs/specification/companions.md#reports). */
+/** The first view of a user: their projects and flags, and whom to ask (docs/specification/companions.md#reports). */
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/access/roles.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
