@@ -1,4 +1,5 @@
 /** Changes of flags: each says what it did and offers to take it back; those in production are asked about first. */
+import { signal } from '@preact/signals';
 import { h } from 'preact';
 import { messageOf, path, Refused } from './client.js';
 import { rollBack } from './edit/rollback.js';
@@ -8,7 +9,7 @@ import { notice } from './notices.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Change } from './client.js' */
-/** @import { Session } from './types.d.ts' */
+/** @import { Flag, Session } from './types.d.ts' */
 
 /**
  * @typedef {object} FlagChange
@@ -19,6 +20,12 @@ import { notice } from './notices.js';
  * @property {string} [ifMatch] the ETag of the flag that the change was made from
  * @property {Change} [undo] what takes it back; a rollback when it is left out
  */
+
+/**
+ * The flag that was read last after a change that was made here, for a view that shows it: the next change is then made from this one.
+ * @type {import('@preact/signals').Signal<{ at: string, flag: Flag, etag: string } | null>}
+ */
+export const changedFlag = signal(null);
 
 /**
  * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response.
@@ -34,6 +41,7 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
   // A flag that was deleted or renamed has nothing to be brought back to.
   const after = await client.read(at).catch(() => null);
   const takeBack = () => undoChange(session, { at, before, etag: after?.etag ?? '', undo });
+  if (after !== null) changedFlag.value = { at, flag: after.body, etag: after.etag };
   notice('done', done, after === null ? null : takeBack);
   void feed.look();
   return response;

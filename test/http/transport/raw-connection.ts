@@ -70,6 +70,15 @@ export class RawConnection {
     return this.#joined().toString('latin1');
   }
 
+  /** Without joining what was received before, of which there may be much. */
+  endsWith(text: string): boolean {
+    let end = '';
+    for (let index = this.#pieces.length - 1; index >= 0 && end.length < text.length; index -= 1) {
+      end = `${this.#pieces[index]?.subarray(-text.length).toString('latin1')}${end}`;
+    }
+    return end.endsWith(text);
+  }
+
   write(data: string | Uint8Array): void {
     this.#socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
   }

@@ -1,8 +1,8 @@
 /** One flag: where it is on and for whom, its variants, and its history with the way back. */
 import { h } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { segmentNamesOf } from '../audience.js';
-import { flagPath } from '../changes.js';
+import { changedFlag, flagPath } from '../changes.js';
 import { path } from '../client.js';
 import { archiveFlag, copyFlag, deleteFlag, describeFlag, reviveFlag } from '../edit/flag-edits.js';
 import { useEvents } from '../feed.js';
@@ -32,6 +32,11 @@ export function FlagView({ project, name }) {
     const concerns = events.some(({ featureName }) => featureName === name || featureName === null);
     if (concerns) void shown.refresh();
   });
+  const changed = changedFlag.value;
+  useEffect(() => {
+    if (changed?.at !== flagPath(project, name)) return;
+    shown.patch((loaded) => ({ ...loaded, flag: changed.flag, etag: changed.etag }));
+  }, [shown, changed]);
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
   return whenLoaded(shown, ({ flag: now, etag, segmentNames, events, usage, variants }) => {
     const flag = past?.flag ?? now;
