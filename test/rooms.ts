@@ -34,7 +34,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/kinds': {
     purpose: 'one row a kind: its fields and bounds, its events, what of it is always there',
-    imports: ['domain/flags', 'domain/json'],
+    imports: ['domain/access', 'domain/flags', 'domain/json'],
   },
   'domain/state': {
     purpose:
@@ -52,7 +52,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',
-    imports: ['domain/access', 'domain/growth', 'domain/json', 'domain/state'],
+    imports: ['domain/access', 'domain/growth', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
@@ -314,6 +314,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'http/admin/requests',
@@ -446,6 +447,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors/state',
       'control',
       'domain/flags',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'persistence/disk',

@@ -7,7 +7,6 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 import assert from 'node:assert/strict';
-import type { Group } from '../domain/access/groups.ts';
 import { flagPointer } from '../domain/desired/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -21,7 +20,7 @@ import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize, valueCount } from '../domain/json/json.ts';
-import { KIND_NAMES, type KindName } from '../domain/kinds/kinds.ts';
+import { KIND_NAMES, type KindName, withRootRole } from '../domain/kinds/kinds.ts';
 import { voucherOf } from '../domain/people/identity.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
@@ -55,14 +54,17 @@ export function exportState(
   world: World,
   options: ExportOptions = { credentials: false },
 ): LazyStateDocument {
+  const { roles, groups, ...others } = kindDocuments(world);
   return {
     formatVersion: STATE_FORMAT_VERSION,
     environments: world.directory.environments.map((one) => ({ ...one })),
-    roles: [...world.directory.roles.values()] as unknown as StateDocument['roles'],
+    roles,
     users: [...world.directory.users.values()].map((user) => userDocument(world, user)),
-    groups: [...world.directory.groups.values()].map((group) => groupDocument(world, group)),
+    groups,
     projects: made(world.projects, (project) => projectDocument(world, project)),
-    ...targetingDocument(world),
+    ...others,
+    favorites: [...world.directory.favorites.values()] as unknown as StateDocument['favorites'],
+    settings: [...world.directory.settings.values()] as unknown as StateDocument['settings'],
     ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
   };
 }
@@ -81,11 +83,6 @@ function userDocument(world: World, user: User): StateDocument['users'][number] 
   const { name: rootRole } = knownRole(world, user.rootRole);
   const isAlone = user.email !== null && voucherOf(world, user) === 'nobody';
   return { ...user, rootRole, ...(isAlone && { emailVouchedBy: 'nobody' }) };
-}
-
-function groupDocument(world: World, { rootRole, ...group }: Group): StateDocument['groups'][number] {
-  const name = rootRole === null ? null : knownRole(world, rootRole).name;
-  return { ...group, users: [...group.users], mappingsSSO: [...group.mappingsSSO], rootRole: name };
 }
 
 function projectDocument(
@@ -107,12 +104,11 @@ function projectDocument(
 }
 
 /** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
-function targetingDocument({ directory }: World): Pick<StateDocument, KindName | 'favorites' | 'settings'> {
-  return {
-    ...Object.fromEntries(KIND_NAMES.map((name) => [name, [...directory[name].values()]])),
-    favorites: [...directory.favorites.values()],
-    settings: [...directory.settings.values()],
-  } as unknown as StateDocument;
+function kindDocuments(world: World): Pick<StateDocument, KindName> {
+  const nameOf = (role: number): string => knownRole(world, role).name;
+  const documents = (name: KindName) =>
+    Array.from(world.directory[name].values(), (one: object) => withRootRole(one, nameOf));
+  return Object.fromEntries(KIND_NAMES.map((name) => [name, documents(name)])) as unknown as StateDocument;
 }
 
 /**

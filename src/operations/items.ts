@@ -6,6 +6,7 @@
  */
 
 import type { Flag } from '../domain/flags/flag.ts';
+import { withRootRole } from '../domain/kinds/kinds.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { ProjectState, World } from '../domain/state/world.ts';
 
@@ -39,15 +40,11 @@ function serviceThings(world: World): Thing[] {
     things.push({ kind, name, project: null, value });
   };
   for (const one of directory.environments) add('environment', one.name, one);
-  for (const { rootRole, ...user } of directory.users.values()) {
-    const name = `${user.id} (${user.username ?? user.email ?? ''})`;
-    add('user', name, { ...user, rootRole: knownRole(world, rootRole).name });
-  }
+  const nameOf = (role: number): string => knownRole(world, role).name;
+  for (const user of directory.users.values())
+    add('user', `${user.id} (${user.username ?? user.email ?? ''})`, withRootRole(user, nameOf));
   for (const role of directory.roles.values()) add('role', role.name, role);
-  for (const { rootRole, ...group } of directory.groups.values()) {
-    const role = rootRole === null ? null : knownRole(world, rootRole).name;
-    add('group', group.name, { ...group, rootRole: role });
-  }
+  for (const group of directory.groups.values()) add('group', group.name, withRootRole(group, nameOf));
   for (const { digest, ...token } of directory.apiTokens.values()) {
     // Names of tokens need not be unique; eight digits of a digest tell them apart and help nobody to guess one.
     add('api-token', `${token.tokenName} (${digest.slice(0, 8)})`, token);

@@ -326,6 +326,11 @@ describe('a document with a fault is refused whole, and the place of the fault i
     ['/formatVersion', (d) => delete d.formatVersion],
     ['/roles/0/permissions/0/name', (d) => (d.roles[0].permissions[0].name = 'constructor')],
     ['/roles/0/id', (d) => (d.roles[0].id = 5)],
+    ['/roles/0/name', (d) => (d.roles[0].name = 'viewer')],
+    [
+      '/groups/1/name',
+      (d) => d.groups.push({ ...d.groups[0], id: 99, name: d.groups[0].name.toUpperCase() }),
+    ],
     ['/groups/0/rootRole', (d) => (d.groups[0].rootRole = 'Releaser')],
     ['/groups/0/users/0', (d) => (d.groups[0].users = [99])],
     ['/projects/0/groups/0/groupId', (d) => (d.projects[0].groups[0].groupId = 7)],

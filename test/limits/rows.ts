@@ -57,12 +57,12 @@ import {
   CONTEXT_FIELDS_MAX,
   LEGAL_VALUES_MAX,
 } from '../../src/domain/kinds/context-field.ts';
+import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX } from '../../src/domain/kinds/group.ts';
+import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/kinds/role.ts';
 import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/kinds/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/kinds/strategy-type.ts';
 import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/kinds/tag-type.ts';
-import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX } from '../../src/domain/people/group-commands.ts';
 import { PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/personal-token-commands.ts';
-import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/people/role-commands.ts';
 import {
   RESPONSE_BODY_BYTES_MAX,
   RESPONSE_LIFETIME_MS,

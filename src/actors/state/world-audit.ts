@@ -8,6 +8,7 @@ import { INVITATIONS_MAX } from '../../domain/access/links.ts';
 import { parsePasswordHash } from '../../domain/access/password-hash.ts';
 import { SESSIONS_MAX } from '../../domain/access/sessions.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
+import { KIND_NAMES, type KindCounter, kindOf } from '../../domain/kinds/kinds.ts';
 import { findRole } from '../../domain/people/roles-and-groups.ts';
 import { References } from '../../domain/state/references.ts';
 import { ServedBytes } from '../../domain/state/served-bytes.ts';
@@ -36,8 +37,11 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
     assert(part <= lastId, `the directory is of event ${part}, which is newer than ${lastId}`);
   }
   for (const id of directory.users.keys()) assert(id <= directory.lastUserId, `user ${id} is newer than all`);
-  for (const id of directory.segments.keys()) {
-    assert(id <= directory.lastSegmentId, `segment ${id} is newer than all`);
+  for (const name of KIND_NAMES) {
+    const { noun, lastId } = kindOf(name);
+    if (lastId === undefined) continue;
+    for (const id of directory[name].keys())
+      assert(Number(id) <= directory[lastId as KindCounter], `${noun} ${id} is newer than all`);
   }
   for (const { id, userId } of directory.personalTokens.values()) {
     assert(id <= directory.lastPersonalTokenId, `personal token ${id} is newer than all`);
@@ -92,17 +96,15 @@ function auditSessions({
 }
 
 function auditRoles(world: World): void {
-  const { roles, groups, users, lastRoleId, lastGroupId } = world.directory;
+  const { roles, groups, users } = world.directory;
   const isRole = (id: number) => findRole(world, id) !== undefined;
   const environments = new Set([null, ...world.directory.environments.map(({ name }) => name)]);
   for (const [id, { permissions }] of roles) {
-    assert(id <= lastRoleId, `role ${id} is newer than all`);
     for (const { environment } of permissions)
       assert(environments.has(environment), `role ${id} names the environment ${environment}, which is gone`);
   }
   for (const { id, rootRole } of users.values()) assert(isRole(rootRole), `user ${id} has a role`);
   for (const { id, rootRole, users: members } of groups.values()) {
-    assert(id <= lastGroupId, `group ${id} is newer than all`);
     assert(rootRole === null || isRole(rootRole), `group ${id} has no role that is none`);
     assert(
       members.every((one) => users.has(one)),

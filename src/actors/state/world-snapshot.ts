@@ -8,13 +8,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import type { Group } from '../../domain/access/groups.ts';
 import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
-import type { CustomRole } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import { isKindName, KIND_NAMES, type KindName, kindOf } from '../../domain/kinds/kinds.ts';
+import { ACCESS_KINDS, KIND_COUNTERS, type KindCounter, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
@@ -45,9 +43,7 @@ type Counters = Pick<
   DirectoryState,
   | 'lastUserId'
   | 'lastPersonalTokenId'
-  | 'lastSegmentId'
-  | 'lastRoleId'
-  | 'lastGroupId'
+  | KindCounter
   | 'revision'
   | 'environmentsRevision'
   | 'accessRevision'
@@ -66,12 +62,17 @@ interface ProjectRecord {
   readonly environmentsRevision: number;
 }
 
-/** Maps of the directory beside those of kinds, each a section of its name, with what its records are held by. */
+const keysOf = <Kinds extends Readonly<Record<string, { readonly idOf: unknown }>>>(kinds: Kinds) =>
+  Object.fromEntries(Object.entries(kinds).map(([name, { idOf }]) => [name, idOf])) as {
+    readonly [Name in keyof Kinds]: Kinds[Name]['idOf'];
+  };
+
+/** Maps of the directory, each a section of its name, with the keys of its records. The hash of the state depends on the order. */
 const MAPS = {
+  ...keysOf(TARGETING_KINDS),
   settings: ({ id }: Setting) => id,
   users: ({ id }: User) => id,
-  roles: ({ id }: CustomRole) => id,
-  groups: ({ id }: Group) => id,
+  ...keysOf(ACCESS_KINDS),
   apiTokens: ({ digest }: ApiToken) => digest,
   personalTokens: ({ digest }: PersonalToken) => digest,
   sessions: ({ digest }: Session) => digest,
@@ -97,7 +98,6 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
   return [
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
-    ...KIND_NAMES.map((name) => ({ name, records: [...directory[name].values()] })),
     ...MAP_NAMES.map((name) => ({ name, records: [...directory[name].values()] })),
     {
       name: 'projects',
@@ -121,10 +121,14 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
 }
 
 function countersOf(directory: DirectoryState): Counters {
-  const { lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId } = directory;
+  const { lastUserId, lastPersonalTokenId } = directory;
   const { revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
   return {
-    ...{ lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId },
+    ...{ lastUserId, lastPersonalTokenId },
+    ...(Object.fromEntries(KIND_COUNTERS.map((name) => [name, directory[name]])) as Record<
+      KindCounter,
+      number
+    >),
     ...{ revision, environmentsRevision, accessRevision, sessionsRevision },
   };
 }
@@ -132,10 +136,10 @@ function countersOf(directory: DirectoryState): Counters {
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
 export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
   const { directory, projects } = world;
-  const keyOf = isKindName(section) ? kindOf(section).idOf : isMapName(section) ? MAPS[section] : null;
-  if (keyOf !== null) {
-    const records: Map<string | number, unknown> = directory[section as KindName | MapName];
-    return putRecord(world, records, (keyOf as (one: unknown) => string | number)(record), record);
+  if (isMapName(section)) {
+    const records: Map<string | number, unknown> = directory[section];
+    const keyOf = MAPS[section] as (one: unknown) => string | number;
+    return putRecord(world, records, keyOf(record), record);
   }
   switch (section) {
     case 'counters':

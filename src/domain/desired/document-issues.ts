@@ -117,12 +117,13 @@ export class DocumentIssues {
 
   #findInKind(name: KindName): void {
     const records: readonly object[] = this.#document[name];
-    const { unique } = kindOf(name);
-    for (const field of unique) {
-      this.#unique(records, `/${name}`, (one) => [
-        `/${field}`,
-        (one as Readonly<Record<string, string | number>>)[field] ?? '',
-      ]);
+    const { unique, uniqueFolded = [] } = kindOf(name);
+    for (const field of [...unique, ...uniqueFolded]) {
+      const isFolded = uniqueFolded.includes(field);
+      this.#unique(records, `/${name}`, (one) => {
+        const value = (one as Readonly<Record<string, string | number>>)[field] ?? '';
+        return [`/${field}`, isFolded ? String(value).toLowerCase() : value];
+      });
     }
     if (unique.length === 0) this.#unique(records, `/${name}`, (one) => ['', kindOf(name).idOf(one)]);
   }
@@ -131,13 +132,14 @@ export class DocumentIssues {
     if (this.#issues.length < ISSUES_MAX) this.#issues.push({ path, message });
   }
 
-  /** `identify` returns what must be unique and where in the item it stands, or null when nothing must be. */
+  /** `identify` returns what must be unique and where in the item it stands, or null when nothing must be; `taken` are others. */
   #unique<T>(
     items: readonly T[],
     path: string,
     identify: (item: T) => readonly [path: string, identity: string | number] | null,
+    taken: readonly string[] = [],
   ): void {
-    const seen = new Set<string | number>();
+    const seen = new Set<string | number>(taken);
     for (const [index, item] of items.entries()) {
       const identified = identify(item);
       if (identified === null) continue;
@@ -165,10 +167,8 @@ export class DocumentIssues {
 
   #findInRoles(): void {
     const { roles, groups } = this.#document;
-    this.#unique(roles, '/roles', ({ id }) => ['/id', id]);
-    this.#unique([...ROLES, ...roles], '/roles', ({ name }) => ['/name', name.toLowerCase()]);
-    this.#unique(groups, '/groups', ({ id }) => ['/id', id]);
-    this.#unique(groups, '/groups', ({ name }) => ['/name', name.toLowerCase()]);
+    const predefined = ROLES.map(({ name }) => name.toLowerCase());
+    this.#unique(roles, '/roles', ({ name }) => ['/name', name.toLowerCase()], predefined);
     for (const [index, { rootRole, users }] of groups.entries()) {
       if (rootRole !== null) this.#findInRoot(rootRole, `/groups/${index}/rootRole`);
       this.#unique(users, `/groups/${index}/users`, (id) => ['', id]);

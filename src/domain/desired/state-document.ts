@@ -11,8 +11,6 @@
  */
 import * as v from 'valibot';
 import { HASH_PHRASE, parsePasswordHash } from '../access/password-hash.ts';
-import { type PermissionName, permissionByName } from '../access/permissions.ts';
-import { CUSTOM_ROLE_TYPES } from '../access/roles.ts';
 import { flagNameIssue } from '../flags/flag.ts';
 import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
 import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
@@ -21,7 +19,7 @@ import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
-import { Digest, Id, TagSchema, Text, Time } from '../kinds/document-values.ts';
+import { Digest, Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
 import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
@@ -49,37 +47,6 @@ const EnvironmentSchema = v.object({
   enabled: v.boolean(),
   protected: v.boolean(),
   sortOrder: v.pipe(v.number('an integer'), v.safeInteger('an integer')),
-});
-
-const RoleName = v.pipe(Text, v.description('Of a predefined role, or of one of the document.'));
-
-const PERMISSION_PHRASE = 'the name of a permission';
-
-const RoleSchema = v.object({
-  id: v.pipe(Id, v.minValue(6, 'an integer above 5, up to which roles are predefined')),
-  name: Text,
-  type: v.picklist(CUSTOM_ROLE_TYPES, `one of ${CUSTOM_ROLE_TYPES.join(', ')}`),
-  description: v.string(),
-  permissions: v.array(
-    v.object({
-      name: v.custom<PermissionName>(
-        (text) => typeof text === 'string' && permissionByName(text) !== undefined,
-        PERMISSION_PHRASE,
-      ),
-      environment: v.nullable(Text),
-    }),
-  ),
-});
-
-const GroupSchema = v.object({
-  id: Id,
-  name: Text,
-  description: v.nullable(v.string()),
-  rootRole: v.nullable(RoleName),
-  mappingsSSO: v.array(v.string()),
-  users: v.pipe(v.array(Id), v.description('Ids of users.')),
-  createdAt: Time,
-  createdBy: v.string(),
 });
 
 const UserSchema = v.object({
@@ -209,9 +176,9 @@ export const StateDocumentSchema = v.pipe(
       `one of ${READABLE_FORMAT_VERSIONS.join(', ')}, the versions of the format that this release reads`,
     ),
     environments: v.array(EnvironmentSchema),
-    roles: v.optional(v.array(RoleSchema), []),
+    roles: v.optional(v.array(KINDS.roles.document), []),
     users: v.array(UserSchema),
-    groups: v.optional(v.array(GroupSchema), []),
+    groups: v.optional(v.array(KINDS.groups.document), []),
     projects: v.array(ProjectSchema),
     segments: v.optional(v.array(KINDS.segments.document), []),
     contextFields: v.optional(v.array(KINDS.contextFields.document), []),

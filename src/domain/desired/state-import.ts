@@ -11,7 +11,7 @@ import { createStrategy, defaultStrategyOf } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
-import { KIND_NAMES, KINDS } from '../kinds/kinds.ts';
+import { KIND_NAMES, KINDS, type KindName, withRootRole } from '../kinds/kinds.ts';
 import {
   ABOUT_NOTHING,
   aboutFlag,
@@ -128,21 +128,25 @@ export class ImportEvents {
       const type = data.isService === true ? 'service-account-created' : 'user-created';
       return { type, ...ABOUT_NOTHING, data, preData: null };
     });
-    const roles = this.#frame.roles.map(
-      (data): DomainEvent => ({ type: 'role-created', ...ABOUT_NOTHING, data, preData: null }),
-    );
-    const groups = this.#frame.groups.map(({ rootRole, ...group }): DomainEvent => {
-      const data = { ...group, rootRole: rootRole === null ? null : this.#role(rootRole).id };
-      return { type: 'group-created', ...ABOUT_NOTHING, data, preData: null };
-    });
+    const rest = KIND_NAMES.filter((name) => name !== 'roles' && name !== 'groups');
     return [
       ...environments,
-      ...roles,
+      ...this.#kindEvents(['roles']),
       ...users,
-      ...groups,
-      ...kindEvents(this.#frame),
+      ...this.#kindEvents(['groups', ...rest]),
       ...settingEvents(this.#frame),
     ];
+  }
+
+  #kindEvents(names: readonly KindName[]): DomainEvent[] {
+    return names.flatMap((name) => {
+      const type = KINDS[name].events.created;
+      const records: readonly object[] = this.#frame[name];
+      return records.map((record) => {
+        const data = withRootRole(record, (role: string) => this.#role(role).id);
+        return { type, ...ABOUT_NOTHING, data, preData: null } as DomainEvent;
+      });
+    });
   }
 
   /** The events of a flag, and those that come before it. */
@@ -196,8 +200,8 @@ export class ImportEvents {
     return role;
   }
 
-  #userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
-    return { ...user, rootRole: this.#role(rootRole).id };
+  #userOf(user: StateDocument['users'][number]): User {
+    return { ...user, rootRole: this.#role(user.rootRole).id };
   }
 
   #projectEvents({
@@ -234,14 +238,6 @@ export class ImportEvents {
     this.#archived = [];
     return events;
   }
-}
-
-function kindEvents(document: StateDocument): DomainEvent[] {
-  return KIND_NAMES.flatMap((name) => {
-    const type = KINDS[name].events.created;
-    const records: readonly object[] = document[name];
-    return records.map((data) => ({ type, ...ABOUT_NOTHING, data, preData: null }) as DomainEvent);
-  });
 }
 
 function settingEvents({ settings }: StateDocument): DomainEvent[] {

@@ -12,6 +12,14 @@ export type Immutable<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Immutable<T[Key]> }
     : T;
 
+/** A value with a root role by its name, as state documents have it, and by its id, as the state has it. */
+type WithRoleName<T> = T extends { readonly rootRole: infer Role }
+  ? Omit<T, 'rootRole'> & { readonly rootRole: Exclude<Role, number> | string }
+  : T;
+export type WithRoleId<T extends { readonly rootRole: string | null }> = Omit<T, 'rootRole'> & {
+  readonly rootRole: Exclude<T['rootRole'], string> | number;
+};
+
 /** Types of the events about a kind. The first ones leave a record as their `data`; after the last one there is none. */
 interface KindEvents<Created extends string, Changed extends string, Deleted extends string> {
   readonly created: Created;
@@ -25,16 +33,21 @@ export interface Kind<
   Created extends string = string,
   Changed extends string = string,
   Deleted extends string = string,
+  LastId extends string = string,
 > {
   /** The name of the kind in sentences, such as `tag type`. */
   readonly noun: string;
   /** The key under which the state holds the record. */
   idOf(record: T): Id;
   readonly events: KindEvents<Created, Changed, Deleted>;
+  /** The field of the directory with the newest id. Ids are never reused. Absent where records have no numbers. */
+  readonly lastId?: LastId;
   /** A record in a state document. */
-  readonly document: v.GenericSchema<unknown, T>;
+  readonly document: v.GenericSchema<unknown, WithRoleName<T>>;
   /** Fields in each of which no two records of a document have the same; none where that holds for whole records. */
   readonly unique: readonly (keyof T & string)[];
+  /** Fields likewise, in which texts that differ by case alone are the same. */
+  readonly uniqueFolded?: readonly (keyof T & string)[];
 }
 
 /** A kind whose records go by their name. */
@@ -44,7 +57,7 @@ export interface NamedKind<
   Created extends string = string,
   Changed extends string = string,
   Deleted extends string = string,
-> extends Kind<T, string, Created, Changed, Deleted> {
+> extends Kind<T, string, Created, Changed, Deleted, never> {
   readonly nameSchema: v.GenericSchema<unknown, string>;
   /** Fields that clients send beside the name. One that is left out keeps its value, or gets that of `make`. */
   readonly sent: Sent;
@@ -82,6 +95,7 @@ export const kind = <
   const Created extends string,
   const Changed extends string,
   const Deleted extends string,
+  const LastId extends string = never,
 >(
-  row: Kind<T, Id, Created, Changed, Deleted>,
-): Kind<T, Id, Created, Changed, Deleted> => row;
+  row: Kind<T, Id, Created, Changed, Deleted, LastId>,
+): Kind<T, Id, Created, Changed, Deleted, LastId> => row;

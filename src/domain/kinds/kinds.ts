@@ -1,6 +1,8 @@
 /** The table of kinds, by the name of their map in the state, their section of snapshots and their list in state documents. */
 import { CONTEXT_FIELD } from './context-field.ts';
+import { GROUP } from './group.ts';
 import type { Kind, NamedKind, SentOf } from './kind.ts';
+import { ROLE } from './role.ts';
 import { SEGMENT } from './segment.ts';
 import { STRATEGY_TYPE } from './strategy-type.ts';
 import { TAG, TAG_TYPE } from './tag-type.ts';
@@ -11,16 +13,22 @@ export const NAMED_KINDS = {
   tagTypes: TAG_TYPE,
 } as const;
 
-export const KINDS = {
+export const TARGETING_KINDS = {
   segments: SEGMENT,
   ...NAMED_KINDS,
   tags: TAG,
 } as const;
 
+/** Kinds whose events change somebody's rights. */
+export const ACCESS_KINDS = {
+  roles: ROLE,
+  groups: GROUP,
+} as const;
+
+export const KINDS = { ...TARGETING_KINDS, ...ACCESS_KINDS } as const;
+
 export type KindName = keyof typeof KINDS;
 export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[];
-
-export const isKindName = (text: string): text is KindName => Object.hasOwn(KINDS, text);
 
 export type RecordOf<Name extends KindName> = Parameters<(typeof KINDS)[Name]['idOf']>[0];
 export type IdOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['idOf']>;
@@ -30,6 +38,13 @@ export type KindMaps = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<N
 
 export const emptyKindMaps = (): KindMaps =>
   Object.fromEntries(KIND_NAMES.map((name) => [name, new Map()])) as unknown as KindMaps;
+
+/** Fields of the directory with the newest ids of kinds. */
+export type KindCounter = NonNullable<(typeof KINDS)[KindName]['lastId']>;
+
+export const KIND_COUNTERS = Object.values(KINDS).flatMap(
+  ({ lastId }) => lastId ?? [],
+) as readonly KindCounter[];
 
 /** The row of a kind, for code that treats all kinds alike. */
 export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
@@ -42,16 +57,30 @@ export type SentTo<Name extends NamedKindName> = SentOf<(typeof NAMED_KINDS)[Nam
 /** The row of a kind with names, for code that treats all of those alike. */
 export const namedKindOf = (name: NamedKindName): NamedKind => NAMED_KINDS[name] as unknown as NamedKind;
 
+/** The record or document with its root role, where it has one, as `convert` gives it: an id for a name, or a name for an id. */
+export function withRootRole<T extends object, From, To>(
+  record: T & { readonly rootRole?: From | null },
+  convert: (role: From) => To,
+) {
+  const { rootRole = null } = record;
+  return rootRole === null ? record : { ...record, rootRole: convert(rootRole) };
+}
+
 /** The effect of each type of event on the records of a kind. */
 export const EFFECTS: ReadonlyMap<string, Effect> = new Map(
   KIND_NAMES.flatMap((kind): [string, Effect][] => {
     const { created, changed, deleted } = kindOf(kind).events;
-    const kept = [created, ...changed].map((type): [string, Effect] => [type, { kind, isDeletion: false }]);
-    return [...kept, [deleted, { kind, isDeletion: true }]];
+    const changesRights = Object.hasOwn(ACCESS_KINDS, kind);
+    const kept = [created, ...changed].map((type): [string, Effect] => [
+      type,
+      { kind, changesRights, isDeletion: false },
+    ]);
+    return [...kept, [deleted, { kind, changesRights, isDeletion: true }]];
   }),
 );
 
 interface Effect {
   readonly kind: KindName;
+  readonly changesRights: boolean;
   readonly isDeletion: boolean;
 }

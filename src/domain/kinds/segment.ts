@@ -75,6 +75,7 @@ export const SEGMENT = kind({
   events: { created: 'segment-created', changed: ['segment-updated'], deleted: 'segment-deleted' },
   document: DocumentSchema,
   idOf: ({ id }: Segment) => id,
+  lastId: 'lastSegmentId',
   unique: ['id', 'name'],
 });
 

@@ -1,7 +1,7 @@
 /** Decisions on groups of users (docs/specification/membership.md#groups). */
-import type { Group } from '../access/groups.ts';
 import { refuseLargerThan, relatedEvents } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX, type Group } from '../kinds/group.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
@@ -9,10 +9,6 @@ import type { World } from '../state/world.ts';
 import { groupRemoved, isSoleOwner } from './membership-commands.ts';
 import { refuseRootRole } from './role-commands.ts';
 import { groupsOf, locateGroup } from './roles-and-groups.ts';
-
-export const GROUPS_MAX = 1_000;
-export const GROUP_USERS_MAX = 1_000;
-export const GROUP_BYTES_MAX = 64 * 1024;
 
 interface GroupFields {
   readonly name: string;

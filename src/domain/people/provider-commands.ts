@@ -7,15 +7,15 @@
  * provider: whoever gets the address of somebody who has left gets nothing of theirs. Whatever else opened the account ends when it is
  * found in this way, because somebody else may have it.
  */
-import type { Group } from '../access/groups.ts';
+
 import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';
 import { jsonEqual } from '../json/json.ts';
+import { GROUP_USERS_MAX, type Group } from '../kinds/group.ts';
 import type { DecideContext, Decision } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts';
 import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
 import { type Identity, identityKey, type User, type World } from '../state/world.ts';
-import { GROUP_USERS_MAX } from './group-commands.ts';
 import { namesakeOf, userOfEmail, voucherOf } from './identity.ts';
 import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 import { allRoles } from './roles-and-groups.ts';

@@ -12,6 +12,7 @@ import {
 } from '../access/roles.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../kinds/role.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { noEnvironment } from '../state/locate.ts';
@@ -26,9 +27,6 @@ import {
 } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { allRoles, findRole, locateRole } from './roles-and-groups.ts';
-
-export const CUSTOM_ROLES_MAX = 200;
-export const ROLE_BYTES_MAX = 64 * 1024;
 
 /** A permission as the request has it. */
 export interface SentPermission {

@@ -1,6 +1,7 @@
 /** Roles and groups of the state: found, and listed. */
-import type { Group } from '../access/groups.ts';
+
 import { predefinedRole, ROLES, type Role } from '../access/roles.ts';
+import type { Group } from '../kinds/group.ts';
 import { notFound, type Refusal } from '../state/refusal.ts';
 import type { DirectoryState, World } from '../state/world.ts';
 

@@ -1,4 +1,4 @@
-/** `apply` for events that change rights: users, their passwords and links, roles, groups, tokens and sessions. */
+/** `apply` for events that change rights: users, their passwords and links, tokens and sessions. */
 import { makingRoom, type Session } from '../access/sessions.ts';
 import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
 import { dropFavorites } from './favorites.ts';
@@ -9,22 +9,6 @@ import { type ApiToken, identityKey, type World } from './world.ts';
 export function applyAccessEvent(world: World, event: AccessEvent, { rules }: EventStamp): void {
   const { directory } = world;
   switch (event.type) {
-    case 'role-created':
-    case 'role-updated':
-      directory.lastRoleId = Math.max(directory.lastRoleId, event.data.id);
-      putRecord(world, directory.roles, event.data.id, event.data);
-      return;
-    case 'role-deleted':
-      dropRecord(world, directory.roles, event.preData.id);
-      return;
-    case 'group-created':
-    case 'group-updated':
-      directory.lastGroupId = Math.max(directory.lastGroupId, event.data.id);
-      putRecord(world, directory.groups, event.data.id, event.data);
-      return;
-    case 'group-deleted':
-      dropRecord(world, directory.groups, event.preData.id);
-      return;
     case 'user-created':
       directory.lastUserId = Math.max(directory.lastUserId, event.data.id);
       putRecord(world, directory.users, event.data.id, event.data);

@@ -1,6 +1,6 @@
 /** `apply` for events that belong to no project: environments, and what strategies refer to. */
 import assert from 'node:assert/strict';
-import { EFFECTS, kindOf } from '../kinds/kinds.ts';
+import { EFFECTS, type KindCounter, kindOf } from '../kinds/kinds.ts';
 import { applyAccessEvent, dropTokensOfEnvironment } from './apply-access.ts';
 import { type DirectoryEvent, type EventStamp, isKindEvent, type KindEvent } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
@@ -10,7 +10,7 @@ import type { Environment, World } from './world.ts';
 export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventStamp): void {
   const { directory } = world;
   directory.revision = stamp.id;
-  if (isKindEvent(event)) return applyKindEvent(world, event);
+  if (isKindEvent(event)) return applyKindEvent(world, event, stamp);
   switch (event.type) {
     case 'environment-created':
       return setEnvironments(world, [...directory.environments, event.data], stamp);
@@ -51,16 +51,19 @@ function setEnvironments(
   directory.environmentsRevision = stamp.id;
 }
 
-function applyKindEvent(world: World, event: KindEvent): void {
+function applyKindEvent(world: World, event: KindEvent, stamp: EventStamp): void {
   const { directory } = world;
-  const { kind, isDeletion } = present(EFFECTS.get(event.type));
+  const { kind, changesRights, isDeletion } = present(EFFECTS.get(event.type));
+  if (changesRights) directory.accessRevision = stamp.id;
   const records: Map<string | number, object> = directory[kind];
-  const { idOf } = kindOf(kind);
+  const { idOf, lastId } = kindOf(kind);
   if (isDeletion) return dropRecord(world, records, idOf(present(event.preData)));
   const record = present(event.data);
-  putRecord(world, records, idOf(record), record);
-  if (event.type === 'segment-created')
-    directory.lastSegmentId = Math.max(directory.lastSegmentId, event.data.id);
+  const id = idOf(record);
+  putRecord(world, records, id, record);
+  if (lastId === undefined) return;
+  const counter = lastId as KindCounter;
+  directory[counter] = Math.max(directory[counter], Number(id));
 }
 
 function present<T>(value: T | null | undefined): T {

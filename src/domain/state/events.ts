@@ -6,9 +6,7 @@
  * token, is in `hidden`, which never leaves the journal.
  */
 
-import type { Group } from '../access/groups.ts';
 import type { Invitation } from '../access/links.ts';
-import type { CustomRole } from '../access/roles.ts';
 import type { SignIn } from '../access/sessions.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
@@ -200,14 +198,8 @@ export type ProjectEvent =
   | About<'project-group-role-changed', InProject, GroupAccessData, GroupAccessData>
   | About<'project-group-removed', InProject, null, GroupAccessData>;
 
-/** Events that change somebody's rights in the service. */
+/** Events that change somebody's rights in the service, beside those about kinds. */
 export type AccessEvent =
-  | About<'role-created', Nothing, CustomRole>
-  | About<'role-updated', Nothing, CustomRole, CustomRole>
-  | About<'role-deleted', Nothing, null, CustomRole>
-  | About<'group-created', Nothing, Group>
-  | About<'group-updated', Nothing, Group, Group>
-  | About<'group-deleted', Nothing, null, Group>
   | (About<'user-created', Nothing, User> & { readonly hidden?: HiddenOfUser })
   /** With a hash or a link, nothing but that has changed. */
   | (About<'user-updated', Nothing, UserData, UserData> & { readonly hidden?: HiddenOfUser })

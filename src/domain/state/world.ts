@@ -8,14 +8,12 @@
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
 
-import type { Group } from '../access/groups.ts';
 import type { Invitation, PasswordLink } from '../access/links.ts';
-import type { CustomRole } from '../access/roles.ts';
 import type { Session } from '../access/sessions.ts';
 import type { Completion } from '../flags/lifecycle.ts';
 import type { ProjectRules } from '../flags/project-rules.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
-import { emptyKindMaps, type KindMaps } from '../kinds/kinds.ts';
+import { emptyKindMaps, KIND_COUNTERS, type KindCounter, type KindMaps } from '../kinds/kinds.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import type { ProjectFlags } from './project-flags.ts';
@@ -136,12 +134,8 @@ export interface Favorites {
 }
 
 /** The part of the state that belongs to no project. */
-export interface DirectoryState extends KindMaps {
+export interface DirectoryState extends KindMaps, Record<KindCounter, number> {
   readonly users: Map<number, User>;
-  /** By id: custom ones, in order of creation. */
-  readonly roles: Map<number, CustomRole>;
-  /** By id, in order of creation. */
-  readonly groups: Map<number, Group>;
   /** Environments in order of sortOrder, then creation. */
   environments: readonly Environment[];
   /** Digest → token. */
@@ -172,10 +166,6 @@ export interface DirectoryState extends KindMaps {
   readonly responses: IdempotencyCache;
   lastUserId: number;
   lastPersonalTokenId: number;
-  lastSegmentId: number;
-  /** Zero before the first custom role. */
-  lastRoleId: number;
-  lastGroupId: number;
   /** Id of the last event that changed the directory. */
   revision: number;
   /** Id of the last event that changed the list of environments. */
@@ -218,8 +208,6 @@ export function emptyWorld(): World {
     lineage: new Lineage(),
     directory: {
       users: new Map(),
-      roles: new Map(),
-      groups: new Map(),
       environments: [],
       apiTokens: new Map(),
       personalTokens: new Map(),
@@ -237,9 +225,7 @@ export function emptyWorld(): World {
       responses: new IdempotencyCache(),
       lastUserId: 0,
       lastPersonalTokenId: 0,
-      lastSegmentId: 0,
-      lastRoleId: 0,
-      lastGroupId: 0,
+      ...noIds(),
       revision: 0,
       environmentsRevision: 0,
       accessRevision: 0,
@@ -253,6 +239,9 @@ export function emptyWorld(): World {
     unsettled: new Set(),
   };
 }
+
+const noIds = () =>
+  Object.fromEntries(KIND_COUNTERS.map((counter) => [counter, 0])) as Record<KindCounter, number>;
 
 /** The project's environments, in the order of the service's. */
 export function projectEnvironments(

@@ -1,7 +1,7 @@
 /** Routes about groups of users (docs/specification/membership.md#groups). */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { GROUP_USERS_MAX } from '../../../domain/people/group-commands.ts';
+import { GROUP_USERS_MAX } from '../../../domain/kinds/group.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { IdSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';

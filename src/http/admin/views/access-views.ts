@@ -1,8 +1,9 @@
 /** Responses about roles, permissions and groups. */
-import type { Group } from '../../../domain/access/groups.ts';
+
 import { PERMISSIONS, type PermissionInfo } from '../../../domain/access/permissions.ts';
 import { permissionsOf } from '../../../domain/access/rights.ts';
 import { canBeRoot, isCustom, type Role } from '../../../domain/access/roles.ts';
+import type { Group } from '../../../domain/kinds/group.ts';
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { imageUrlOf } from './views.ts';
