@@ -20,7 +20,12 @@ import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize, valueCount } from '../domain/json/json.ts';
-import { KIND_NAMES, type KindName, withRootRole } from '../domain/kinds/kinds.ts';
+import {
+  DOCUMENT_KIND_NAMES,
+  type KindName,
+  SECRET_KIND_NAMES,
+  withRootRole,
+} from '../domain/kinds/kinds.ts';
 import { voucherOf } from '../domain/people/identity.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
@@ -54,7 +59,7 @@ export function exportState(
   world: World,
   options: ExportOptions = { credentials: false },
 ): LazyStateDocument {
-  const { roles, groups, ...others } = kindDocuments(world);
+  const { roles, groups, ...others } = kindDocuments(world, DOCUMENT_KIND_NAMES);
   return {
     formatVersion: STATE_FORMAT_VERSION,
     environments: world.directory.environments.map((one) => ({ ...one })),
@@ -104,11 +109,14 @@ function projectDocument(
 }
 
 /** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
-function kindDocuments(world: World): Pick<StateDocument, KindName> {
+function kindDocuments<Name extends KindName>(world: World, names: readonly Name[]) {
   const nameOf = (role: number): string => knownRole(world, role).name;
   const documents = (name: KindName) =>
     Array.from(world.directory[name].values(), (one: object) => withRootRole(one, nameOf));
-  return Object.fromEntries(KIND_NAMES.map((name) => [name, documents(name)])) as unknown as StateDocument;
+  return Object.fromEntries(names.map((name) => [name, documents(name)])) as unknown as Pick<
+    StateDocument & CredentialsDocument,
+    Name
+  >;
 }
 
 /**
@@ -133,12 +141,9 @@ function completedDocument(completion: Completion | undefined): Pick<FlagDocumen
   return { completed };
 }
 
-function credentialsDocument({ directory }: World): CredentialsDocument {
-  return {
-    apiTokens: [...directory.apiTokens.values()].map((one) => ({ ...one, projects: [...one.projects] })),
-    personalTokens: [...directory.personalTokens.values()],
-    passwords: [...directory.passwords.values()],
-  };
+function credentialsDocument(world: World): CredentialsDocument {
+  const passwords = [...world.directory.passwords.values()];
+  return { ...kindDocuments(world, SECRET_KIND_NAMES), passwords };
 }
 
 export type ImportOutcome =

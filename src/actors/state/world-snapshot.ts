@@ -12,7 +12,13 @@ import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import { ACCESS_KINDS, KIND_COUNTERS, type KindCounter, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
+import {
+  ACCESS_KINDS,
+  KIND_COUNTERS,
+  type KindCounter,
+  SECRET_KINDS,
+  TARGETING_KINDS,
+} from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
@@ -20,13 +26,11 @@ import { ProjectFlags } from '../../domain/state/project-flags.ts';
 import { putFlag, putRecord } from '../../domain/state/records.ts';
 import type { Setting } from '../../domain/state/settings.ts';
 import type {
-  ApiToken,
   DirectoryState,
   Environment,
   Favorites,
   Identity,
   Password,
-  PersonalToken,
   ProjectSettings,
   StalenessNote,
   User,
@@ -41,13 +45,7 @@ import { shareInFlag } from './shared-values.ts';
 /** The counters of the directory: revisions, and the last ids, which are never reused. */
 type Counters = Pick<
   DirectoryState,
-  | 'lastUserId'
-  | 'lastPersonalTokenId'
-  | KindCounter
-  | 'revision'
-  | 'environmentsRevision'
-  | 'accessRevision'
-  | 'sessionsRevision'
+  'lastUserId' | KindCounter | 'revision' | 'environmentsRevision' | 'accessRevision' | 'sessionsRevision'
 >;
 
 interface ProjectRecord {
@@ -73,8 +71,7 @@ const MAPS = {
   settings: ({ id }: Setting) => id,
   users: ({ id }: User) => id,
   ...keysOf(ACCESS_KINDS),
-  apiTokens: ({ digest }: ApiToken) => digest,
-  personalTokens: ({ digest }: PersonalToken) => digest,
+  ...keysOf(SECRET_KINDS),
   sessions: ({ digest }: Session) => digest,
   passwords: ({ userId }: Password) => userId,
   identities: ({ issuer, subject }: Identity) => identityKey(issuer, subject),
@@ -121,10 +118,9 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
 }
 
 function countersOf(directory: DirectoryState): Counters {
-  const { lastUserId, lastPersonalTokenId } = directory;
-  const { revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
+  const { lastUserId, revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
   return {
-    ...{ lastUserId, lastPersonalTokenId },
+    lastUserId,
     ...(Object.fromEntries(KIND_COUNTERS.map((name) => [name, directory[name]])) as Record<
       KindCounter,
       number

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { isEmail } from '../access/email.ts';
 import { canBeInProject, canBeRoot, ROLES, type Role } from '../access/roles.ts';
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
-import { KIND_NAMES, type KindName, kindOf } from '../kinds/kinds.ts';
+import { DOCUMENT_KIND_NAMES, type KindName, kindOf, SECRET_KIND_NAMES } from '../kinds/kinds.ts';
 import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
 
 const ALL = '*';
@@ -103,7 +103,7 @@ export class DocumentIssues {
     this.#findInRoles();
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
-    for (const name of KIND_NAMES) this.#findInKind(name);
+    for (const name of DOCUMENT_KIND_NAMES) this.#findInKind(name, this.#document[name], `/${name}`);
     this.#unique(settings, '/settings', (one) => ['/id', one.id]);
     for (const [index, { project }] of segments.entries()) {
       if (project !== null)
@@ -115,17 +115,16 @@ export class DocumentIssues {
     if (credentials !== undefined) this.#findInCredentials(credentials);
   }
 
-  #findInKind(name: KindName): void {
-    const records: readonly object[] = this.#document[name];
+  #findInKind(name: KindName, records: readonly object[], path: string): void {
     const { unique, uniqueFolded = [] } = kindOf(name);
     for (const field of [...unique, ...uniqueFolded]) {
       const isFolded = uniqueFolded.includes(field);
-      this.#unique(records, `/${name}`, (one) => {
+      this.#unique(records, path, (one) => {
         const value = (one as Readonly<Record<string, string | number>>)[field] ?? '';
         return [`/${field}`, isFolded ? String(value).toLowerCase() : value];
       });
     }
-    if (unique.length === 0) this.#unique(records, `/${name}`, (one) => ['', kindOf(name).idOf(one)]);
+    if (unique.length === 0) this.#unique(records, path, (one) => ['', kindOf(name).idOf(one)]);
   }
 
   #addIssue(path: string, message: string): void {
@@ -265,11 +264,10 @@ export class DocumentIssues {
     }
   }
 
-  #findInCredentials({ apiTokens, personalTokens, passwords }: CredentialsDocument): void {
+  #findInCredentials(credentials: CredentialsDocument): void {
+    const { apiTokens, personalTokens, passwords } = credentials;
     const path = '/credentials';
-    this.#unique(apiTokens, `${path}/apiTokens`, ({ digest }) => ['/digest', digest]);
-    this.#unique(personalTokens, `${path}/personalTokens`, ({ digest }) => ['/digest', digest]);
-    this.#unique(personalTokens, `${path}/personalTokens`, ({ id }) => ['/id', id]);
+    for (const name of SECRET_KIND_NAMES) this.#findInKind(name, credentials[name], `${path}/${name}`);
     for (const [index, { projects, environment }] of apiTokens.entries()) {
       const place = `${path}/apiTokens/${index}`;
       if (environment !== ALL) {

@@ -19,7 +19,7 @@ import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
-import { Digest, Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
+import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
 import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
@@ -144,28 +144,8 @@ const PasswordHash = v.pipe(
 );
 
 const CredentialsSchema = v.object({
-  apiTokens: v.array(
-    v.object({
-      digest: Digest,
-      tokenName: Text,
-      type: v.picklist(['admin', 'client', 'frontend'], 'one of admin, client, frontend'),
-      projects: v.pipe(v.array(Text), v.minLength(1, 'a list of at least one project, or *')),
-      environment: Text,
-      createdAt: Time,
-      expiresAt: v.nullable(Time),
-      seed: v.exactOptional(Text),
-    }),
-  ),
-  personalTokens: v.array(
-    v.object({
-      id: Id,
-      userId: Id,
-      digest: Digest,
-      description: v.string(),
-      createdAt: Time,
-      expiresAt: Time,
-    }),
-  ),
+  apiTokens: v.array(KINDS.apiTokens.document),
+  personalTokens: v.array(KINDS.personalTokens.document),
   passwords: v.optional(v.array(v.object({ userId: Id, hash: PasswordHash, changedAt: Time })), []),
 });
 

@@ -11,7 +11,14 @@ import { createStrategy, defaultStrategyOf } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
-import { KIND_NAMES, KINDS, type KindName, withRootRole } from '../kinds/kinds.ts';
+import {
+  DOCUMENT_KIND_NAMES,
+  type DocumentKindName,
+  KINDS,
+  type KindName,
+  SECRET_KIND_NAMES,
+  withRootRole,
+} from '../kinds/kinds.ts';
 import {
   ABOUT_NOTHING,
   aboutFlag,
@@ -128,7 +135,7 @@ export class ImportEvents {
       const type = data.isService === true ? 'service-account-created' : 'user-created';
       return { type, ...ABOUT_NOTHING, data, preData: null };
     });
-    const rest = KIND_NAMES.filter((name) => name !== 'roles' && name !== 'groups');
+    const rest = DOCUMENT_KIND_NAMES.filter((name) => name !== 'roles' && name !== 'groups');
     return [
       ...environments,
       ...this.#kindEvents(['roles']),
@@ -138,14 +145,14 @@ export class ImportEvents {
     ];
   }
 
-  #kindEvents(names: readonly KindName[]): DomainEvent[] {
+  #kindEvents(names: readonly DocumentKindName[]): DomainEvent[] {
     return names.flatMap((name) => {
-      const type = KINDS[name].events.created;
-      const records: readonly object[] = this.#frame[name];
-      return records.map((record) => {
-        const data = withRootRole(record, (role: string) => this.#role(role).id);
-        return { type, ...ABOUT_NOTHING, data, preData: null } as DomainEvent;
-      });
+      const documents: readonly object[] = this.#frame[name];
+      const idOf = (role: string): number => this.#role(role).id;
+      return createdEvents(
+        name,
+        documents.map((one) => withRootRole(one, idOf)),
+      );
     });
   }
 
@@ -169,7 +176,11 @@ export class ImportEvents {
     const { credentials } = this.#frame;
     return credentials === undefined
       ? rest
-      : [...rest, ...credentialEvents(credentials), ...this.#passwordEvents(credentials)];
+      : [
+          ...rest,
+          ...SECRET_KIND_NAMES.flatMap((name) => createdEvents(name, credentials[name])),
+          ...this.#passwordEvents(credentials),
+        ];
   }
 
   #passwordEvents({ passwords }: CredentialsDocument): DomainEvent[] {
@@ -322,13 +333,11 @@ function archiveEvents({ name, archivedAt }: FlagDocument, project: string): Dom
   return [{ type: 'feature-archived', ...about, data: null, preData: null, hidden: { archivedAt } }];
 }
 
-function credentialEvents({ apiTokens, personalTokens }: CredentialsDocument): DomainEvent[] {
-  return [
-    ...apiTokens.map(({ digest, ...data }): DomainEvent => {
-      return { type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } };
-    }),
-    ...personalTokens.map(({ digest, ...data }): DomainEvent => {
-      return { type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } };
-    }),
-  ];
+function createdEvents(name: KindName, records: readonly object[]): DomainEvent[] {
+  const type = KINDS[name].events.created;
+  return records.map((record) => {
+    const { digest, ...data }: { readonly digest?: string } = record;
+    const event = { type, ...ABOUT_NOTHING, data, preData: null };
+    return (digest === undefined ? event : { ...event, hidden: { digest } }) as DomainEvent;
+  });
 }

@@ -6,6 +6,7 @@ import { ROLE } from './role.ts';
 import { SEGMENT } from './segment.ts';
 import { STRATEGY_TYPE } from './strategy-type.ts';
 import { TAG, TAG_TYPE } from './tag-type.ts';
+import { API_TOKEN, PERSONAL_TOKEN } from './token.ts';
 
 export const NAMED_KINDS = {
   contextFields: CONTEXT_FIELD,
@@ -19,13 +20,26 @@ export const TARGETING_KINDS = {
   tags: TAG,
 } as const;
 
-/** Kinds whose events change somebody's rights. */
+/** Kinds that rights depend on, as they do on secrets. */
 export const ACCESS_KINDS = {
   roles: ROLE,
   groups: GROUP,
 } as const;
 
-export const KINDS = { ...TARGETING_KINDS, ...ACCESS_KINDS } as const;
+/** Kinds whose records go by the digest of a secret. They are in state documents on request alone, among the credentials. */
+export const SECRET_KINDS = {
+  apiTokens: API_TOKEN,
+  personalTokens: PERSONAL_TOKEN,
+} as const;
+
+const DOCUMENT_KINDS = { ...TARGETING_KINDS, ...ACCESS_KINDS } as const;
+export const KINDS = { ...DOCUMENT_KINDS, ...SECRET_KINDS } as const;
+
+/** Kinds with a list in every state document. */
+export type DocumentKindName = keyof typeof DOCUMENT_KINDS;
+export const DOCUMENT_KIND_NAMES = Object.keys(DOCUMENT_KINDS) as readonly DocumentKindName[];
+
+export const SECRET_KIND_NAMES = Object.keys(SECRET_KINDS) as readonly (keyof typeof SECRET_KINDS)[];
 
 export type KindName = keyof typeof KINDS;
 export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[];
@@ -33,18 +47,24 @@ export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[];
 export type RecordOf<Name extends KindName> = Parameters<(typeof KINDS)[Name]['idOf']>[0];
 export type IdOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['idOf']>;
 
-/** The records of all kinds, in order of creation. */
-export type KindMaps = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<Name>> };
-
-export const emptyKindMaps = (): KindMaps =>
-  Object.fromEntries(KIND_NAMES.map((name) => [name, new Map()])) as unknown as KindMaps;
-
 /** Fields of the directory with the newest ids of kinds. */
 export type KindCounter = NonNullable<(typeof KINDS)[KindName]['lastId']>;
 
 export const KIND_COUNTERS = Object.values(KINDS).flatMap(
   ({ lastId }) => lastId ?? [],
 ) as readonly KindCounter[];
+
+/** The records of all kinds, in order of creation, and the newest ids. */
+export type KindState = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<Name>> } & Record<
+  KindCounter,
+  number
+>;
+
+export const emptyKindState = (): KindState =>
+  Object.fromEntries<unknown>([
+    ...KIND_NAMES.map((name) => [name, new Map()] as const),
+    ...KIND_COUNTERS.map((counter) => [counter, 0] as const),
+  ]) as KindState;
 
 /** The row of a kind, for code that treats all kinds alike. */
 export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
@@ -70,7 +90,7 @@ export function withRootRole<T extends object, From, To>(
 export const EFFECTS: ReadonlyMap<string, Effect> = new Map(
   KIND_NAMES.flatMap((kind): [string, Effect][] => {
     const { created, changed, deleted } = kindOf(kind).events;
-    const changesRights = Object.hasOwn(ACCESS_KINDS, kind);
+    const changesRights = !Object.hasOwn(TARGETING_KINDS, kind);
     const kept = [created, ...changed].map((type): [string, Effect] => [
       type,
       { kind, changesRights, isDeletion: false },

@@ -1,4 +1,4 @@
-/** `apply` for events that change rights: users, their passwords and links, tokens and sessions. */
+/** `apply` for events that change rights: users, their passwords, links and sessions. */
 import { makingRoom, type Session } from '../access/sessions.ts';
 import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
 import { dropFavorites } from './favorites.ts';
@@ -42,28 +42,6 @@ export function applyAccessEvent(world: World, event: AccessEvent, { rules }: Ev
       return putInvitation(world, event.hidden.digest, event.data);
     case 'public-signup-token-user-added':
       return addInvited(world, event.hidden.digest, event.data.userId);
-    case 'api-token-created':
-    case 'api-token-updated':
-      putRecord(world, directory.apiTokens, event.hidden.digest, {
-        ...event.data,
-        digest: event.hidden.digest,
-      });
-      return;
-    case 'api-token-deleted':
-      dropRecord(world, directory.apiTokens, event.hidden.digest);
-      dropSessions(world, ({ tokenDigest }) => tokenDigest === event.hidden.digest);
-      return;
-    case 'pat-created':
-      directory.lastPersonalTokenId = Math.max(directory.lastPersonalTokenId, event.data.id);
-      putRecord(world, directory.personalTokens, event.hidden.digest, {
-        ...event.data,
-        digest: event.hidden.digest,
-      });
-      return;
-    case 'pat-deleted':
-      dropRecord(world, directory.personalTokens, event.hidden.digest);
-      dropSessions(world, ({ tokenDigest }) => tokenDigest === event.hidden.digest);
-      return;
     default:
       throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
@@ -122,7 +100,7 @@ function dropTokens(world: World, tokens: ReadonlySet<ApiToken>): void {
   dropSessions(world, ({ tokenDigest }) => tokenDigest !== null && digests.has(tokenDigest));
 }
 
-function dropSessions(world: World, isOver: (session: Session) => boolean): void {
+export function dropSessions(world: World, isOver: (session: Session) => boolean): void {
   const { sessions } = world.directory;
   for (const session of sessions.values()) if (isOver(session)) dropRecord(world, sessions, session.digest);
 }

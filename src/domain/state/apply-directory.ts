@@ -1,7 +1,7 @@
-/** `apply` for events that belong to no project: environments, and what strategies refer to. */
+/** `apply` for events that belong to no project: environments, settings, and the records of kinds. */
 import assert from 'node:assert/strict';
 import { EFFECTS, type KindCounter, kindOf } from '../kinds/kinds.ts';
-import { applyAccessEvent, dropTokensOfEnvironment } from './apply-access.ts';
+import { applyAccessEvent, dropSessions, dropTokensOfEnvironment } from './apply-access.ts';
 import { type DirectoryEvent, type EventStamp, isKindEvent, type KindEvent } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
@@ -57,13 +57,19 @@ function applyKindEvent(world: World, event: KindEvent, stamp: EventStamp): void
   if (changesRights) directory.accessRevision = stamp.id;
   const records: Map<string | number, object> = directory[kind];
   const { idOf, lastId } = kindOf(kind);
-  if (isDeletion) return dropRecord(world, records, idOf(present(event.preData)));
-  const record = present(event.data);
-  const id = idOf(record);
-  putRecord(world, records, id, record);
+  const hidden = 'hidden' in event ? event.hidden : null;
+  const shown: object = present(isDeletion ? event.preData : event.data);
+  const record = hidden === null ? shown : { ...shown, digest: hidden.digest };
+  if (isDeletion) {
+    dropRecord(world, records, idOf(record));
+    // Sessions that a token began end with it.
+    if (hidden !== null) dropSessions(world, ({ tokenDigest }) => tokenDigest === hidden.digest);
+    return;
+  }
+  putRecord(world, records, idOf(record), record);
   if (lastId === undefined) return;
   const counter = lastId as KindCounter;
-  directory[counter] = Math.max(directory[counter], Number(id));
+  directory[counter] = Math.max(directory[counter], (record as { readonly id: number }).id);
 }
 
 function present<T>(value: T | null | undefined): T {

@@ -215,33 +215,26 @@ export type AccessEvent =
   | About<'user-deleted', Nothing, null, User>
   | About<'service-account-created', Nothing, User>
   | About<'service-account-updated', Nothing, User, User>
-  | About<'service-account-deleted', Nothing, null, User>
-  | (About<'api-token-created', Nothing, ApiTokenData> & { readonly hidden: { readonly digest: string } })
-  | (About<'api-token-updated', Nothing, ApiTokenData, ApiTokenData> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'api-token-deleted', Nothing, null, ApiTokenData> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'pat-created', Nothing, PersonalTokenData & { readonly session?: never }> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'pat-deleted', Nothing, null, PersonalTokenData & { readonly session?: never }> & {
-      readonly hidden: { readonly digest: string };
-    });
+  | About<'service-account-deleted', Nothing, null, User>;
 
 /** Sessions begin and end under the types of personal tokens (people/session-commands.ts). */
 export type SessionEvent =
   | (About<'pat-created', Nothing, SessionData> & { readonly hidden: HiddenSession })
   | (About<'pat-deleted', Nothing, null, SessionData> & { readonly hidden: HiddenSession });
 
+/** The visible part of a record: all of it but the digest of a secret, which is hidden. */
+type Shown<T> = T extends { readonly digest: string } ? Omit<T, 'digest'> : T;
+type Hidden<T> = T extends { readonly digest: string } ? { readonly hidden: Pick<T, 'digest'> } : unknown;
+
 /** The events of one kind, as its row says. */
 type EventOf<Row> =
   Row extends Kind<infer T, infer _, infer Created, infer Changed, infer Deleted>
-    ?
-        | About<Created, Nothing, T>
-        | { [Type in Changed]: About<Type, Nothing, T, T> }[Changed]
-        | About<Deleted, Nothing, null, T>
+    ? Hidden<T> &
+        (
+          | About<Created, Nothing, Shown<T>>
+          | { [Type in Changed]: About<Type, Nothing, Shown<T>, Shown<T>> }[Changed]
+          | About<Deleted, Nothing, null, Shown<T>>
+        )
     : never;
 
 export type KindEvent = { [Name in KindName]: EventOf<(typeof KINDS)[Name]> }[KindName];
@@ -287,8 +280,8 @@ export const ofEnvironment = (environment: string): OfEnvironment => ({
 export const ABOUT_NOTHING: Nothing = { project: null, featureName: null, environment: null };
 
 export function isSessionEvent(event: DomainEvent): event is SessionEvent {
-  if (event.type === 'pat-created') return event.data.session !== undefined;
-  return event.type === 'pat-deleted' && event.preData.session !== undefined;
+  if (event.type === 'pat-created') return 'session' in event.data;
+  return event.type === 'pat-deleted' && 'session' in event.preData;
 }
 
 /** Added to an event when it is recorded. */

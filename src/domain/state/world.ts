@@ -13,7 +13,7 @@ import type { Session } from '../access/sessions.ts';
 import type { Completion } from '../flags/lifecycle.ts';
 import type { ProjectRules } from '../flags/project-rules.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
-import { emptyKindMaps, KIND_COUNTERS, type KindCounter, type KindMaps } from '../kinds/kinds.ts';
+import { emptyKindState, type KindState, type RecordOf } from '../kinds/kinds.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import type { ProjectFlags } from './project-flags.ts';
@@ -77,29 +77,9 @@ export interface User {
   readonly isService?: true;
 }
 
-export type ApiTokenType = 'admin' | 'client' | 'frontend';
-
-export interface ApiToken {
-  /** SHA-256 of the secret, hexadecimal. The secret itself is stored nowhere. */
-  readonly digest: string;
-  readonly tokenName: string;
-  readonly type: ApiTokenType;
-  readonly projects: readonly string[];
-  readonly environment: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  /** From which the secret can be made again with the key of the server's environment; absent without such a key. */
-  readonly seed?: string;
-}
-
-export interface PersonalToken {
-  readonly id: number;
-  readonly userId: number;
-  readonly digest: string;
-  readonly description: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
+export type ApiToken = RecordOf<'apiTokens'>;
+export type ApiTokenType = ApiToken['type'];
+export type PersonalToken = RecordOf<'personalTokens'>;
 
 /** The password of a user who has one. */
 export interface Password {
@@ -134,14 +114,10 @@ export interface Favorites {
 }
 
 /** The part of the state that belongs to no project. */
-export interface DirectoryState extends KindMaps, Record<KindCounter, number> {
+export interface DirectoryState extends KindState {
   readonly users: Map<number, User>;
   /** Environments in order of sortOrder, then creation. */
   environments: readonly Environment[];
-  /** Digest → token. */
-  readonly apiTokens: Map<string, ApiToken>;
-  /** Digest → token. */
-  readonly personalTokens: Map<string, PersonalToken>;
   /** Digest → session, in order of creation. */
   readonly sessions: Map<string, Session>;
   /** By user id: of users who have one. */
@@ -165,7 +141,6 @@ export interface DirectoryState extends KindMaps, Record<KindCounter, number> {
   /** The responses that retries get. */
   readonly responses: IdempotencyCache;
   lastUserId: number;
-  lastPersonalTokenId: number;
   /** Id of the last event that changed the directory. */
   revision: number;
   /** Id of the last event that changed the list of environments. */
@@ -209,14 +184,12 @@ export function emptyWorld(): World {
     directory: {
       users: new Map(),
       environments: [],
-      apiTokens: new Map(),
-      personalTokens: new Map(),
       sessions: new Map(),
       passwords: new Map(),
       identities: new Map(),
       passwordLinks: new Map(),
       invitations: new Map(),
-      ...emptyKindMaps(),
+      ...emptyKindState(),
       favorites: new Map(),
       settings: new Map(),
       flagProjects: new Map(),
@@ -224,8 +197,6 @@ export function emptyWorld(): World {
       completions: new Map(),
       responses: new IdempotencyCache(),
       lastUserId: 0,
-      lastPersonalTokenId: 0,
-      ...noIds(),
       revision: 0,
       environmentsRevision: 0,
       accessRevision: 0,
@@ -239,9 +210,6 @@ export function emptyWorld(): World {
     unsettled: new Set(),
   };
 }
-
-const noIds = () =>
-  Object.fromEntries(KIND_COUNTERS.map((counter) => [counter, 0])) as Record<KindCounter, number>;
 
 /** The project's environments, in the order of the service's. */
 export function projectEnvironments(

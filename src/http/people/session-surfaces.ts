@@ -86,7 +86,8 @@ function endRoute(start: SessionStart, signOutAddress: () => string | null): Rou
     command: (context) => ({ type: 'end-session', digest: start.digestIn(context) ?? '' }),
     respond: (context, [event]) => {
       const response = cookieResponse(start.ended(context));
-      const isOfProvider = event?.type === 'pat-deleted' && event.preData.session === 'provider';
+      const isOfProvider =
+        event?.type === 'pat-deleted' && 'session' in event.preData && event.preData.session === 'provider';
       const address = isOfProvider ? signOutAddress() : null;
       if (address === null) return response;
       return { ...response, headers: response.headers.with(SIGN_OUT_HEADER, address) };
