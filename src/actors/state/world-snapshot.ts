@@ -12,13 +12,7 @@ import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import {
-  ACCESS_KINDS,
-  KIND_COUNTERS,
-  type KindCounter,
-  SECRET_KINDS,
-  TARGETING_KINDS,
-} from '../../domain/kinds/kinds.ts';
+import { ACCESS_KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
@@ -42,11 +36,10 @@ import { flagBatches, flagRecords } from './flag-batches.ts';
 import { type FlagSnapshotRecord, outlinesOf } from './flag-outlines.ts';
 import { shareInFlag } from './shared-values.ts';
 
-/** The counters of the directory: revisions, and the last ids, which are never reused. */
-type Counters = Pick<
-  DirectoryState,
-  'lastUserId' | KindCounter | 'revision' | 'environmentsRevision' | 'accessRevision' | 'sessionsRevision'
->;
+/** The numbers of the directory: revisions, and the last ids, which are never reused. */
+type Counters = {
+  readonly [Name in keyof DirectoryState as DirectoryState[Name] extends number ? Name : never]: number;
+};
 
 interface ProjectRecord {
   readonly settings: ProjectSettings;
@@ -117,17 +110,10 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
   ];
 }
 
-function countersOf(directory: DirectoryState): Counters {
-  const { lastUserId, revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
-  return {
-    lastUserId,
-    ...(Object.fromEntries(KIND_COUNTERS.map((name) => [name, directory[name]])) as Record<
-      KindCounter,
-      number
-    >),
-    ...{ revision, environmentsRevision, accessRevision, sessionsRevision },
-  };
-}
+const countersOf = (directory: DirectoryState): Counters =>
+  Object.fromEntries(
+    Object.entries(directory).filter(([, value]) => typeof value === 'number'),
+  ) as unknown as Counters;
 
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
 export function loadSnapshotRecord(world: World, section: string, record: unknown): void {

@@ -13,7 +13,6 @@ import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
 import {
   DOCUMENT_KIND_NAMES,
-  type DocumentKindName,
   KINDS,
   type KindName,
   SECRET_KIND_NAMES,
@@ -135,24 +134,25 @@ export class ImportEvents {
       const type = data.isService === true ? 'service-account-created' : 'user-created';
       return { type, ...ABOUT_NOTHING, data, preData: null };
     });
-    const rest = DOCUMENT_KIND_NAMES.filter((name) => name !== 'roles' && name !== 'groups');
+    const { roles } = this.#frame;
+    const others = DOCUMENT_KIND_NAMES.filter((name) => name !== 'roles');
     return [
       ...environments,
-      ...this.#kindEvents(['roles']),
+      ...this.#created('roles', roles),
       ...users,
-      ...this.#kindEvents(['groups', ...rest]),
+      ...others.flatMap((name) => this.#created(name, this.#frame[name])),
       ...settingEvents(this.#frame),
     ];
   }
 
-  #kindEvents(names: readonly DocumentKindName[]): DomainEvent[] {
-    return names.flatMap((name) => {
-      const documents: readonly object[] = this.#frame[name];
-      const idOf = (role: string): number => this.#role(role).id;
-      return createdEvents(
-        name,
-        documents.map((one) => withRootRole(one, idOf)),
-      );
+  /** The events by which records of a kind come about. The digest of a secret is hidden in them. */
+  #created(name: KindName, documents: readonly object[]): DomainEvent[] {
+    const type = KINDS[name].events.created;
+    const records = documents as readonly { readonly digest?: string }[];
+    return records.map((one) => {
+      const { digest, ...data } = withRootRole(one, (role: string) => this.#role(role).id);
+      const event = { type, ...ABOUT_NOTHING, data, preData: null };
+      return (digest === undefined ? event : { ...event, hidden: { digest } }) as DomainEvent;
     });
   }
 
@@ -178,7 +178,7 @@ export class ImportEvents {
       ? rest
       : [
           ...rest,
-          ...SECRET_KIND_NAMES.flatMap((name) => createdEvents(name, credentials[name])),
+          ...SECRET_KIND_NAMES.flatMap((name) => this.#created(name, credentials[name])),
           ...this.#passwordEvents(credentials),
         ];
   }
@@ -331,13 +331,4 @@ function archiveEvents({ name, archivedAt }: FlagDocument, project: string): Dom
   if (archivedAt === null) return [];
   const about = aboutFlag({ name, project });
   return [{ type: 'feature-archived', ...about, data: null, preData: null, hidden: { archivedAt } }];
-}
-
-function createdEvents(name: KindName, records: readonly object[]): DomainEvent[] {
-  const type = KINDS[name].events.created;
-  return records.map((record) => {
-    const { digest, ...data }: { readonly digest?: string } = record;
-    const event = { type, ...ABOUT_NOTHING, data, preData: null };
-    return (digest === undefined ? event : { ...event, hidden: { digest } }) as DomainEvent;
-  });
 }

@@ -14,25 +14,15 @@ export const NAMED_KINDS = {
   tagTypes: TAG_TYPE,
 } as const;
 
-export const TARGETING_KINDS = {
-  segments: SEGMENT,
-  ...NAMED_KINDS,
-  tags: TAG,
-} as const;
+export const TARGETING_KINDS = { segments: SEGMENT, ...NAMED_KINDS, tags: TAG } as const;
 
 /** Kinds that rights depend on, as they do on secrets. */
-export const ACCESS_KINDS = {
-  roles: ROLE,
-  groups: GROUP,
-} as const;
+export const ACCESS_KINDS = { roles: ROLE, groups: GROUP } as const;
 
 /** Kinds whose records go by the digest of a secret. They are in state documents on request alone, among the credentials. */
-export const SECRET_KINDS = {
-  apiTokens: API_TOKEN,
-  personalTokens: PERSONAL_TOKEN,
-} as const;
+export const SECRET_KINDS = { apiTokens: API_TOKEN, personalTokens: PERSONAL_TOKEN } as const;
 
-const DOCUMENT_KINDS = { ...TARGETING_KINDS, ...ACCESS_KINDS } as const;
+const DOCUMENT_KINDS = { ...ACCESS_KINDS, ...TARGETING_KINDS } as const;
 export const KINDS = { ...DOCUMENT_KINDS, ...SECRET_KINDS } as const;
 
 /** Kinds with a list in every state document. */
@@ -50,10 +40,6 @@ export type IdOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['idOf'
 /** Fields of the directory with the newest ids of kinds. */
 export type KindCounter = NonNullable<(typeof KINDS)[KindName]['lastId']>;
 
-export const KIND_COUNTERS = Object.values(KINDS).flatMap(
-  ({ lastId }) => lastId ?? [],
-) as readonly KindCounter[];
-
 /** The records of all kinds, in order of creation, and the newest ids. */
 export type KindState = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<Name>> } & Record<
   KindCounter,
@@ -61,10 +47,12 @@ export type KindState = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<
 >;
 
 export const emptyKindState = (): KindState =>
-  Object.fromEntries<unknown>([
-    ...KIND_NAMES.map((name) => [name, new Map()] as const),
-    ...KIND_COUNTERS.map((counter) => [counter, 0] as const),
-  ]) as KindState;
+  Object.fromEntries<unknown>(
+    Object.entries(KINDS).flatMap(([name, { lastId }]) => [
+      [name, new Map()],
+      ...(lastId === undefined ? [] : [[lastId, 0] as const]),
+    ]),
+  ) as KindState;
 
 /** The row of a kind, for code that treats all kinds alike. */
 export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
@@ -91,11 +79,10 @@ export const EFFECTS: ReadonlyMap<string, Effect> = new Map(
   KIND_NAMES.flatMap((kind): [string, Effect][] => {
     const { created, changed, deleted } = kindOf(kind).events;
     const changesRights = !Object.hasOwn(TARGETING_KINDS, kind);
-    const kept = [created, ...changed].map((type): [string, Effect] => [
+    return [created, ...changed, deleted].map((type) => [
       type,
-      { kind, changesRights, isDeletion: false },
+      { kind, changesRights, isDeletion: type === deleted },
     ]);
-    return [...kept, [deleted, { kind, changesRights, isDeletion: true }]];
   }),
 );
 
