@@ -2,14 +2,12 @@
  * The process of a server: configuration → server → signals. Exit codes follow the sysexits convention, so that a
  * supervisor can tell what is worth a restart.
  */
-
 import { DisagreementError } from './addons/replication/alignment.ts';
 import { NewerRecordError } from './addons/replication/record-format.ts';
-import { UnsafeLogError } from './addons/replication/unsafe-log-error.ts';
+import { UnsafeLogError } from './addons/replication/replicated-log.ts';
 import { openTracer } from './addons/tracing/tracing.ts';
-import { ListenError } from './http/transport/listen-failure.ts';
-import { originOf } from './http/transport/origin.ts';
-import { DamagedHistoryError, DataFolderError } from './persistence/disk/data-folder-error.ts';
+import { ListenError, originOf } from './http/transport/listen-failure.ts';
+import { DamagedHistoryError, DataFolderError } from './persistence/disk/data-folder.ts';
 import { FolderLockedError } from './persistence/disk/folder-lock.ts';
 import { ShortWriteError } from './persistence/disk/write-fully.ts';
 import { FencedError, LogLostError } from './persistence/journal/commit-log.ts';
@@ -18,8 +16,8 @@ import { EXIT, type ExitCode } from './process/exit-codes.ts';
 import { createLog } from './process/log.ts';
 import { ConfigError } from './process/settings.ts';
 import { type Server, startServer } from './server.ts';
+import { writeFirstToken } from './start/admin-token.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
-import { writeFirstToken } from './start/first-token.ts';
 
 /** Resolves when the server listens; what it cannot do ends the process with a line and an exit code. */
 export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {

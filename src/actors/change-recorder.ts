@@ -9,9 +9,8 @@
 import assert from 'node:assert/strict';
 import { applyChange } from '../domain/state/apply.ts';
 import type { Actor } from '../domain/state/decision.ts';
-import type { DomainEvent } from '../domain/state/events.ts';
+import type { DomainEvent, RecordedEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import type { RecordedEvent } from '../domain/state/recorded-event.ts';
 import { RULES_VERSION } from '../domain/state/replay-rules.ts';
 import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';

@@ -6,13 +6,12 @@ import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
 import type { Actor, DecideContext } from '../domain/state/decision.ts';
-import type { DomainEvent } from '../domain/state/events.ts';
+import type { DomainEvent, RecordedEvent } from '../domain/state/events.ts';
 import {
   RESPONSE_LIFETIME_MS,
   type RememberedResponse,
   withinLimit,
 } from '../domain/state/idempotency-cache.ts';
-import type { RecordedEvent } from '../domain/state/recorded-event.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 import { EncodingError } from '../persistence/codec/message-pack.ts';

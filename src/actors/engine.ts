@@ -9,7 +9,6 @@
  * On failure: a refusal changes nothing. A decision that throws changes nothing, and its response is an internal
  * error. An event that cannot be applied, or a journal that cannot be written, stops the process (change-recorder.ts).
  */
-
 import assert from 'node:assert/strict';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
@@ -21,7 +20,6 @@ import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
 import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
-import { addressOf } from './address.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { ChangeRecorder, type RecorderOptions } from './change-recorder.ts';
 import {
@@ -33,7 +31,7 @@ import {
 } from './command-decider.ts';
 import { DurabilityWaiters } from './durability-waiters.ts';
 import { LoopAccounts } from './loop-accounts.ts';
-import { Scheduler } from './scheduler.ts';
+import { addressOf, Scheduler } from './scheduler.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
 import { WriteAllowances } from './write-allowances.ts';

@@ -7,7 +7,7 @@
  * of the sockets share one commit, without any timer.
  */
 import assert from 'node:assert/strict';
-import { Mailbox } from './mailbox.ts';
+import type { Command } from '../domain/decide/decide.ts';
 
 export interface SchedulerOptions<T> {
   /** Runs one command to its end, synchronously. Must not throw. */
@@ -125,5 +125,64 @@ export class Scheduler<T> {
       else this.#mailboxes.delete(actor);
       this.#options.run(actor, item);
     }
+  }
+}
+
+// Says in whose mailbox a command waits. Commands that name a project wait for that project's actor, all others for
+// the directory. A command may change the state of several actors, as creating a flag takes its name in the
+// directory. It is decided and applied in one turn of the one thread, so no other command runs in between, and its
+// events are one frame.
+
+/** No project can have this id, because ids have at least one character. */
+const DIRECTORY = '';
+
+export function addressOf(command: Command): string {
+  return 'project' in command && typeof command.project === 'string' ? command.project : DIRECTORY;
+}
+
+// The bounded queue of commands before one actor. A full mailbox refuses at once, so that a flood costs memory for
+// at most MAILBOX_LENGTH_MAX commands and clients learn that they should slow down (invariant 8).
+
+/**
+ * The number of commands that may wait for one actor. On the slowest useful disk (100 syncs a second, 64 commands
+ * each) this is less than a fifth of a second of work. A longer queue would respond only after clients have given up.
+ */
+export const MAILBOX_LENGTH_MAX = 1024;
+
+export class Mailbox<T> {
+  readonly #items: (T | undefined)[] = [];
+  #head = 0;
+  readonly lengthMax: number;
+
+  constructor(lengthMax: number = MAILBOX_LENGTH_MAX) {
+    assert(lengthMax > 0, 'a mailbox has room for a command');
+    this.lengthMax = lengthMax;
+  }
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** False, and nothing queued, when the mailbox is full. */
+  offer(item: T): boolean {
+    if (this.length >= this.lengthMax) return false;
+    this.#items.push(item);
+    assert(this.length <= this.lengthMax, 'a mailbox holds no more than its limit');
+    return true;
+  }
+
+  take(): T | undefined {
+    if (this.#head === this.#items.length) return undefined;
+    const item = this.#items[this.#head];
+    assert(item !== undefined, 'a mailbox gives back what was put into it, each item once');
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    // Taken items are dropped in bulk: a mailbox that is never quite empty must not grow with all it ever held.
+    if (this.#head === this.#items.length || this.#head > this.lengthMax) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+    assert(this.#head < this.#items.length || this.#items.length === 0, 'an empty mailbox holds no memory');
+    return item;
   }
 }

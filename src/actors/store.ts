@@ -8,8 +8,7 @@ import { performance } from 'node:perf_hooks';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
-import { DAMAGED_SUFFIX, dataFolder } from '../persistence/disk/data-folder.ts';
-import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
+import { DAMAGED_SUFFIX, DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
@@ -24,14 +23,13 @@ import {
   type RecoveryReport,
   recover,
 } from '../persistence/recovery/recovery.ts';
-import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-repair.ts';
+import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-work.ts';
 import { snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
 import { FlagSweep } from './flag-sweep.ts';
-import { HistoryCheck } from './history-check.ts';
-import { IndexReading } from './index-reading.ts';
+import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { Pace } from './pace.ts';

@@ -1,11 +1,12 @@
 /** `flagstaff cluster`: what the node of a cluster knows of it, and handing over. */
 import { randomBytes } from 'node:crypto';
-import { beginLog } from '../addons/replication/new-log.ts';
-import type { ArchiveView, PeerView, ReplicaView } from '../control/cluster-view.ts';
+import { encodeRecord, type NodeIdentity } from '../addons/replication/record-format.ts';
+import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
+import type { ArchiveView, PeerView, ReplicaView } from '../control/control-protocol.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
-import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
+import { type JournalEnd, readJournalEnd } from '../persistence/recovery/journal-end.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { openLog } from '../start/cluster.ts';
 import { clusterConfig } from '../start/cluster-config.ts';
@@ -139,3 +140,28 @@ function archiveText({
 
 const peerText = ({ role, epoch, durableId, address, silentMs }: PeerView): string =>
   `${role}, epoch ${epoch}, event ${durableId} on its disk, ${address}, heard ${(silentMs / 1000).toFixed(1)} s ago`;
+
+// Begins an empty log behind the end of a journal: for a server that ran alone and becomes the first node of a cluster,
+// and after the log was lost. Nodes whose journals end there, or are copies of this one, go on from it.
+
+interface NewLogOptions {
+  readonly log: ReplicatedLog;
+  readonly cluster: string;
+  readonly by: NodeIdentity;
+  /** The end of the journal, which nobody writes to meanwhile. */
+  readonly end: JournalEnd;
+}
+
+/** `begun`: with the id of the event that the log begins behind. `occupied`: the log holds records already. */
+type NewLogOutcome =
+  | { readonly kind: 'begun'; readonly lastId: number }
+  | { readonly kind: 'occupied' }
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+export async function beginLog({ log, cluster, by, end }: NewLogOptions): Promise<NewLogOutcome> {
+  const { id: previousId, chain: previousChain } = end.places.at(-1) ?? end.places[0];
+  const record = encodeRecord({ kind: 'take-over', cluster, epoch: 1, by, previousId, previousChain });
+  const outcome = await log.append(0, record);
+  if (outcome.kind === 'accepted') return { kind: 'begun', lastId: previousId };
+  return outcome.kind === 'conflict' ? { kind: 'occupied' } : outcome;
+}

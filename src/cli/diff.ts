@@ -1,6 +1,9 @@
 /** `flagstaff diff`: show what changed between two moments. */
-import { type Comparison, diffBetween } from '../operations/between.ts';
-import type { FieldChange, ThingChange } from '../operations/diff.ts';
+import { difference, type FieldChange, type ThingChange, takePicture } from '../operations/diff.ts';
+import { type Moment, resolveMoment } from '../operations/moment.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import { StateAt, type StateProgress } from '../operations/state-at.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -72,3 +75,46 @@ function fieldText(change: FieldChange): string {
 }
 
 const valueText = (value: unknown): string => printable(JSON.stringify(value));
+
+// The difference between two moments of a data folder.
+
+interface CompareOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  readonly from: Moment;
+  /** Null for now. */
+  readonly to: Moment | null;
+  /** Limits the comparison to this project and its flags; null for everything. */
+  readonly project: string | null;
+  onProgress?(progress: StateProgress): void;
+}
+
+interface Comparison {
+  /** The last events of the two states. */
+  readonly from: number;
+  readonly to: number;
+  readonly changes: readonly ThingChange[];
+}
+
+/** `to` may be before `from`; the result then says what going back would change. */
+async function diffBetween(options: CompareOptions): Promise<Comparison> {
+  const { fs, folder, project, onProgress } = options;
+  const from = await resolveMoment({ fs, folder }, options.from);
+  const to = await resolveMoment({ fs, folder }, options.to);
+  const isBackward = to < from;
+  const state = await StateAt.open({
+    fs,
+    folder,
+    upTo: isBackward ? to : from,
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+  const early = { id: state.lastId, picture: takePicture(state.world, project) };
+  await state.advance(isBackward ? from : to);
+  const late = { id: state.lastId, picture: takePicture(state.world, project) };
+  if (project !== null && early.picture.size + late.picture.size === 0) {
+    throw new OperationError('missing', `There was no project "${project}" at either moment.`);
+  }
+  const [before, after] = isBackward ? [late, early] : [early, late];
+  return { from: before.id, to: after.id, changes: difference(before.picture, after.picture) };
+}

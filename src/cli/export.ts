@@ -8,7 +8,6 @@ import { StateAt } from '../operations/state-at.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
 import { type AddCommand, type CommandContext, dataDirectory, momentOf, withDataDir } from './command.ts';
 import { bytesText } from './format.ts';
-import { jsonPieces } from './json-pieces.ts';
 import { stateProgressOn } from './progress.ts';
 
 interface ExportCommandOptions {
@@ -100,4 +99,40 @@ async function writeNewFile({ fs }: CommandContext, path: string, pieces: Iterab
     await file.close();
   }
   return bytes;
+}
+
+// A JSON text in pieces, for values too large for one string: what `JSON.stringify(value, null, 2)` gives, cut between
+// the items of lists that are made while they are read.
+
+/** A list whose items are made one after the other; unlike an array, which is written as a whole. */
+const isLazy = (value: unknown): value is Iterable<unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Symbol.iterator in value;
+
+const holdsLazy = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).some(isLazy);
+
+export function* jsonPieces(value: unknown, indent = ''): Generator<string> {
+  if (isLazy(value)) yield* listPieces(value, indent);
+  else if (holdsLazy(value)) yield* objectPieces(value, indent);
+  else yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
+}
+
+function* listPieces(items: Iterable<unknown>, indent: string): Generator<string> {
+  let before = '[';
+  for (const item of items) {
+    yield `${before}\n${indent}  `;
+    yield* jsonPieces(item, `${indent}  `);
+    before = ',';
+  }
+  yield before === '[' ? '[]' : `\n${indent}]`;
+}
+
+function* objectPieces(fields: object, indent: string): Generator<string> {
+  let before = '{';
+  for (const [name, field] of Object.entries(fields)) {
+    yield `${before}\n${indent}  ${JSON.stringify(name)}: `;
+    yield* jsonPieces(field, `${indent}  `);
+    before = ',';
+  }
+  yield `\n${indent}}`;
 }

@@ -1,8 +1,7 @@
 /** Maps an error to an exit code and a message of one line. */
-
 import { ControlError } from '../control/control-client.ts';
 import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
-import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';

@@ -10,7 +10,7 @@ import {
 } from '../operations/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
-import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-import.ts';
+import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import {
   type AddCommand,

@@ -1,6 +1,19 @@
 /** `flagstaff status`: show what a data folder holds. */
-
-import { type FolderStatus, folderStatus, type LastStop } from '../operations/folder-status.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { askServer } from '../control/control-client.ts';
+import type { ControlResults, ReplicaView } from '../control/control-protocol.ts';
+import { readFirstFrame, readLastFrame } from '../operations/journal-reading.ts';
+import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
+import { type FileSystem, isMissing, isUnreadable, withFile } from '../persistence/disk/file-system.ts';
+import { LOCK_FILE_NAME } from '../persistence/disk/folder-lock.ts';
+import { lastEventId } from '../persistence/journal/frame.ts';
+import { readLogBeginning } from '../persistence/journal/log-beginning.ts';
+import { SEGMENT_VERSION, segmentFileName } from '../persistence/journal/segment.ts';
+import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
+import { checkStart } from '../persistence/recovery/start-check.ts';
+import { listSnapshots, readSnapshotHeader } from '../persistence/snapshots/snapshot-files.ts';
+import { SNAPSHOT_VERSION } from '../persistence/snapshots/snapshot-format.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { roleText } from './cluster.ts';
 import {
@@ -67,4 +80,137 @@ function stopText(stop: LastStop): string {
     case 'crash':
       return `not clean: process ${stop.pid} did not stop properly, or a server without a control socket is running`;
   }
+}
+
+// A summary of what a data folder holds, and whether a server would start on it. It takes no lock and changes nothing.
+// What cannot be read is left out of the summary. `verify` names every damage.
+
+interface EventSummary {
+  readonly id: number;
+  /** ISO 8601. */
+  readonly time: string;
+}
+
+interface SnapshotSummary {
+  readonly id: number;
+  /** Time of its last event; null when the header cannot be read. */
+  readonly time: string | null;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+interface FolderStatus {
+  readonly folder: string;
+  readonly formats: { readonly journal: number; readonly snapshot: number };
+  readonly server: {
+    readonly pid: number;
+    readonly durableId: number;
+    /** Null where the server runs alone. */
+    readonly cluster: ReplicaView | null;
+  } | null;
+  readonly journal: {
+    readonly segments: number;
+    /** The event with which the log is recorded to begin; null where nothing is recorded. */
+    readonly beginsWith: number | null;
+    /** On disk, with the zeros ahead of the end while a server runs. */
+    readonly bytes: number;
+    readonly firstEvent: EventSummary | null;
+    readonly lastEvent: EventSummary | null;
+  };
+  readonly snapshots: readonly SnapshotSummary[];
+  readonly lastStop: LastStop;
+  /** Why a server would not start; null when one would, or is running. */
+  readonly refusal: string | null;
+}
+
+/** `never`: no server has had this folder open. */
+type LastStop =
+  | { readonly kind: 'running' | 'never' }
+  | { readonly kind: 'clean'; readonly time: string }
+  | { readonly kind: 'crash'; readonly pid: number };
+
+async function folderStatus(fs: FileSystem, root: string): Promise<FolderStatus> {
+  const folder = dataFolder(root);
+  const server = await askServer(root, 'status');
+  const refusal = server === null ? (await checkStart({ fs, folder: root })).refusal : null;
+  const recorded = await readLogBeginning(fs, root);
+  return {
+    folder: root,
+    formats: { journal: SEGMENT_VERSION, snapshot: SNAPSHOT_VERSION },
+    server: server === null ? null : serverStatus(server),
+    journal: {
+      beginsWith: recorded.state === 'good' ? recorded.beginning.firstId : null,
+      ...(await journalStatus({ fs, folder: folder.journal })),
+    },
+    snapshots: await snapshotStatus(fs, folder.snapshots),
+    lastStop: server === null ? lastStop(root) : { kind: 'running' },
+    refusal: refusal?.message ?? null,
+  };
+}
+
+const serverStatus = ({ pid, durableId, cluster }: ControlResults['status']) => ({ pid, durableId, cluster });
+
+async function journalStatus(source: JournalSource): Promise<Omit<FolderStatus['journal'], 'beginsWith'>> {
+  const segments = await listSegments(source);
+  const [first, last] = [segments[0], segments.at(-1)];
+  let bytes = 0;
+  for (const firstId of segments)
+    bytes += await sizeOf(source.fs, join(source.folder, segmentFileName(firstId)));
+  if (first === undefined || last === undefined) {
+    return { segments: 0, bytes, firstEvent: null, lastEvent: null };
+  }
+  const firstFrame = await readable(readFirstFrame(source, first), null);
+  return {
+    segments: segments.length,
+    bytes,
+    firstEvent: firstFrame === null ? null : eventSummary(firstFrame.id, firstFrame.at),
+    lastEvent: await lastEvent(source, segments),
+  };
+}
+
+/** The last event of the last segment; of the one before while the last one is still empty. */
+async function lastEvent(source: JournalSource, segments: readonly number[]): Promise<EventSummary | null> {
+  for (const firstId of segments.slice(-2).toReversed()) {
+    const frame = await readable(readLastFrame(source, firstId), null);
+    if (frame !== null) return eventSummary(lastEventId(frame), frame.at);
+  }
+  return null;
+}
+
+const eventSummary = (id: number, at: number): EventSummary => ({ id, time: new Date(at).toISOString() });
+
+/** 0 for a file that retention has just deleted, or that the disk cannot read. */
+const sizeOf = (fs: FileSystem, path: string): Promise<number> =>
+  readable(
+    withFile(fs, path, (file) => file.size()),
+    0,
+  );
+
+async function readable<T>(wanted: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await wanted;
+  } catch (error) {
+    if (error instanceof DataFolderError || isUnreadable(error) || isMissing(error)) return otherwise;
+    throw error;
+  }
+}
+
+async function snapshotStatus(fs: FileSystem, folder: string): Promise<SnapshotSummary[]> {
+  const summaries: SnapshotSummary[] = [];
+  for (const { id, path } of await listSnapshots(fs, folder)) {
+    const header = await readable(readSnapshotHeader(fs, path), null);
+    const time = header === null ? null : new Date(header.at).toISOString();
+    summaries.push({ id, path, time, bytes: await sizeOf(fs, path) });
+  }
+  return summaries;
+}
+
+/** A clean stop empties the lock file; a crash leaves the process id in it. */
+function lastStop(root: string): LastStop {
+  const path = join(root, LOCK_FILE_NAME);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { kind: 'never' };
+  const pid = Number.parseInt(readFileSync(path, 'latin1'), 10);
+  if (Number.isSafeInteger(pid)) return { kind: 'crash', pid };
+  return { kind: 'clean', time: stats.mtime.toISOString() };
 }

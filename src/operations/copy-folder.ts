@@ -6,12 +6,26 @@
  * only grow, and snapshots appear whole. Copied bytes are never decoded and written anew, so checksums, chain and
  * batches stay what they were.
  */
-
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { createDataFolder, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
+import { loaderOf } from '../actors/state/state-loader.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
+import {
+  ADVICE_DAMAGED,
+  createDataFolder,
+  type DataFolder,
+  DataFolderError,
+  dataFolder,
+} from '../persistence/disk/data-folder.ts';
+import {
+  type FileSystem,
+  isMissing,
+  readLeniently,
+  UNREADABLE,
+  withFile,
+} from '../persistence/disk/file-system.ts';
+import { writeFully } from '../persistence/disk/write-fully.ts';
 import { DurableMarkFile } from '../persistence/journal/durable-mark.ts';
 import type { Boundary } from '../persistence/journal/frame.ts';
 import { readLogBeginning, writeLogBeginning } from '../persistence/journal/log-beginning.ts';
@@ -19,10 +33,10 @@ import { paddedId, segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../persistence/journal/segment-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
-import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
-import { copyFile } from './copy-file.ts';
-import { tryState } from './lone-snapshot.ts';
+import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
+import { readSnapshot, type SnapshotReading } from '../persistence/snapshots/snapshot-reader.ts';
 import { OperationError } from './operation-error.ts';
+import type { StateProgress } from './state-at.ts';
 
 /** Of what is being written, and gets its name when it is complete. */
 export const PARTIAL_SUFFIX = '.partial';
@@ -173,4 +187,85 @@ class Copy {
       throw error;
     }
   }
+}
+
+// Copies one file, or the beginning of it, and makes the copy durable.
+
+const PIECE_BYTES = 1024 * 1024;
+
+interface CopyFileOptions {
+  readonly from: string;
+  /** Must not exist. */
+  readonly to: string;
+  /** How many bytes from the beginning; null for all of them. */
+  readonly bytes: number | null;
+  onProgress?(bytesDone: number): void;
+}
+
+/** Returns the bytes copied. */
+export function copyFile(fs: FileSystem, options: CopyFileOptions): Promise<number> {
+  const { from, to, bytes, onProgress } = options;
+  return withFile(fs, from, async (source) => {
+    const size = bytes ?? (await source.size());
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(size, 1)));
+    const target = await fs.open(to, 'create');
+    try {
+      for (let at = 0; at < size; ) {
+        const wanted = Math.min(piece.length, size - at);
+        const { count, unreadableAt } = await readLeniently(source, piece, wanted, at);
+        if (unreadableAt !== null) throw unreadable(from, unreadableAt);
+        if (count === 0) throw new OperationError('unsound', `${from} became shorter while it was copied.`);
+        await writeFully(target, piece.subarray(0, count), at);
+        at += count;
+        onProgress?.(at);
+      }
+      await target.sync();
+    } finally {
+      await target.close();
+    }
+    return size;
+  });
+}
+
+const unreadable = (file: string, offset: number): DataFolderError =>
+  new DataFolderError(`A file cannot be copied: ${UNREADABLE}`, { file, offset, advice: ADVICE_DAMAGED });
+
+// Loads a single snapshot file into a separate state, to work with it or only to see whether that can be done.
+
+interface LoadSnapshotOptions {
+  readonly fs: FileSystem;
+  /** The file. */
+  readonly from: string;
+  onProgress?(progress: StateProgress): void;
+}
+
+interface LoadedSnapshot {
+  readonly header: SnapshotHeader;
+  readonly world: World;
+}
+
+/** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
+export function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
+  const loader = loaderOf(emptyWorld());
+  return readSnapshot({
+    fs,
+    path,
+    onRecord: (section, record) => loader.load(section, record),
+    onOutlined: loader.loadOutlined,
+  });
+}
+
+/** Throws `DataFolderError` when the file is not a whole snapshot. */
+export async function loadSnapshotFile(options: LoadSnapshotOptions): Promise<LoadedSnapshot> {
+  const world = emptyWorld();
+  const loader = loaderOf(world);
+  const reading = await readSnapshot({
+    fs: options.fs,
+    path: options.from,
+    onRecord: (section, record) => loader.load(section, record),
+    onProgress: (done, total) => options.onProgress?.({ phase: 'load', done, total }),
+  });
+  if (reading.problem === null) return { header: reading.header, world };
+  const details = { file: options.from, offset: reading.offset, advice: ADVICE_DAMAGED };
+  throw new DataFolderError(`The file is not a whole snapshot: ${reading.problem}`, details);
 }

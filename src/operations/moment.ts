@@ -6,8 +6,7 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSegments } from '../persistence/journal/segment-file.ts';
-import { readFirstFrame, readJournal } from './journal-reading.ts';
-import { endsEarly, newestEvent } from './newest-event.ts';
+import { endsEarly, newestEvent, readFirstFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 
 export type Moment =

@@ -16,7 +16,7 @@ import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { tryState } from './lone-snapshot.ts';
+import { tryState } from './copy-folder.ts';
 import { OperationError } from './operation-error.ts';
 import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
 

@@ -5,6 +5,7 @@
  * as for one who has. Wrong guesses are bounded by address, by user, and by both. So that nobody locks others out, a right password is good
  * however many wrong ones of other users came from its address, and from where its user has signed in before, however many came from elsewhere.
  */
+import { createHash } from 'node:crypto';
 import { parsePasswordHash } from '../domain/access/password-hash.ts';
 import { PASSWORD_BYTES_MAX } from '../domain/access/password-rules.ts';
 import { networkOf } from '../domain/flags/address.ts';
@@ -12,7 +13,6 @@ import { folded, userNamed } from '../domain/people/identity.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { User, World } from '../domain/state/world.ts';
 import { type AttemptLimit, AttemptLimits, type Counted } from './attempt-limits.ts';
-import { GoodSignIns } from './good-sign-ins.ts';
 import type { ScryptQueue } from './scrypt-queue.ts';
 
 /** Of one user from one address: room for somebody who tries the passwords of a lifetime. */
@@ -143,3 +143,35 @@ function countedOf(who: string, network: string): readonly Counted[] {
     { limit: OF_USER, under: JSON.stringify([who]) },
   ];
 }
+
+// From where people have signed in, and who, so that strangers who guess do not keep them from doing it again. Kept in memory only, by
+// each node for itself: after a restart everybody is a stranger until the next sign-in.
+
+/** Networks, and users at a network; some 100 bytes each. The one that was used least recently is forgotten. */
+export const GOOD_SIGN_INS_MAX = 20_000;
+
+class GoodSignIns {
+  readonly #entries = new Set<string>();
+
+  add(network: string, userId: number): void {
+    for (const key of [keyOf(network), keyOf(network, userId)]) {
+      this.#entries.delete(key);
+      this.#entries.add(key);
+    }
+    for (const oldest of this.#entries) {
+      if (this.#entries.size <= GOOD_SIGN_INS_MAX) break;
+      this.#entries.delete(oldest);
+    }
+  }
+
+  /** Whether somebody, or this user, has signed in from there. */
+  has(network: string, userId?: number): boolean {
+    return this.#entries.has(keyOf(network, userId));
+  }
+}
+
+const keyOf = (network: string, userId?: number): string =>
+  createHash('sha256')
+    .update(JSON.stringify([network, userId ?? null]))
+    .digest('base64url')
+    .slice(0, 22);

@@ -1,8 +1,11 @@
 /** Admin tokens that no HTTP request makes: the first one of a data folder, and one in place of a lost one. */
 import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
 import type { Engine } from '../actors/engine.ts';
 import { ALL } from '../domain/decide/token-commands.ts';
 import { digestOf } from '../http/serving/access.ts';
+import { named } from '../persistence/disk/file-system.ts';
 
 /** The operator who runs the command, and the name of the token, as the event log shows both. */
 const OPERATOR = { name: 'flagstaff token create', userId: -1337 } as const;
@@ -30,4 +33,26 @@ export async function createAdminToken(engine: Engine): Promise<string> {
   if (outcome.kind === 'refusal') throw new Error(outcome.refusal.message);
   if (outcome.kind === 'fault') throw outcome.error;
   return secret;
+}
+
+// Hands the first admin token to an operator who is not at a terminal. It goes to a file that only the user of the
+// server may read, and not to the log, which is kept longer than secrets should be and read by many people.
+
+/** A file in the data folder. Nothing reads it. */
+const FILE_NAME = 'first-admin-token';
+
+/** Writes the token durably and returns the path of the file. A file of an earlier start that failed is replaced. */
+export function writeFirstToken(folder: string, secret: string): string {
+  const file = join(folder, FILE_NAME);
+  fs.rmSync(file, { force: true });
+  const fd = fs.openSync(file, 'wx', 0o600);
+  try {
+    fs.writeSync(fd, `${secret}\n`);
+    fs.fsyncSync(fd);
+  } catch (error) {
+    throw named(error as NodeJS.ErrnoException, file);
+  } finally {
+    fs.closeSync(fd);
+  }
+  return file;
 }

@@ -8,9 +8,9 @@ import { type TracingConfig, tracingConfig } from '../addons/tracing/tracing-con
 import { parseAddress } from '../domain/flags/address.ts';
 import { type GrowthLimits, growthLimits } from '../domain/flags/growth-limits.ts';
 import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-memory.ts';
-import { isOrigin } from '../domain/state/frontend-origins.ts';
+import { isOrigin } from '../domain/state/settings.ts';
 import type { ApiTokenType } from '../domain/state/world.ts';
-import type { OidcSettings } from '../http/people/oidc-settings.ts';
+import type { OidcSettings } from '../http/people/provider.ts';
 import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from '../process/installation.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';

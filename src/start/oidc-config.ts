@@ -1,5 +1,5 @@
 /** The settings of OpenID Connect: environment variables whose names begin with OIDC_. Without OIDC_ISSUER, none. */
-import type { OidcSettings } from '../http/people/oidc-settings.ts';
+import type { OidcSettings } from '../http/people/provider.ts';
 import { ConfigError, type Environment, fileOf, text } from '../process/settings.ts';
 
 const ISSUER = 'OIDC_ISSUER';

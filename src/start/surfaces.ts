@@ -1,12 +1,24 @@
 /** The surfaces that programs talk to, all of which the description lists. */
+import { performance } from 'node:perf_hooks';
 import { adminSurface } from '../http/admin/surface.ts';
 import { inviteSurface, resetSurface } from '../http/people/link-surfaces.ts';
+import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from '../http/people/oidc-surface.ts';
+import { Provider } from '../http/people/provider.ts';
+import { SessionStart } from '../http/people/session-start.ts';
+import { offeredSurface, passwordSurface, sessionSurfaces } from '../http/people/session-surfaces.ts';
 import { clientSurface } from '../http/sdk/client-surface.ts';
 import { edgeSurface } from '../http/sdk/edge-surface.ts';
 import { flagdSurface } from '../http/sdk/flagd-surface.ts';
 import { frontendSurface } from '../http/sdk/frontend-surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from '../http/sdk/ofrep-surface.ts';
+import type { Api } from '../http/serving/dispatcher.ts';
+import type { Phase } from '../http/serving/probes.ts';
+import type { SessionCookies } from '../http/serving/session-cookie.ts';
 import type { Surface } from '../http/serving/surface.ts';
+import type { Transport } from '../http/transport/transport.ts';
+import type { Log } from '../process/log.ts';
+import type { Config } from './config.ts';
+import { selectTransport } from './select-transport.ts';
 
 /** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
 const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };
@@ -17,7 +29,7 @@ export function surfacesOf({ frontendApi }: { readonly frontendApi: boolean }): 
 }
 
 /** Of all requests that SDKs send again and again, as they are sent. */
-export function polledPaths(basePath: string): readonly string[] {
+function polledPaths(basePath: string): readonly string[] {
   return SURFACES.flatMap(({ prefix, routes }) =>
     routes.flatMap((route) =>
       route.kind === 'read' && route.isPolled === true ? basePath + prefix + route.path : [],
@@ -36,3 +48,64 @@ export const SURFACES: readonly Surface[] = [
   resetSurface,
   inviteSurface,
 ];
+
+// The ways to sign in to the pages, as the server puts them together. The client of a provider is loaded only where one is set.
+
+interface SignInParts {
+  readonly config: Config;
+  readonly cookies: SessionCookies;
+  readonly log: Log;
+}
+
+export function signInSurfaces({ config, cookies, log }: SignInParts): readonly Surface[] {
+  const { basePath, oidc, sessions, authType } = config;
+  const start = new SessionStart(cookies, sessions);
+  const areOpen = authType === 'none';
+  if (oidc === null) {
+    return [...sessionSurfaces(start), passwordSurface(start), offeredSurface({ provider: null, areOpen })];
+  }
+  const page = `${oidc.origin}${basePath}`;
+  const monotonicMs = (): number => performance.now();
+  const provider = new Provider(oidc, `${page}${CALLBACK_PATH}`, monotonicMs);
+  const warn = (fields: object, message: string): void => log.warn(fields, message);
+  provider
+    .prepare()
+    .catch((err: unknown) => warn({ err }, 'the provider of OpenID Connect cannot be used yet'));
+  // The page is at the path of the server, and links below it.
+  const offered = { button: oidc.button, path: LOGIN_PATH.slice(1) };
+  return [
+    ...sessionSurfaces(start, () => provider.signOutAddress(`${page}/`)),
+    passwordSurface(start),
+    offeredSurface({ provider: offered, areOpen }),
+    oidcSurface({ ...{ settings: oidc, provider, start, basePath, warn }, monotonicMs }),
+  ];
+}
+
+// What listens, before there is anything to respond with.
+
+interface FrontOptions {
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/**
+ * The part in front of the store, which is open from the first moment. Its handler changes once the store is open.
+ */
+export interface Front {
+  phase: Phase;
+  handle: Api['handle'];
+  admit: Api['admit'];
+  refuse: Api['refuse'];
+}
+
+export function createFront(front: Front, { config, log }: FrontOptions): Promise<Transport> {
+  const { host, port, trustedProxies, streamsMax, connectionsPerAddressMax, basePath } = config;
+  return selectTransport(config.httpEngine, {
+    ...{ host, port, log, trustedProxies },
+    handle: (request, response) => front.handle(request, response),
+    admit: (head) => front.admit(head),
+    refuse: (...refused) => front.refuse(...refused),
+    polledPaths: polledPaths(basePath),
+    limits: { streamsMax, ...(connectionsPerAddressMax !== null && { connectionsPerAddressMax }) },
+  });
+}

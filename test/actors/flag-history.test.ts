@@ -1,7 +1,7 @@
 /** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CHECKPOINT_EVENTS } from '../../src/actors/past-checkpoints.ts';
+import { CHECKPOINT_EVENTS } from '../../src/actors/flag-history.ts';
 import type { Asker } from '../../src/actors/read-queue.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { createFlag, FOLDER, openTestEngine, type TestEngine } from '../support/engine.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';
 import { seededRandom } from '../support/seeded-random.ts';

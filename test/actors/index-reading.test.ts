@@ -1,7 +1,7 @@
 /** What a start leaves of the index of events: searches wait for it, and it is the same whatever happens to files and events meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DamagedHistoryError } from '../../src/persistence/disk/data-folder-error.ts';
+import { DamagedHistoryError } from '../../src/persistence/disk/data-folder.ts';
 import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';

@@ -8,7 +8,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { exportState } from '../../src/actors/state-file.ts';
-import { jsonPieces } from '../../src/cli/json-pieces.ts';
+import { jsonPieces } from '../../src/cli/export.ts';
 import { readJsonParts } from '../../src/http/body/json-parts.ts';
 import { BODY_LIMITS } from '../../src/http/body/json-shape.ts';
 import { exportState as exportWhole } from '../support/documents/state-document.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Mailbox } from '../../src/actors/mailbox.ts';
+import { Mailbox } from '../../src/actors/scheduler.ts';
 
 describe('a mailbox', () => {
   it('refuses what does not fit, and takes it again once there is room', () => {

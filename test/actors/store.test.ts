@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { outlinesOf } from '../../src/actors/state/flag-outlines.ts';
 import { UndecodableFlagError } from '../../src/actors/state/packed-flags.ts';
 import { snapshotSections, stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import { createFlag, FOLDER, openTestEngine, START_AT, settle, type TestEngine } from '../support/engine.ts';
 

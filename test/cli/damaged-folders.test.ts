@@ -5,8 +5,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { importMarker } from '../../src/persistence/recovery/unfinished-import.ts';
-import { readyFile, repairFolder } from '../../src/persistence/recovery/unfinished-repair.ts';
+import { importMarker, readyFile, repairFolder } from '../../src/persistence/recovery/unfinished-work.ts';
 import {
   contentOf,
   copyOf,

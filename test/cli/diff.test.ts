@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { difference, type ThingChange } from '../../src/operations/diff.ts';
-import type { Picture } from '../../src/operations/items.ts';
+import { difference, type Picture, type ThingChange } from '../../src/operations/diff.ts';
 import { contentOf, flagstaff, outputOf, type PastFolder, pastFolder } from '../support/operator.ts';
 
 describe('flagstaff diff', () => {

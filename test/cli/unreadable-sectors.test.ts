@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { backUp } from '../../src/operations/backup.ts';
+import { backUp } from '../../src/cli/backup.ts';
+import { restore } from '../../src/cli/restore.ts';
 import { repair } from '../../src/operations/repair.ts';
 import { planRepair } from '../../src/operations/repair-plan.ts';
-import { restore } from '../../src/operations/restore.ts';
 import { verifyFolder } from '../../src/operations/verify-folder.ts';
-import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { type FileSystem, realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { withBadSectors } from '../persistence/recovery/bad-sectors.ts';
 import {

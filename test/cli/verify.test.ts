@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
-import { loadSnapshotFile } from '../../src/operations/lone-snapshot.ts';
+import { loadSnapshotFile } from '../../src/operations/copy-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FRAME_HEADER_BYTES, frameEnd } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';

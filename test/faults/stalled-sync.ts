@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
-import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
+import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
 import { createFlag, openTestEngine, type Submitted, settle, type TestEngine } from '../support/engine.ts';
 
 /** Commands that arrive between two turns of the event loop. */

@@ -46,7 +46,7 @@ const FORGETFUL: readonly { readonly name: string; readonly changes: readonly Ch
       OWNER_ROW,
       ...OWNER_COPIES,
       {
-        file: 'domain/state/added-fields.ts',
+        file: 'domain/state/upgrade.ts',
         find: 'if (!METADATA_EVENTS.has(event.type)) return event;',
         replace: 'if (METADATA_EVENTS.size > 0) return event;',
       },
@@ -58,7 +58,7 @@ const FORGETFUL: readonly { readonly name: string; readonly changes: readonly Ch
       OWNER_ROW,
       ...OWNER_COPIES,
       {
-        file: 'domain/state/added-fields.ts',
+        file: 'domain/state/upgrade.ts',
         find: "if (section !== 'flags') return before;",
         replace: "if (section !== '') return before;",
       },

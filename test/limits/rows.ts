@@ -2,12 +2,11 @@
  * Every limit of the server: what is counted, how much there may be, the setting if there is one, and what happens beyond it.
  * The numbers are those of the code, so docs/limits.md, which render.ts writes from this table, cannot differ from it.
  */
-
 import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
+import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/flag-history.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
-import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import {
   CACHE_BYTES_MIN,
   cacheBytesMax,
@@ -16,7 +15,7 @@ import {
   WORK_BYTES_MIN,
   YOUNG_BYTES,
 } from '../../src/actors/memory-budget.ts';
-import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/past-checkpoints.ts';
+import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
 import {
@@ -81,7 +80,7 @@ import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/f
 import {
   FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
   SIZE_MAX as ROLLED_BACK_SIZE_MAX,
-} from '../../src/http/admin/flags/project-history.ts';
+} from '../../src/http/admin/flags/history.ts';
 import { EXPORT_SIZE_MAX } from '../../src/http/admin/flags/transfer.ts';
 import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playground/combinations.ts';
 import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/explanation-view.ts';
@@ -89,11 +88,11 @@ import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playgrou
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { LIST_BYTES_MAX } from '../../src/http/admin/views/list-response.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
-import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/people/bounded-fetch.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/people/oidc-surface.ts';
+import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/people/provider.ts';
 import { FLAGS_AT_ONCE } from '../../src/http/sdk/evaluation/evaluated.ts';
 import { LONG_LISTS } from '../../src/http/sdk/evaluation/scope-evaluators.ts';
-import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/report-schemas.ts';
+import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/reports.ts';
 import {
   BEGINNING_TICKS_MAX,
   PAGE_STREAMS_MAX,
@@ -104,7 +103,7 @@ import {
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../src/http/sdk/streams/query-watches.ts';
 import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/sdk/streams/watch-log.ts';
-import { CACHE_BYTES_MAX } from '../../src/http/serving/caller-cache.ts';
+import { CACHE_BYTES_MAX } from '../../src/http/serving/access.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,
@@ -114,7 +113,7 @@ import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
 import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/serving/leader-client.ts';
 import { WAITING_BYTES_MAX } from '../../src/http/serving/long-requests.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/serving/probes.ts';
-import { RESPONSE_BYTES_MAX } from '../../src/http/serving/refuse-too-long.ts';
+import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
@@ -128,9 +127,9 @@ import {
   UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
-import { GOOD_SIGN_INS_MAX } from '../../src/passwords/good-sign-ins.ts';
 import {
   FROM_ADDRESS,
+  GOOD_SIGN_INS_MAX,
   LINKS_FROM_ADDRESS,
   OF_USER,
   USER_FROM_ADDRESS,

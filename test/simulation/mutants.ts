@@ -98,7 +98,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'syncs a tail whose sync had failed, without writing it again',
-    file: 'persistence/recovery/tail-rewrite.ts',
+    file: 'persistence/recovery/journal-end.ts',
     find: 'await writeFully(file, bytes, at);',
     replace: 'void writeFully;',
   },
@@ -134,13 +134,13 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'leaves a torn tail where it is',
-    file: 'persistence/recovery/tail-rewrite.ts',
+    file: 'persistence/recovery/journal-end.ts',
     find: '    await file.truncate(to);\n',
     replace: '',
   },
   {
     name: 'does not cut a tail again whose cut may not have reached the disk',
-    file: 'persistence/recovery/tail-rewrite.ts',
+    file: 'persistence/recovery/journal-end.ts',
     find: '    await file.truncate(to);\n',
     replace: '    if ((await file.size()) !== to) await file.truncate(to);\n',
   },

@@ -1,11 +1,10 @@
 /** What a new data folder starts with, by default and from IMPORT_FILE. */
-
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
-import { importMarker } from '../../src/persistence/recovery/unfinished-import.ts';
+import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
+import { importMarker } from '../../src/persistence/recovery/unfinished-work.ts';
 import { ConfigError } from '../../src/process/settings.ts';
 import { exportState } from '../support/documents/state-document.ts';
 import { startTestServer, temporaryFolder } from '../support/server.ts';

@@ -1,6 +1,5 @@
 /** A journal on a disk in memory, with as little said as a test of its readers needs. */
-
-import type { RecordedEvent } from '../../src/domain/state/recorded-event.ts';
+import type { RecordedEvent } from '../../src/domain/state/events.ts';
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';

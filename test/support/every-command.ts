@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { SIGN_INS } from '../../src/domain/access/sessions.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { FLAG_TYPES } from '../../src/domain/flags/flag-type.ts';
+import { FLAG_TYPES } from '../../src/domain/flags/metadata.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import { PATCH_OPERATIONS } from './random-patches.ts';
 

@@ -7,11 +7,10 @@
  * meanwhile are the next batch.
  * No routing, no authentication, no parsing, no state: a server that does any work at all can only be slower.
  */
-
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { constants, openSync, writev } from 'node:fs';
-import { listenOn, loadUws } from '../../../src/http/transport/uws/uws-module.ts';
+import { listenOn, loadUws } from '../../../src/http/transport/uws-transport.ts';
 import { type BareResponse, responderOf, serveBare } from './bare-app.ts';
 
 export type LimitKind = 'bare' | 'group-commit';

@@ -11,8 +11,7 @@ import type { OutlinedBlock } from '../../persistence/snapshots/packed-records.t
 import type { Taking } from '../../persistence/snapshots/snapshot-reader.ts';
 import { FlagOutlines, type FlagSnapshotRecord, isSameRecord, outlineOf } from './flag-outlines.ts';
 import type { PackedFlags } from './packed-flags.ts';
-import { PART_SIZE_MIN } from './shared-parts.ts';
-import { shareInEvents } from './shared-values.ts';
+import { PART_SIZE_MIN, shareInEvents } from './shared-values.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
 
 /**

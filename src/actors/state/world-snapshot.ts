@@ -14,6 +14,7 @@ import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import { ACCESS_KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
@@ -31,8 +32,7 @@ import type {
   World,
 } from '../../domain/state/world.ts';
 import { emptyWorld, identityKey } from '../../domain/state/world.ts';
-import type { SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
-import { flagBatches, flagRecords } from './flag-batches.ts';
+import type { RecordBatch, SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
 import { type FlagSnapshotRecord, outlinesOf } from './flag-outlines.ts';
 import { shareInFlag } from './shared-values.ts';
 
@@ -238,3 +238,34 @@ function canonical(value: unknown): unknown {
     .sort()
     .map((key) => [key, canonical((value as Record<string, unknown>)[key])]);
 }
+
+// The flags of a snapshot in batches, which are written into blocks of their own: what has not changed stands in the same bytes as before.
+
+/** Shelves with fewer flags are written together, so that many small projects do not make as many small blocks. */
+const BATCH_FLAGS_MIN = 64;
+
+/** The key of a batch is its first shelf. Flags that are not decoded yet are decoded on the way. Can be read again. */
+const flagBatches = (shelves: readonly ShelvedFlags[]): Iterable<RecordBatch> => ({
+  *[Symbol.iterator]() {
+    let batch: ShelvedFlags[] = [];
+    let count = 0;
+    for (const shelved of shelves) {
+      batch.push(shelved);
+      count += shelved.records.length;
+      if (count < BATCH_FLAGS_MIN) continue;
+      yield { key: batch[0]!.shelf, records: flagRecords(batch) };
+      batch = [];
+      count = 0;
+    }
+    if (count > 0) yield { key: batch[0]!.shelf, records: flagRecords(batch) };
+  },
+});
+
+const flagRecords = (shelves: readonly ShelvedFlags[]): Iterable<FlagSnapshotRecord> => ({
+  *[Symbol.iterator]() {
+    for (const shelved of shelves) {
+      for (const [at, { createdBy }] of shelved.records.entries())
+        yield { flag: shelved.flagAt(at), revision: shelved.revisionAt(at), createdBy };
+    }
+  },
+});

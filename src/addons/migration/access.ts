@@ -5,8 +5,7 @@
 import * as v from 'valibot';
 import { permissionByName } from '../../domain/access/permissions.ts';
 import type { AdminClient } from './admin-client.ts';
-import { shaped } from './shape.ts';
-import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
+import { idOf, type Step, segment, shaped, step, type TargetIds } from './step.ts';
 
 export interface CustomRole {
   readonly name: string;

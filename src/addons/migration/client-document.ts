@@ -18,7 +18,7 @@ import {
   textOr,
   yesNo,
 } from './configuration.ts';
-import { shaped } from './shape.ts';
+import { shaped } from './step.ts';
 
 const VARIANT = v.pipe(
   v.object({

@@ -21,7 +21,7 @@ import {
   VARIANT,
 } from './configuration.ts';
 import { inOrder, strategyOf } from './read-server.ts';
-import { shaped } from './shape.ts';
+import { shaped } from './step.ts';
 
 const optionalList = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 

@@ -1,4 +1,5 @@
 /** One request to the target of a migration, and what it needs to know by then. */
+import * as v from 'valibot';
 
 /** Ids on the target, by name; those of what a step creates are added when it is taken. */
 export interface TargetIds {
@@ -59,3 +60,17 @@ export const step = (
   path: () => path,
   ...(body === undefined ? {} : { body: () => body }),
 });
+
+// Holds what a server or a file says against the shape that is expected of it.
+
+/** Throws with the place where it has another shape. */
+export function shaped<S extends v.GenericSchema>(
+  source: string,
+  value: unknown,
+  schema: S,
+): v.InferOutput<S> {
+  const { success, output, issues } = v.safeParse(schema, value);
+  if (success) return output;
+  const [issue] = issues;
+  throw new Error(`${source} has an unexpected shape at "${v.getDotPath(issue) ?? ''}": ${issue.message}`);
+}

@@ -11,7 +11,7 @@
  * It works in the background, one file at a time, and holds one file in memory. Its failures harm nothing but the room
  * that the log takes.
  */
-import type { ArchiveView } from '../../control/cluster-view.ts';
+import type { ArchiveView } from '../../control/control-protocol.ts';
 import type { DataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, withFile } from '../../persistence/disk/file-system.ts';
 import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';

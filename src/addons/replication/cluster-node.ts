@@ -2,8 +2,7 @@
  * Opens a data folder as one of a cluster's nodes: compares its journal with the log, cuts off what the log refused,
  * opens the store behind a commit log that the nodes share, and begins to follow.
  */
-import { createDataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
-import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import { createDataFolder, DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import type { CommitLog } from '../../persistence/journal/commit-log.ts';
 import { cutJournal, readJournalEnd } from '../../persistence/recovery/journal-end.ts';

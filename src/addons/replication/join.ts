@@ -9,8 +9,7 @@
 import { join } from 'node:path';
 import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { replaceFile } from '../../persistence/disk/replace-file.ts';
-import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { replaceFile, writeFully } from '../../persistence/disk/write-fully.ts';
 import { writeLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments } from '../../persistence/journal/segment-file.ts';

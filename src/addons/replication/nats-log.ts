@@ -18,8 +18,13 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { AppendOutcome, LogExtent, LogRecord, ReplicatedLog } from './replicated-log.ts';
-import { UnsafeLogError } from './unsafe-log-error.ts';
+import {
+  type AppendOutcome,
+  type LogExtent,
+  type LogRecord,
+  type ReplicatedLog,
+  UnsafeLogError,
+} from './replicated-log.ts';
 
 /** A server answers within milliseconds; after this the outcome is looked up. */
 const REQUEST_TIMEOUT_MS = 2_000;

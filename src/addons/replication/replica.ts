@@ -8,20 +8,17 @@
  *
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
-
 import assert from 'node:assert/strict';
-import type { ReplicaView } from '../../control/cluster-view.ts';
+import type { ReplicaView } from '../../control/control-protocol.ts';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
 import type { FrameBody } from '../../persistence/journal/frame-format.ts';
-import { type Announcement, decodeAnnouncement, encodeAnnouncement } from './announcement.ts';
+import { type Announcement, decodeAnnouncement, encodeAnnouncement, Peers } from './announcement.ts';
 import { keptTail } from './kept-tail.ts';
-import { LeaderPatience } from './leader-patience.ts';
-import { Peers } from './peers.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { type DecidedFrame, RecordReader } from './record-reader.ts';
 import { RETRY_PAUSE_MS, type ReplicatedCommitLog } from './replicated-commit-log.ts';
 import type { LogRecord, ReplicatedLog } from './replicated-log.ts';
-import { Role } from './role.ts';
+import { LeaderPatience, Role } from './role.ts';
 
 /** How often a leader says that it is there, and how often everything that depends on time is looked at. */
 export const TICK_MS = 250;

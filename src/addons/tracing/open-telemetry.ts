@@ -4,8 +4,7 @@
  * from the standard variables, sends in batches, keeps at most 2,048 spans that wait, and drops what is more.
  */
 import type { Context, Tracer as OpenTelemetryTracer, Span, TraceAPI, TraceState } from '@opentelemetry/api';
-import { loggedPath } from '../../http/serving/logged-path.ts';
-import { traceParent } from '../../http/serving/request-identity.ts';
+import { loggedPath, traceParent } from '../../http/serving/request-log.ts';
 import type { RequestTrace, Tracer } from '../../http/serving/tracer.ts';
 import type { TransportRequestHead } from '../../http/transport/transport.ts';
 

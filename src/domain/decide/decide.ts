@@ -2,7 +2,6 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
-
 import { PEOPLE_DECISIONS, type PeopleCommand } from '../people/people-decisions.ts';
 import { type DecideContext, type Decision, SYSTEM } from '../state/decision.ts';
 import { isSessionEvent } from '../state/events.ts';
@@ -23,18 +22,6 @@ import {
   type ReviveFlags,
   reviveFlags,
 } from './archive-commands.ts';
-import {
-  type CompleteFlag,
-  completeFlag,
-  type UncompleteFlag,
-  uncompleteFlag,
-} from './completion-commands.ts';
-import {
-  type RemoveLegalValue,
-  removeLegalValue,
-  type SetLegalValue,
-  setLegalValue,
-} from './context-field-commands.ts';
 import { type CopyStrategies, copyStrategies } from './copy-strategies-command.ts';
 import {
   type AddDependency,
@@ -57,15 +44,19 @@ import {
 import {
   type ChangeLink,
   type CloneFlag,
+  type CompleteFlag,
   type CreateFlag,
   changeLink,
   cloneFlag,
+  completeFlag,
   createFlag,
   type PatchFlag,
   patchFlag,
   type RemoveLink,
   removeLink,
+  type UncompleteFlag,
   type UpdateFlag,
+  uncompleteFlag,
   updateFlag,
 } from './flag-commands.ts';
 import type { ImportFlags } from './import-issues.ts';
@@ -73,7 +64,13 @@ import {
   type CreateNamed,
   createNamed,
   type DeleteNamed,
+  type DeprecateStrategyType,
   deleteNamed,
+  deprecateStrategyType,
+  type RemoveLegalValue,
+  removeLegalValue,
+  type SetLegalValue,
+  setLegalValue,
   type UpdateNamed,
   updateNamed,
 } from './kind-commands.ts';
@@ -101,8 +98,12 @@ import {
   updateProject,
 } from './project-commands.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
-import { type RollbackFlag, rollbackFlag } from './rollback-command.ts';
-import { type RollbackProject, rollbackProject } from './rollback-project-command.ts';
+import {
+  type RollbackFlag,
+  type RollbackProject,
+  rollbackFlag,
+  rollbackProject,
+} from './rollback-command.ts';
 import {
   type CreateSegment,
   createSegment,
@@ -129,7 +130,6 @@ import {
   switchEnvironment,
   switchFlags,
 } from './strategy-commands.ts';
-import { type DeprecateStrategyType, deprecateStrategyType } from './strategy-type-commands.ts';
 import {
   type ChangeTags,
   type CreateTag,

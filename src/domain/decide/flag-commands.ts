@@ -1,14 +1,15 @@
 /** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
-
 import { type Flag, type FlagData, flagData, flagDataOf, flagVariants, type Tag } from '../flags/flag.ts';
+import type { CompletionData } from '../flags/lifecycle.ts';
 import { LINKS_MAX, type Link } from '../flags/link.ts';
-import { INITIAL_METADATA, type MetadataInput } from '../flags/metadata.ts';
 import {
+  INITIAL_METADATA,
+  type MetadataInput,
   patchedMetadata,
   sameMetadata,
   withClonedMetadata,
   withMetadata,
-} from '../flags/metadata-changes.ts';
+} from '../flags/metadata.ts';
 import { linksFrom } from '../flags/project-rules.ts';
 import { isJsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
@@ -18,8 +19,13 @@ import type { FlagRecord } from '../state/flag-record.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
-import { refuseArchived, refuseTakenName, unlessArchived } from './guards.ts';
-import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
+import {
+  patchedValueRefusal,
+  patchRefusal,
+  refuseArchived,
+  refuseTakenName,
+  unlessArchived,
+} from './guards.ts';
 import { differentTags } from './tag-commands.ts';
 
 interface NamesFlag {
@@ -232,4 +238,34 @@ export function dataOf(
 
 function renamingIssue(name: string, given: unknown): string {
   return `A flag cannot be renamed: the name in the request is ${JSON.stringify(given) ?? 'absent'}, the flag's is "${name}".`;
+}
+
+// Decisions that a flag has done what it was for, or has not (docs/specification/flags.md#lifecycle).
+
+export interface CompleteFlag {
+  readonly type: 'complete-flag';
+  readonly project: string;
+  readonly flag: string;
+  readonly completion: CompletionData;
+}
+
+/** Completing a completed flag changes what is said of it, if that is something else, and the time. */
+export function completeFlag(world: World, { project, flag: name, completion }: CompleteFlag): Decision {
+  const located = unlessArchived(locateFlag(world, project, name));
+  if (located.refused) return located;
+  const { status, statusValue } = completion;
+  const known = world.directory.completions.get(name);
+  if (known !== undefined && known.status === status && known.statusValue === statusValue) return UNCHANGED;
+  return [{ type: 'feature-completed', ...aboutFlag(located.record.flag), data: completion, preData: null }];
+}
+
+export interface UncompleteFlag extends Omit<CompleteFlag, 'type' | 'completion'> {
+  readonly type: 'uncomplete-flag';
+}
+
+export function uncompleteFlag(world: World, { project, flag: name }: UncompleteFlag): Decision {
+  const located = unlessArchived(locateFlag(world, project, name));
+  if (located.refused) return located;
+  if (!world.directory.completions.has(name)) return UNCHANGED;
+  return [{ type: 'feature-uncompleted', ...aboutFlag(located.record.flag), data: null, preData: null }];
 }

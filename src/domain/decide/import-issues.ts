@@ -4,8 +4,7 @@
  */
 import type { Dependency, Flag, Tag } from '../flags/flag.ts';
 import type { MetadataInput } from '../flags/metadata.ts';
-import { createStrategy, type Strategy, type StrategyInput } from '../flags/strategy.ts';
-import { strategyIssue } from '../flags/strategy-rules.ts';
+import { createStrategy, type Strategy, type StrategyInput, strategyIssue } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
 import type { SentTo } from '../kinds/kinds.ts';

@@ -1,6 +1,7 @@
 /** Decisions on what goes by a name: created, changed, deleted as the row of its kind says. */
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
+import { LEGAL_VALUES_MAX, type LegalValue } from '../kinds/context-field.ts';
 import { type NamedKindName, namedKindOf, type SentTo } from '../kinds/kinds.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed, locateNamed } from '../state/directory-records.ts';
@@ -52,11 +53,7 @@ export function updateNamed(world: World, { kind, name, fields }: UpdateNamed): 
 }
 
 /** The events by which a record becomes another one. */
-export function replaced<T extends { readonly name: string }>(
-  kind: NamedKindName,
-  preData: T,
-  data: T,
-): Decision {
+function replaced<T extends { readonly name: string }>(kind: NamedKindName, preData: T, data: T): Decision {
   if (jsonEqual(data, preData)) return UNCHANGED;
   const [updated = ''] = namedKindOf(kind).events.changed;
   return refuseTooLarge(kind, data) ?? [eventOf(updated, data, preData)];
@@ -95,3 +92,56 @@ function refuseTooLarge(kind: NamedKindName, record: { readonly name: string }):
 /** The type and the record are of one row. */
 const eventOf = (type: string, data: object | null, preData: object | null): KindEvent =>
   ({ type, ...ABOUT_NOTHING, data, preData }) as unknown as KindEvent;
+
+// Commands that only context fields have: those about single legal values.
+
+export interface SetLegalValue {
+  readonly type: 'set-legal-value';
+  readonly name: string;
+  readonly legalValue: LegalValue;
+}
+
+/** Adds the value, or gives it another description. */
+export function setLegalValue(world: World, { name, legalValue }: SetLegalValue): Decision {
+  const field = locateNamed(world, 'contextFields', name);
+  if (isRefusal(field)) return field;
+  const at = field.legalValues.findIndex(({ value }) => value === legalValue.value);
+  const legalValues = at === -1 ? [...field.legalValues, legalValue] : field.legalValues.with(at, legalValue);
+  if (legalValues.length > LEGAL_VALUES_MAX) {
+    return invalidOperation(
+      `The context field "${name}" has ${LEGAL_VALUES_MAX} legal values, and there cannot be more.`,
+    );
+  }
+  return replaced('contextFields', field, { ...field, legalValues });
+}
+
+export interface RemoveLegalValue {
+  readonly type: 'remove-legal-value';
+  readonly name: string;
+  readonly value: string;
+}
+
+export function removeLegalValue(world: World, { name, value }: RemoveLegalValue): Decision {
+  const field = locateNamed(world, 'contextFields', name);
+  if (isRefusal(field)) return field;
+  const legalValues = field.legalValues.filter((one) => one.value !== value);
+  return replaced('contextFields', field, { ...field, legalValues });
+}
+
+// Commands that only strategy types have: they are deprecated, and reactivated.
+
+export interface DeprecateStrategyType {
+  readonly type: 'deprecate-strategy-type';
+  readonly name: string;
+  /** False: reactivate it. */
+  readonly deprecated: boolean;
+}
+
+/** A deprecated type goes on working; forms stop offering it. */
+export function deprecateStrategyType(world: World, { name, deprecated }: DeprecateStrategyType): Decision {
+  const preData = locateNamed(world, 'strategyTypes', name);
+  if (isRefusal(preData)) return preData;
+  if (preData.deprecated === deprecated) return UNCHANGED;
+  const type = deprecated ? 'strategy-deprecated' : 'strategy-reactivated';
+  return [{ type, ...ABOUT_NOTHING, data: { ...preData, deprecated }, preData }];
+}

@@ -1,13 +1,16 @@
 /** Decisions on what somebody prefers: favorites of users, and settings of the service, maintenance among them. */
-
 import { jsonEqual } from '../json/json.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, aboutFlag, inProject } from '../state/events.ts';
 import { favoritesOf } from '../state/favorites.ts';
-import { FRONTEND_SETTING_ID } from '../state/frontend-origins.ts';
 import { locateFlag, locateProject, locateUser } from '../state/locate.ts';
 import { invalidOperation, isRefusal } from '../state/refusal.ts';
-import { isInMaintenance, MAINTENANCE_SETTING_ID, type Setting } from '../state/settings.ts';
+import {
+  FRONTEND_SETTING_ID,
+  isInMaintenance,
+  MAINTENANCE_SETTING_ID,
+  type Setting,
+} from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 
 /** Favorites of each kind that one user may have. Bounds the record that is replaced with each mark. */

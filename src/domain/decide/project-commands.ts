@@ -1,9 +1,7 @@
 /** Decisions that create, change and delete projects, and that add and remove their environments. */
-
 import { OWNER_ROLE_ID } from '../access/roles.ts';
 import { type RulesInput, rulesAfter } from '../flags/project-rules.ts';
-import { defaultStrategyOf, type StrategyInput } from '../flags/strategy.ts';
-import { strategyIssue } from '../flags/strategy-rules.ts';
+import { defaultStrategyOf, type StrategyInput, strategyIssue } from '../flags/strategy.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
@@ -25,7 +23,7 @@ import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
 import { segmentsOfProjectDeleted } from './segment-commands.ts';
-import { refuseUnknownReferences } from './strategy-guards.ts';
+import { refuseUnknownReferences } from './strategy-commands.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 
 /** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */

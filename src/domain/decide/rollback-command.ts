@@ -5,7 +5,6 @@
  * A rollback does not change dependencies, since they concern other flags too; archiving, which has its own
  * endpoints; or environments that the project did not have then or no longer has. Strategies get their old ids back.
  */
-
 import { nextSwitch } from '../flags/environment-switch.ts';
 import { environmentOf, type Flag, type FlagEnvironment, type Tag } from '../flags/flag.ts';
 import { hasEnabledStrategy, type Strategy } from '../flags/strategy.ts';
@@ -205,3 +204,62 @@ export function tagChanges(flag: Flag, target: Pick<Flag, 'tags'>): DomainEvent[
 }
 
 const same = (a: unknown, b: unknown): boolean => jsonEqual(a as JsonValue, b as JsonValue);
+
+// The decision that brings several flags of a project back to what they were, as one change: for each of them what the rollback
+// of one flag does, and all of it or nothing.
+
+/** A flag and what it was. */
+export interface RollbackTarget extends Pick<RollbackFlag, 'flag' | 'target' | 'environments'> {
+  /** The plan that restores the project, made before the decision, which has no time to compare a thousand flags. */
+  readonly plan?: RollbackPlan;
+}
+
+interface RollbackPlan {
+  readonly events: readonly DomainEvent[];
+  /** Whether the events are still what brings the flag back: nothing that they follow from has changed. */
+  holdsIn(world: World): boolean;
+}
+
+export interface RollbackProject {
+  readonly type: 'rollback-project';
+  readonly project: string;
+  /** Each flag once. What one decision may take of time bounds them where the command is made. */
+  readonly targets: readonly RollbackTarget[];
+  /** Decides without recording anything; see `plannedProjectRollback`. */
+  readonly dryRun: boolean;
+}
+
+export function rollbackProject(world: World, command: RollbackProject, context: DecideContext): Decision {
+  const decision = plannedProjectRollback(world, command);
+  if (!command.dryRun || isRefusal(decision)) return decision;
+  return refuseBeyondLimits(world, command, decision, context) ?? UNCHANGED;
+}
+
+/** The same target with its plan; without one where it cannot be brought back, which the decision says. */
+export function withPlan(world: World, project: string, target: RollbackTarget): RollbackTarget {
+  const events = plannedRollback(world, { type: 'rollback-flag', project, dryRun: true, ...target });
+  if (isRefusal(events)) return target;
+  const sources = sourcesIn(world, project, target.flag);
+  const holdsIn = (later: World): boolean =>
+    sourcesIn(later, project, target.flag).every((source, at) => source === sources[at]);
+  return { ...target, plan: { events, holdsIn } };
+}
+
+/** All that a plan follows from: immutable objects, and the revision of what all projects share. */
+function sourcesIn({ directory, projects }: World, project: string, flag: string): readonly unknown[] {
+  const state = projects.get(project);
+  return [state?.settings, state?.flags.get(flag)?.flag, directory.revision];
+}
+
+/** The events that would bring the flags back, or the reason why that is impossible for one of them. */
+export function plannedProjectRollback(world: World, { project, targets }: RollbackProject): Decision {
+  const events: DomainEvent[] = [];
+  for (const { plan, ...target } of targets) {
+    const decision = plan?.holdsIn(world)
+      ? plan.events
+      : plannedRollback(world, { type: 'rollback-flag', project, dryRun: true, ...target });
+    if (isRefusal(decision)) return decision;
+    events.push(...decision);
+  }
+  return events;
+}

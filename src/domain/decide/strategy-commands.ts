@@ -2,28 +2,27 @@
  * Decisions on the strategies and the switch of a flag in an environment (docs/specification/strategies.md,
  * docs/specification/switches.md).
  */
-
 import { nextSwitch } from '../flags/environment-switch.ts';
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import {
   createStrategy,
+  type DefaultStrategy,
   hasEnabledStrategy,
   nextSortOrder,
   parseStrategyFields,
   type Strategy,
   type StrategyInput,
+  strategyIssue,
 } from '../flags/strategy.ts';
-import { strategyIssue } from '../flags/strategy-rules.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
+import { findNamed, suggestNamed } from '../state/directory-records.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
+import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { unlessArchived } from './guards.ts';
-import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
-import { refuseUnknownReferences } from './strategy-guards.ts';
+import { patchedValueRefusal, patchRefusal, unlessArchived } from './guards.ts';
 
 interface NamesFlagEnvironment {
   readonly project: string;
@@ -283,4 +282,41 @@ export function strategyRemoved(flag: Flag, environment: string, strategy: Strat
 export function switched(flag: Flag, environment: string, enabled: boolean): DomainEvent {
   const type = enabled ? 'feature-environment-enabled' : 'feature-environment-disabled';
   return { type, project: flag.project, featureName: flag.name, environment, data: null, preData: null };
+}
+
+// Refuses strategies that refer to a type or a segment that does not exist.
+
+interface StrategyChange {
+  readonly flag: Pick<Flag, 'project'>;
+  /** Null: the strategy is new. */
+  readonly before: DefaultStrategy | null;
+  readonly after: DefaultStrategy;
+}
+
+/** Looks at what the change brings in: what data of earlier releases refers to may stay as it is. */
+export function refuseUnknownReferences(world: World, change: StrategyChange): Refusal | null {
+  return refuseUnknownType(world, change) ?? refuseUnknownSegments(world, change);
+}
+
+function refuseUnknownType(world: World, { before, after: { name } }: StrategyChange): Refusal | null {
+  if (before?.name === name || findNamed(world, 'strategyTypes', name) !== undefined) return null;
+  const message = `There is no strategy type "${name}".${suggestNamed(world, 'strategyTypes', name)} Types that your applications implement themselves must be defined at /strategies first.`;
+  return invalid(message, '/body/name');
+}
+
+function refuseUnknownSegments(
+  { directory }: World,
+  { flag, before, after }: StrategyChange,
+): Refusal | null {
+  if (before?.segments === after.segments) return null;
+  for (const [index, id] of after.segments.entries()) {
+    if (before?.segments.includes(id)) continue;
+    const segment = directory.segments.get(id);
+    const path = `/body/segments/${index}`;
+    if (segment === undefined) return invalid(`There is no segment ${id}.`, path);
+    if (segment.project !== null && segment.project !== flag.project) {
+      return invalid(`The segment "${segment.name}" is for the project "${segment.project}" only.`, path);
+    }
+  }
+  return null;
 }

@@ -3,10 +3,8 @@
  * service (docs/specification/companions.md#export-and-import). An import is one change, made of ordinary events: all of it happens
  * or nothing. What is the same already is not recorded, so an import can be repeated.
  */
-
 import { environmentOf, type Flag, type FlagEnvironment, flagDataOf, flagOf, tagKey } from '../flags/flag.ts';
-import { INITIAL_METADATA } from '../flags/metadata.ts';
-import { withMetadata } from '../flags/metadata-changes.ts';
+import { INITIAL_METADATA, withMetadata } from '../flags/metadata.ts';
 import { bySortOrder } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';

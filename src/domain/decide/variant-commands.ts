@@ -1,5 +1,4 @@
 /** Decisions on variants, of the whole flag or of one environment (docs/specification/variants.md). */
-
 import { environmentOf, flagVariants } from '../flags/flag.ts';
 import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
@@ -9,8 +8,7 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { unlessArchived } from './guards.ts';
-import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
+import { patchedValueRefusal, patchRefusal, unlessArchived } from './guards.ts';
 
 interface NamesVariants {
   readonly project: string;

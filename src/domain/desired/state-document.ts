@@ -21,8 +21,7 @@ import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
 import { KINDS } from '../kinds/kinds.ts';
-import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
-import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
+import { FRONTEND_SETTING_ID, isOrigin, MAINTENANCE_SETTING_ID, ORIGIN_PHRASE } from '../state/settings.ts';
 import { EMAIL_VOUCHERS } from '../state/world.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */

@@ -1,5 +1,5 @@
 /** The order of semantic versions, by section 11 of Semantic Versioning 2.0.0. */
-import { isSemanticVersion } from '../flags/constraint-value.ts';
+import { isSemanticVersion } from '../flags/constraint.ts';
 
 export interface SemanticVersion {
   readonly core: readonly string[];

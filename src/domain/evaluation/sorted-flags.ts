@@ -3,9 +3,12 @@
  * asked for next. A block never changes: a flag is put into a copy of it. So a copy of all flags shares every block with the original
  * until one of them is changed, and whoever holds one sees the flags of one moment, however long it takes to go through them.
  */
-import { BlockCost } from './block-cost.ts';
 import type { CompiledFlag } from './compiled-flag.ts';
+import { type Cost, sumOf } from './cost.ts';
 import { FlagColumns } from './flag-columns.ts';
+import type { CompiledScope } from './rules.ts';
+import type { Run } from './run.ts';
+import { segmentCost } from './segment-test.ts';
 
 /** A block that grows beyond it becomes two. Making the columns of so many flags takes some 20 µs. */
 const BLOCK_FLAGS_MAX = 64;
@@ -139,4 +142,43 @@ function firstWhere(count: number, isBehind: (at: number) => boolean): number {
     else start = middle + 1;
   }
   return start;
+}
+
+// The cost of some neighbouring flags together, which tells whether they are evaluated at once, or one by one and in steps.
+
+/** The cost of the tests that are done at once, in about microseconds at worst. */
+const AT_ONCE_COST_MAX = 2_000;
+
+class BlockCost {
+  /** The cost of their own rules. */
+  readonly #cost: Cost;
+  readonly #segments: ReadonlySet<number>;
+  readonly #parents: ReadonlySet<string>;
+
+  constructor(flags: readonly CompiledFlag[]) {
+    this.#cost = sumOf(flags.map(({ cost }) => cost));
+    this.#segments = new Set(flags.flatMap(segmentsOf));
+    this.#parents = new Set(flags.flatMap(({ dependencies }) => dependencies.map(({ feature }) => feature)));
+  }
+
+  isHeavy(scope: CompiledScope, { costKind }: Run): boolean {
+    let cost = this.#cost[costKind];
+    const addSegment = (id: number): void => {
+      const segment = scope.segment(id);
+      if (segment !== undefined) cost += segmentCost(segment)[costKind];
+    };
+    this.#segments.forEach(addSegment);
+    for (const name of this.#parents) {
+      if (cost > AT_ONCE_COST_MAX) return true;
+      const parent = scope.flag(name);
+      if (parent === undefined) continue;
+      cost += parent.cost[costKind];
+      segmentsOf(parent).forEach(addSegment);
+    }
+    return cost > AT_ONCE_COST_MAX;
+  }
+}
+
+function segmentsOf({ strategies }: CompiledFlag): readonly number[] {
+  return strategies.flatMap(({ conditions }) => conditions.segments);
 }

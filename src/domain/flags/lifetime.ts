@@ -1,6 +1,6 @@
 /** Whether a flag has outlived its type, computed from when it was created (docs/specification/flags.md#staleness). */
 import type { Flag } from './flag.ts';
-import { LIFETIME_DAYS } from './flag-type.ts';
+import { LIFETIME_DAYS } from './metadata.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -7,9 +7,28 @@
  * change (docs/decisions/state.md#metadata). `Flag` gets its fields from the table too, so the compiler rejects a copy
  * that leaves one out.
  */
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { FLAG_TYPES } from './flag-type.ts';
+import { issuesOf } from '../json/issues.ts';
+import { type JsonObject, jsonEqual } from '../json/json.ts';
 import { LinksSchema } from './link.ts';
+
+/** The purpose of a flag, and how long it is expected to live (docs/specification/flags.md#types). */
+
+export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
+export type FlagType = (typeof FLAG_TYPES)[number];
+
+/**
+ * Days after which an unarchived flag of the type counts as potentially stale; null for never. Replay depends on them, so a
+ * change needs a new rule (state/upgrade/replay-rules.ts).
+ */
+export const LIFETIME_DAYS: Readonly<Record<FlagType, number | null>> = {
+  release: 40,
+  experiment: 40,
+  operational: 7,
+  'kill-switch': null,
+  permission: null,
+};
 
 interface FieldRow<S extends v.GenericSchema> {
   /** Checks what clients send and what documents hold, and describes what responses show. Never transforms. */
@@ -88,11 +107,9 @@ export type FlagMetadata = { readonly [Field in MetadataField]: v.InferOutput<Ta
 export type MetadataInput = { readonly [Field in MetadataField]?: FlagMetadata[Field] | undefined };
 
 /** For code that treats all fields alike. */
-export const METADATA_ROWS = FLAG_METADATA as unknown as Readonly<
-  Record<MetadataField, FieldRow<v.GenericSchema>>
->;
-export const METADATA_FIELDS = Object.keys(FLAG_METADATA) as readonly MetadataField[];
-export const LISTED_FIELDS = METADATA_FIELDS.filter((field) => METADATA_ROWS[field].listed);
+const METADATA_ROWS = FLAG_METADATA as unknown as Readonly<Record<MetadataField, FieldRow<v.GenericSchema>>>;
+const METADATA_FIELDS = Object.keys(FLAG_METADATA) as readonly MetadataField[];
+const LISTED_FIELDS = METADATA_FIELDS.filter((field) => METADATA_ROWS[field].listed);
 
 /** An object with one entry for each field. */
 function perField(make: (row: FieldRow<v.GenericSchema>) => unknown, fields = METADATA_FIELDS): unknown {
@@ -129,3 +146,74 @@ export const ADDED_FIELDS: readonly AddedField[] = METADATA_FIELDS.flatMap((fiel
   const { added } = METADATA_ROWS[field];
   return added === null ? [] : [{ ...added, field }];
 });
+
+// Applies requests, patches and clones to a flag's metadata, for all fields of the table alike (metadata.ts).
+
+/** The copy of a flag, or of what shows one, in which metadata is set. */
+type Editable = Partial<Record<MetadataField, unknown>>;
+
+/** A copy of `before` with the fields that `input` has. */
+export function withMetadata<T extends FlagMetadata>(before: T, input: MetadataInput): T {
+  const after = { ...before };
+  for (const field of METADATA_FIELDS) {
+    const value = input[field];
+    if (value !== undefined) (after as Editable)[field] = value;
+  }
+  return after;
+}
+
+/** A copy with the metadata that a clone gets. */
+export function withClonedMetadata<T extends FlagMetadata>(source: T): T {
+  const clone = { ...source };
+  for (const field of METADATA_FIELDS) {
+    if (METADATA_ROWS[field].cloned === 'initial') (clone as Editable)[field] = INITIAL_METADATA[field];
+  }
+  return clone;
+}
+
+export function sameMetadata(a: FlagMetadata, b: FlagMetadata): boolean {
+  return METADATA_FIELDS.every((field) => jsonEqual(a[field], b[field]));
+}
+
+/** The metadata that lists of flags show. */
+export function listedMetadata(source: FlagMetadata): Partial<FlagMetadata> {
+  return Object.fromEntries(LISTED_FIELDS.map((field) => [field, source[field]]));
+}
+
+type PatchedMetadata =
+  | { readonly ok: true; readonly value: MetadataInput }
+  | { readonly ok: false; readonly field: MetadataField; readonly message: string };
+
+/** One schema for each field, so that messages name it. */
+const FIELD_SCHEMAS = new Map(
+  METADATA_FIELDS.map((field) => [field, v.object({ [field]: METADATA_ROWS[field].schema })]),
+);
+
+/**
+ * The metadata that a patch changed, by the rules of an update. Unchanged fields are not checked: what an older
+ * release accepted does not stand in the way of another change.
+ */
+export function patchedMetadata(before: FlagMetadata, patched: JsonObject): PatchedMetadata {
+  const input: Editable = {};
+  for (const field of METADATA_FIELDS) {
+    if (jsonEqual(patched[field], before[field])) continue;
+    const value = patched[field] === undefined ? METADATA_ROWS[field].removed : patched[field];
+    const parsed = parseField(field, value === undefined ? {} : { [field]: value });
+    if (!parsed.ok) return { ok: false, field, message: parsed.message };
+    input[field] = parsed.value;
+  }
+  return { ok: true, value: input as MetadataInput };
+}
+
+type ParsedField =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+/** The value without what its schema does not know. */
+function parseField(field: MetadataField, value: object): ParsedField {
+  const schema = FIELD_SCHEMAS.get(field);
+  assert(schema !== undefined, 'each field of the metadata has a schema');
+  const parsed = v.safeParse(schema, value);
+  if (parsed.success) return { ok: true, value: (parsed.output as Editable)[field] };
+  return { ok: false, message: issuesOf(parsed.issues)[0]?.message ?? '' };
+}

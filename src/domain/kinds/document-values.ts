@@ -1,6 +1,6 @@
 /** Values in state documents. They are checked when a document is read, whichever release wrote it. */
 import * as v from 'valibot';
-import { isDateTime } from '../flags/constraint-value.ts';
+import { isDateTime } from '../flags/constraint.ts';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
 
 const TIME_PHRASE = 'a date and time of ISO 8601';

@@ -7,20 +7,31 @@
  * that the journal does not belong to this state. Neither may be ignored.
  */
 import assert from 'node:assert/strict';
-import { applySessionEvent } from './apply-access.ts';
-import { applyDirectoryEvent } from './apply-directory.ts';
+import { EFFECTS, type KindCounter, kindOf } from '../kinds/kinds.ts';
+import {
+  applyAccessEvent,
+  applySessionEvent,
+  dropProjectFromTokens,
+  dropSessions,
+  dropTokensOfEnvironment,
+} from './apply-access.ts';
 import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
-import { applyProjectEvent } from './apply-project.ts';
 import {
   type DirectoryEvent,
   type DomainEvent,
   type EventStamp,
   type FlagEvent,
+  isKindEvent,
   isSessionEvent,
+  type KindEvent,
   type ProjectEvent,
 } from './events.ts';
+import { changeFavorite, forgetFavorite } from './favorites.ts';
+import { ProjectFlags } from './project-flags.ts';
+import { dropFlag, dropRecord, putRecord } from './records.ts';
+import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import { strategyRun } from './strategy-run.ts';
-import type { World } from './world.ts';
+import type { Environment, ProjectSettings, ProjectState, World } from './world.ts';
 
 /** Applies the events of one change, in their order. `first` is the stamp of the first of them. */
 export function applyChange(world: World, events: readonly DomainEvent[], first: EventStamp): void {
@@ -56,4 +67,204 @@ function revisionAfter({ projects, directory }: World, event: DomainEvent): numb
   if (isSessionEvent(event)) return directory.sessionsRevision;
   const { project } = event;
   return (project === null ? undefined : projects.get(project)?.revision) ?? directory.revision;
+}
+
+/** `apply` for events that belong to no project: environments, settings, and the records of kinds. */
+function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventStamp): void {
+  const { directory } = world;
+  directory.revision = stamp.id;
+  if (isKindEvent(event)) return applyKindEvent(world, event, stamp);
+  switch (event.type) {
+    case 'environment-created':
+      return setEnvironments(world, [...directory.environments, event.data], stamp);
+    case 'environment-updated':
+      return setEnvironments(
+        world,
+        directory.environments.map((one) => (one.name === event.environment ? event.data : one)),
+        stamp,
+      );
+    case 'environment-deleted':
+      directory.accessRevision = stamp.id;
+      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropTokensOfEnvironment(world, event.environment);
+      return setEnvironments(
+        world,
+        directory.environments.filter((one) => one.name !== event.environment),
+        stamp,
+      );
+    case 'setting-created':
+    case 'setting-updated':
+      putRecord(world, directory.settings, event.data.id, event.data);
+      return;
+    case 'features-exported':
+      return;
+    default:
+      directory.accessRevision = stamp.id;
+      return applyAccessEvent(world, event, stamp);
+  }
+}
+
+function setEnvironments(
+  { directory, memory }: World,
+  environments: readonly Environment[],
+  stamp: EventStamp,
+): void {
+  for (const one of directory.environments) memory.replace(one, null);
+  for (const one of environments) memory.replace(null, one);
+  directory.environments = [...environments].sort((a, b) => a.sortOrder - b.sortOrder);
+  directory.environmentsRevision = stamp.id;
+}
+
+function applyKindEvent(world: World, event: KindEvent, stamp: EventStamp): void {
+  const { directory } = world;
+  const { kind, changesRights, isDeletion } = present(EFFECTS.get(event.type));
+  if (changesRights) directory.accessRevision = stamp.id;
+  const records: Map<string | number, object> = directory[kind];
+  const { idOf, lastId } = kindOf(kind);
+  const hidden = 'hidden' in event ? event.hidden : null;
+  const shown: object = present(isDeletion ? event.preData : event.data);
+  const record = hidden === null ? shown : { ...shown, digest: hidden.digest };
+  if (isDeletion) {
+    dropRecord(world, records, idOf(record));
+    // Sessions that a token began end with it.
+    if (hidden !== null) dropSessions(world, ({ tokenDigest }) => tokenDigest === hidden.digest);
+    return;
+  }
+  putRecord(world, records, idOf(record), record);
+  if (lastId === undefined) return;
+  const counter = lastId as KindCounter;
+  directory[counter] = Math.max(directory[counter], (record as { readonly id: number }).id);
+}
+
+function present<T>(value: T | null | undefined): T {
+  assert(value !== null && value !== undefined, 'an event about a kind has what its type says');
+  return value;
+}
+
+/** `apply` for events about a project as a whole: its settings, environments and memberships. */
+function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
+  if (event.type === 'project-created') {
+    if (world.projects.has(event.project)) throw new Error(`the project ${event.project} is created twice`);
+    world.projects.set(event.project, {
+      settings: event.data,
+      members: new Map(),
+      defaultStrategies: new Map(),
+      groups: new Map(),
+      flags: new ProjectFlags(),
+      revision: stamp.id,
+      environmentsRevision: stamp.id,
+    });
+    world.memory.replace(null, event.data);
+    world.directory.revision = stamp.id;
+    return;
+  }
+  const project = world.projects.get(event.project);
+  if (project === undefined) throw new Error(`the event ${event.type} is about ${event.project}, no project`);
+  project.revision = stamp.id;
+  // The list of projects shows settings and numbers of members.
+  world.directory.revision = stamp.id;
+  changeProject(world, project, event, stamp);
+}
+
+function changeProject(
+  world: World,
+  project: ProjectState,
+  event: Exclude<ProjectEvent, { type: 'project-created' }>,
+  stamp: EventStamp,
+): void {
+  const { directory } = world;
+  switch (event.type) {
+    case 'project-updated':
+      return setSettings(world, project, event.data);
+    case 'project-deleted':
+      for (const record of project.flags.values()) {
+        directory.flagProjects.delete(record.flag.name);
+        dropFlag(world, project, record);
+      }
+      for (const name of [...project.defaultStrategies.keys()])
+        dropRecord(world, project.defaultStrategies, name);
+      for (const userId of [...project.members.keys()]) dropRecord(world, project.members, userId);
+      for (const groupId of [...project.groups.keys()]) dropRecord(world, project.groups, groupId);
+      world.memory.replace(project.settings, null);
+      forgetFavorite(world, 'projects', event.project);
+      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(world, event.project);
+      world.projects.delete(event.project);
+      world.served.dropProject(event.project);
+      world.unsettled.delete(project.flags);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-environment-added':
+      setProjectEnvironments(world, project, [...project.settings.environments, event.environment], stamp);
+      return;
+    case 'project-environment-removed':
+      setProjectEnvironments(
+        world,
+        project,
+        project.settings.environments.filter((name) => name !== event.environment),
+        stamp,
+      );
+      dropRecord(world, project.defaultStrategies, event.environment);
+      dropEnvironment({ world, project, stamp }, event.environment);
+      return;
+    case 'default-strategy-updated':
+      putRecord(world, project.defaultStrategies, event.environment, event.data);
+      return;
+    case 'features-imported':
+      return;
+    case 'project-favorited':
+    case 'project-unfavorited':
+      changeFavorite(world, {
+        userId: event.data.userId,
+        kind: 'projects',
+        name: event.project,
+        isMarked: event.type === 'project-favorited',
+      });
+      return;
+    case 'project-user-added':
+    case 'project-user-role-changed':
+      putRecord(world, project.members, event.data.userId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-group-added':
+    case 'project-group-role-changed':
+      putRecord(world, project.groups, event.data.groupId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-group-removed':
+      dropRecord(world, project.groups, event.preData.groupId);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-user-removed':
+      dropRecord(world, project.members, event.preData.userId);
+      directory.accessRevision = stamp.id;
+      return;
+    default:
+      throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
+  }
+}
+
+function setSettings(world: World, project: ProjectState, settings: ProjectSettings): void {
+  world.memory.replace(project.settings, settings);
+  project.settings = settings;
+}
+
+function setProjectEnvironments(
+  world: World,
+  project: ProjectState,
+  environments: readonly string[],
+  stamp: EventStamp,
+): void {
+  setSettings(world, project, { ...project.settings, environments, updatedAt: stamp.createdAt });
+  project.environmentsRevision = stamp.id;
+}
+
+/** Flags lose their configuration in the environment, so that adding the environment again starts from nothing. */
+function dropEnvironment(
+  { world, project, stamp }: { world: World; project: ProjectState; stamp: EventStamp },
+  environment: string,
+): void {
+  const { references, served, memory } = world;
+  references.dropEnvironment(project.settings.id, environment);
+  served.dropEnvironment(project.settings.id, environment);
+  project.flags.dropEnvironment({ environment, revision: stamp.id, memory });
+  world.unsettled.add(project.flags);
 }

@@ -5,7 +5,6 @@
  * `data` and `preData` are shown to users. What `apply` needs and no reader may see, such as the digest of a
  * token, is in `hidden`, which never leaves the journal.
  */
-
 import type { Invitation } from '../access/links.ts';
 import type { SignIn } from '../access/sessions.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
@@ -296,4 +295,16 @@ export interface EventStamp {
 
 export function isKindEvent(event: DomainEvent): event is KindEvent {
   return EFFECTS.has(event.type);
+}
+
+/** A change as the journal remembers it; `hidden` is what replay needs and no reader of events may see. */
+export interface RecordedEvent {
+  readonly type: string;
+  readonly project: string | null;
+  readonly featureName: string | null;
+  readonly environment: string | null;
+  readonly data: unknown;
+  readonly preData: unknown;
+  readonly tags?: readonly { readonly type: string; readonly value: string }[];
+  readonly hidden?: unknown;
 }

@@ -1,5 +1,4 @@
 /** Settings of the service that were changed through the interface, each under an id of its own. */
-import type { FrontendSetting } from './frontend-origins.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
 export const MAINTENANCE_SETTING_ID = 'maintenance';
@@ -31,4 +30,32 @@ export function refuseInMaintenance(settings: Settings): Refusal | null {
     'ServiceUnavailableError',
     'The server is in maintenance, so nothing is changed. An Admin ends it by POST /maintenance with { "enabled": false }.',
   );
+}
+
+// The origins of pages that may call the surfaces for pages: as the operator configured them, until they are set through the
+// interface, which then counts (docs/specification/surfaces.md#what-pages-get).
+
+/** Any origin. */
+export const ANY_ORIGIN = '*';
+
+export const FRONTEND_SETTING_ID = 'frontend';
+
+interface FrontendSetting {
+  readonly id: typeof FRONTEND_SETTING_ID;
+  readonly frontendApiOrigins: readonly string[];
+}
+
+/** Describes an origin in messages. */
+export const ORIGIN_PHRASE = 'an origin such as https://shop.example, or *';
+
+export function isOrigin(text: string): boolean {
+  return text === ANY_ORIGIN || /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/.test(text);
+}
+
+/** `configured`: those that count while none were set. */
+export function frontendOrigins(
+  setting: FrontendSetting | undefined,
+  configured: readonly string[],
+): readonly string[] {
+  return setting?.frontendApiOrigins ?? configured;
 }

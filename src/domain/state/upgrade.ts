@@ -11,9 +11,67 @@
  * what its version held, and changes neither the id, the author nor the time of an event. What `apply` does with the
  * same event is another matter, see replay-rules.ts.
  */
-import { withAddedFields } from './added-fields.ts';
-import type { RecordedEvent } from './recorded-event.ts';
-import type { UpgradeStep } from './upgrade-step.ts';
+import { ADDED_FIELDS, type AddedField } from '../flags/metadata.ts';
+import type { RecordedEvent } from './events.ts';
+
+// The steps of the upgrade that give older flags the metadata that later releases added. They follow from the table
+// (flags/metadata.ts), whose rows say where a field came in and what older flags have in its place.
+
+/** The events whose data holds a flag's metadata. */
+export const METADATA_EVENT_TYPES = [
+  'feature-created',
+  'feature-metadata-updated',
+  'feature-deleted',
+] as const;
+
+/** The written steps, with those of added fields: one for each content version. */
+export function withAddedFields(
+  written: readonly UpgradeStep[],
+  added: readonly AddedField[] = ADDED_FIELDS,
+): readonly UpgradeStep[] {
+  const newest = Math.max(1 + written.length, ...added.map(({ contentVersion }) => contentVersion));
+  return Array.from({ length: newest - 1 }, (_, index) => {
+    const step = written[index];
+    const fields = added.filter(({ contentVersion }) => contentVersion === index + 2);
+    if (fields.length > 0) return withFields(step, fields);
+    if (step !== undefined) return step;
+    throw new Error(
+      `no step leads to the content version ${index + 2}, and no field of flags came in with it`,
+    );
+  });
+}
+
+/** Adds fields to what the step itself makes of older content. */
+function withFields(step: UpgradeStep | undefined, added: readonly AddedField[]): UpgradeStep {
+  const fields = Object.fromEntries(added.map(({ field, older }) => [field, older]));
+  return {
+    reason: [step?.reason, `Flags have got: ${Object.keys(fields).join(', ')}.`].join(' ').trim(),
+    release: [...new Set(added.map(({ release }) => release))].join(', '),
+    event: (event) => eventWith(step?.event?.(event) ?? event, fields),
+    record: (section, record) => {
+      const before = step?.record === undefined ? record : step.record(section, record);
+      if (section !== 'flags') return before;
+      const held = before as { readonly flag: object };
+      return { ...held, flag: { ...held.flag, ...fields } };
+    },
+  };
+}
+
+const METADATA_EVENTS: ReadonlySet<string> = new Set(METADATA_EVENT_TYPES);
+
+function eventWith(event: RecordedEvent, fields: object): RecordedEvent {
+  if (event.type === 'feature-project-change') return { ...event, hidden: hiddenWith(event.hidden, fields) };
+  if (!METADATA_EVENTS.has(event.type)) return event;
+  return { ...event, data: dataWith(event.data, fields), preData: dataWith(event.preData, fields) };
+}
+
+const dataWith = (data: unknown, fields: object): unknown => (data === null ? null : { ...data, ...fields });
+
+/** A flag that moves is recorded whole. */
+function hiddenWith(hidden: unknown, fields: object): unknown {
+  const { flag, ...rest } = (hidden ?? {}) as { readonly flag?: object };
+  return flag === undefined ? hidden : { ...rest, flag: { ...flag, ...fields } };
+}
 
 /** The first step leads from version 1 to version 2, and so on. Version 1 is the content of release 0.1.0. */
 const WRITTEN_STEPS: readonly UpgradeStep[] = [
@@ -52,3 +110,15 @@ export function changesEvents(contentVersion: number): boolean {
 }
 
 const stepsFrom = (contentVersion: number): readonly UpgradeStep[] => UPGRADE_STEPS.slice(contentVersion - 1);
+
+/** One step of an upgrade, from a content version to the next (upgrade.ts). */
+export interface UpgradeStep {
+  /** The change and its reason. */
+  readonly reason: string;
+  /** The first release whose events and records are of the version that the step leads to. */
+  readonly release: string;
+  /** Absent where the step changes no event. */
+  event?(event: RecordedEvent): RecordedEvent;
+  /** Absent where the step changes no record. */
+  record?(section: string, record: unknown): unknown;
+}

@@ -2,7 +2,7 @@
  * The description of the interface: an OpenAPI 3.1 document made of the surfaces, their tables of routes and the
  * schemas that check requests, so that it cannot say anything else than what the server does.
  */
-
+import assert from 'node:assert/strict';
 import {
   DEFAULT_GROWTH_LIMITS,
   GROWTH_LIMIT_NAMES,
@@ -10,13 +10,17 @@ import {
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
-import type { PlainDescription } from '../serving/route.ts';
+import type { PlainDescription, Route } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
-import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
-import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
-import { operationOf, plainOperationOf } from './operations.ts';
-import { HEADER_PARAMETERS } from './parameters.ts';
-import { tagsOf } from './tags.ts';
+import { type ComponentSchemas, componentSchemas, type JsonSchema } from './component-schemas.ts';
+import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
+import { errorResponses, errorsOf, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
+import { FLAG_EXAMPLES, TRANSFER_EXAMPLES } from './flag-examples.ts';
+import { HEADER_PARAMETERS, honoursIfNoneMatch, parametersOf } from './parameters.ts';
+import { PLAYGROUND_EXAMPLES } from './playground-examples.ts';
+import { REPORT_EXAMPLES } from './report-examples.ts';
+import { TARGETING_EXAMPLES } from './targeting-examples.ts';
+import { CLIENT_EXAMPLES, FRONTEND_EXAMPLES, USAGE_EXAMPLES } from './usage-examples.ts';
 
 export interface DescriptionOptions {
   /** Their routes are described, except plain ones that say nothing of themselves. */
@@ -136,4 +140,157 @@ function pathsOf(
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(operation, schemas) };
   }
   return paths;
+}
+
+// The headings under which the description lists operations.
+
+const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
+  ['API tokens', 'Tokens of applications and scripts.'],
+  ['Archive', 'Flags that are out of use, and changes of many flags at once.'],
+  ['Client', 'Flags for server-side SDKs, and what these report.'],
+  ['Context', 'Fields of the context that constraints compare.'],
+  ['Dependencies', 'Flags that count only while another flag is on.'],
+  ['Edge', 'For Unleash Edge.'],
+  ['Environments', 'Where applications run, such as development and production.'],
+  ['Events', 'What has changed, when, and by whom.'],
+  ['Export and import', 'Flags in a file, to take them to another environment, project or service.'],
+  ['Favorites', 'What users mark to find it again.'],
+  ['Features', 'Flags: to create, read, change, clone, archive and roll back.'],
+  ['Frontend', 'Flags for SDKs in browsers and phones, evaluated here.'],
+  ['Instance', 'Figures of the running server.'],
+  ['OpenFeature', 'Flags for OpenFeature clients, by the OpenFeature Remote Evaluation Protocol.'],
+  ['Personal tokens', 'Tokens of users.'],
+  ['Playground', 'What flags would be for a context, and why.'],
+  ['Probes', 'Whether the server runs, is ready, and what it measures.'],
+  ['Projects', 'Groups of flags with members of their own.'],
+  ['Segments', 'Constraints that strategies of many flags share.'],
+  ['Service accounts', 'Programs with a name, a role and memberships of their own, and their tokens.'],
+  ['Sessions', 'Signing in to the pages, and out of them.'],
+  ['Strategies', 'Who gets a flag in an environment, and the types of strategies.'],
+  ['Tags', 'Labels of flags.'],
+  ['Usage', 'What applications report: which flags they evaluate, and how often.'],
+  ['Users', 'People, their roles and their rights.'],
+  ['Variants', 'Values that a flag has for different shares of users.'],
+]);
+
+/** Each of the names once, with what it stands for. */
+function tagsOf(names: readonly string[]): { readonly name: string; readonly description: string }[] {
+  return [...new Set(names)].map((name) => {
+    const description = DESCRIPTIONS.get(name);
+    assert(description !== undefined, `the tag ${name} has no description in tags.ts`);
+    return { name, description };
+  });
+}
+
+// One operation of the description: what its route says, in OpenAPI's words.
+
+function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
+  const { surface, route } = operation;
+  const whoMay = surface.access?.whoMay(route) ?? 'Everybody, without a token.';
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: `Who may: ${whoMay}`,
+    parameters: parametersOf(route),
+    ...requestBodyOf(route, schemas),
+    responses: { ...successOf(route, schemas), ...notModifiedOf(route), ...errorsOf(operation) },
+  };
+}
+
+/** A probe or the metrics page: everybody may ask, unless the statuses say otherwise. */
+function plainOperationOf(described: PlainDescription): OpenApiObject {
+  const { operationId, tag, summary, contentType, statuses } = described;
+  const content = { [contentType]: { schema: { type: contentType.endsWith('json') ? 'object' : 'string' } } };
+  const responses = Object.entries(statuses).map(([status, description]) => [
+    status,
+    { description, content },
+  ]);
+  return { operationId, tags: [tag], summary, security: [{}], responses: Object.fromEntries(responses) };
+}
+
+function requestBodyOf(
+  { operationId, body, bodyIsOptional }: Route,
+  schemas: ComponentSchemas,
+): OpenApiObject {
+  if (body === undefined) return {};
+  const schema = schemas.ofBody(body);
+  return {
+    requestBody: {
+      required: bodyIsOptional !== true,
+      content: json(schema, exampleOf(operationId, 'body', schema)),
+    },
+  };
+}
+
+function successOf({ operationId, success, kind }: Route, schemas: ComponentSchemas): OpenApiObject {
+  const status = String(success.status);
+  if (kind === 'stream') return { [status]: EVENT_STREAM };
+  if (success.text !== undefined)
+    return {
+      [status]: {
+        description: 'The requested data.',
+        content: { [success.text]: { schema: { type: 'string' } } },
+      },
+    };
+  if (success.schema === null) return { [status]: { description: 'Done.' } };
+  const schema = schemas.ofResponse(success.schema);
+  const description = kind === 'read' ? 'The requested data.' : 'Done.';
+  return { [status]: { description, content: json(schema, exampleOf(operationId, 'response', schema)) } };
+}
+
+const EVENT_STREAM: OpenApiObject = {
+  description:
+    'Events as they happen, until the client, the server or the end of the token closes the connection.',
+  content: { 'text/event-stream': { schema: { type: 'string' } } },
+};
+
+function notModifiedOf(route: Route): OpenApiObject {
+  return honoursIfNoneMatch(route) ? { '304': { $ref: '#/components/responses/NotModified' } } : {};
+}
+
+function json(schema: JsonSchema, example: unknown): OpenApiObject {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+}
+
+// Examples, one for each component, so that every use of a component shows the same. They tell one story: the flag
+// `checkout-redesign` of the project `default`. The tests hold each one against its schema.
+
+/** By the name of the component. */
+export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
+  ...FLAG_EXAMPLES,
+  ...DIRECTORY_EXAMPLES,
+  ...CLIENT_EXAMPLES,
+  ...FRONTEND_EXAMPLES,
+  ...TARGETING_EXAMPLES,
+  ...PLAYGROUND_EXAMPLES,
+  ...USAGE_EXAMPLES,
+  ...REPORT_EXAMPLES,
+  ...TRANSFER_EXAMPLES,
+};
+
+const ADD_VARIANT = [
+  { op: 'add', path: '/0', value: { name: 'one-page', weight: 1000, weightType: 'variable' } },
+];
+
+/** Where a component's example would not fit the operation, or there is no component. By operation id. */
+const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly response?: unknown }>> =
+  {
+    checkDependenciesExist: { response: true },
+    listParentVariantOptions: { response: ['one-page', 'classic'] },
+    listParentOptions: { response: ['new-payment-provider'] },
+    patchEnvironmentsFeatureVariants: { body: ADD_VARIANT },
+    patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: 50 }] },
+    patchFeatureVariants: { body: ADD_VARIANT },
+  };
+
+function exampleOf(operationId: string, side: 'body' | 'response', schema: JsonSchema): unknown {
+  return OPERATION_EXAMPLES[operationId]?.[side] ?? ofSchema(schema);
+}
+
+function ofSchema(schema: JsonSchema): unknown {
+  const { $ref, items } = schema as { readonly $ref?: string; readonly items?: JsonSchema };
+  if ($ref !== undefined) return COMPONENT_EXAMPLES[$ref.slice($ref.lastIndexOf('/') + 1)];
+  const item = items === undefined ? undefined : ofSchema(items);
+  return item === undefined ? undefined : [item];
 }

@@ -1,7 +1,5 @@
 /** Examples of what belongs to flags: flags, strategies, variants, events. By the name of the component. */
-
-import { INITIAL_METADATA } from '../../domain/flags/metadata.ts';
-import { listedMetadata } from '../../domain/flags/metadata-changes.ts';
+import { INITIAL_METADATA, listedMetadata } from '../../domain/flags/metadata.ts';
 
 export const AT = '2024-05-01T09:30:00.000Z';
 
@@ -233,5 +231,83 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
     children: [],
     dependencies: [],
     tags: [{ type: 'simple', value: 'checkout' }],
+  },
+};
+
+/** Examples of exports and imports of flags. By the name of the component. */
+
+const EXPORTED_FLAG = 'checkout-redesign';
+
+const EXPORTED_STRATEGY = {
+  name: 'flexibleRollout',
+  title: null,
+  disabled: false,
+  constraints: [],
+  parameters: { rollout: '50', groupId: EXPORTED_FLAG, stickiness: 'default' },
+  variants: [],
+  segments: [1],
+};
+
+const FLAG_EXPORT = {
+  features: [
+    {
+      name: EXPORTED_FLAG,
+      description: 'The checkout on one page.',
+      type: 'release',
+      stale: false,
+      impressionData: false,
+      links: [],
+      project: 'default',
+      archived: false,
+    },
+  ],
+  featureStrategies: [
+    {
+      id: '6a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d',
+      ...EXPORTED_STRATEGY,
+      sortOrder: 0,
+      featureName: EXPORTED_FLAG,
+    },
+  ],
+  featureEnvironments: [
+    {
+      name: EXPORTED_FLAG,
+      featureName: EXPORTED_FLAG,
+      environment: 'development',
+      enabled: true,
+      variants: [],
+    },
+  ],
+  contextFields: [],
+  featureTags: [{ featureName: EXPORTED_FLAG, tagType: 'simple', tagValue: 'checkout' }],
+  segments: [{ id: 1, name: 'Nordic customers' }],
+  tagTypes: [{ name: 'simple', description: 'Tags without a type of their own.', icon: '#', color: null }],
+  dependencies: [],
+};
+
+export const TRANSFER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  ExportQuery: { environment: 'development', features: [EXPORTED_FLAG] },
+  FlagExport: FLAG_EXPORT,
+  ImportFlags: {
+    project: 'default',
+    environment: 'production',
+    data: {
+      features: [{ name: EXPORTED_FLAG, description: 'The checkout on one page.' }],
+      featureStrategies: [{ ...EXPORTED_STRATEGY, featureName: EXPORTED_FLAG }],
+      featureEnvironments: [
+        { name: EXPORTED_FLAG, featureName: EXPORTED_FLAG, enabled: false, variants: [] },
+      ],
+      segments: [{ id: 1, name: 'Nordic customers' }],
+    },
+  },
+  ImportCheck: {
+    errors: [
+      {
+        message: 'There are no segments of these names that strategies of the project may use.',
+        affectedItems: ['Nordic customers'],
+      },
+    ],
+    warnings: [],
+    permissions: [],
   },
 };

@@ -6,8 +6,14 @@ import * as v from 'valibot';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import { DisplayNameSchema, EmailSchema, UsernameSchema } from '../admin/requests/bodies.ts';
-import { hashed, NewPasswordSchema, PasswordBody } from '../admin/requests/passwords.ts';
+import {
+  DisplayNameSchema,
+  EmailSchema,
+  hashed,
+  NewPasswordSchema,
+  PasswordBody,
+  UsernameSchema,
+} from '../admin/requests/bodies.ts';
 import { InvitedUserSchema, LinkUserSchema } from '../admin/schemas/access-schemas.ts';
 import { foundUserView, roleView } from '../admin/views/access-views.ts';
 import { recorded, settledResponse } from '../admin/views/responses.ts';

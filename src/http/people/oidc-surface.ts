@@ -7,7 +7,7 @@
  * The second half is a write, so in a cluster the node that leads does all of it. It is a navigation: what goes wrong sends
  * the browser to the sign-in page, which says so in words of its own.
  */
-
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import {
   refuseSignIn,
   type SignInByProvider,
@@ -21,9 +21,13 @@ import { EMPTY_HEADERS } from '../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 import type { HttpResponse } from '../transport/transport.ts';
-import { AttemptCookie } from './attempt-cookie.ts';
-import type { OidcSettings } from './oidc-settings.ts';
-import { type Attempt, type Provider, ProviderError, type SignInProblem } from './provider.ts';
+import {
+  type Attempt,
+  type OidcSettings,
+  type Provider,
+  ProviderError,
+  type SignInProblem,
+} from './provider.ts';
 import { NO_SESSION, type SessionStart } from './session-start.ts';
 
 export const LOGIN_PATH = '/auth/oidc/login';
@@ -198,4 +202,89 @@ class SignInByOidc {
 function redirect(status: 302 | 303, to: string, cookies: readonly string[]): HttpResponse {
   const headers = ['location', to, ...cookies.flatMap((cookie) => ['set-cookie', cookie])];
   return { status, headers: EMPTY_HEADERS.with(...headers), body: null };
+}
+
+// The cookie that a browser keeps from the first half of a sign-in to the second. It comes back with a navigation from the
+// provider, which is another site, so it is SameSite=Lax.
+
+const NAME = 'flagstaff_sign_in';
+
+/** People look for their second factor. */
+const LIFETIME_SECONDS = 600;
+
+class AttemptCookie<T extends object> {
+  readonly #seal: Seal;
+  readonly #name: string;
+  readonly #attributes: string;
+  readonly #pattern: RegExp;
+
+  constructor(
+    secret: string,
+    { basePath, isSecure }: { readonly basePath: string; readonly isSecure: boolean },
+  ) {
+    this.#seal = new Seal(secret);
+    this.#name = isSecure ? `__Host-${NAME}${basePath.replaceAll('/', '.')}` : NAME;
+    const scope = isSecure ? '; Path=/; Secure' : `; Path=${basePath}/`;
+    this.#attributes = `${scope}; HttpOnly; SameSite=Lax`;
+    this.#pattern = new RegExp(`(?:^|;\\s*)${this.#name.replaceAll('.', '\\.')}=([\\w-]{1,3000})(?:;|$)`);
+  }
+
+  /** The header Set-Cookie. */
+  begin(kept: T, nowMs: number): string {
+    const sealed = this.#seal.seal(kept, nowMs + LIFETIME_SECONDS * 1000);
+    return `${this.#name}=${sealed}${this.#attributes}; Max-Age=${LIFETIME_SECONDS}`;
+  }
+
+  /** What it holds, by the header Cookie; null without a good one. */
+  read(cookie: string, nowMs: number): T | null {
+    const sealed = this.#pattern.exec(cookie)?.[1];
+    return sealed === undefined ? null : (this.#seal.open(sealed, nowMs) as T | null);
+  }
+
+  end(): string {
+    return `${this.#name}=${this.#attributes}; Max-Age=0`;
+  }
+}
+
+// Values that a browser keeps for the server and can neither read nor change: AES-256-GCM under a key that is derived from the
+// client's secret, which all nodes of a cluster have. A value names the moment at which it is over.
+
+const ALGORITHM = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+export class Seal {
+  readonly #key: Uint8Array;
+
+  constructor(secret: string) {
+    this.#key = new Uint8Array(hkdfSync('sha256', secret, '', 'flagstaff sign-in', KEY_BYTES));
+  }
+
+  seal(value: object, untilMs: number): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#key, iv);
+    const text = JSON.stringify({ untilMs, value });
+    return Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]).toString(
+      'base64url',
+    );
+  }
+
+  /** Null for what was not sealed here, was changed, or is over. */
+  open(sealed: string, nowMs: number): unknown {
+    const bytes = Buffer.from(sealed, 'base64url');
+    if (bytes.length < IV_BYTES + TAG_BYTES) return null;
+    const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, IV_BYTES));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const text = Buffer.concat([
+        decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)),
+        decipher.final(),
+      ]).toString();
+      const { untilMs, value } = JSON.parse(text) as { untilMs: number; value: unknown };
+      return untilMs > nowMs ? value : null;
+    } catch {
+      return null;
+    }
+  }
 }

@@ -8,8 +8,6 @@
  */
 import type * as Client from 'openid-client';
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
-import { boundedFetch } from './bounded-fetch.ts';
-import type { OidcSettings } from './oidc-settings.ts';
 
 /** Why nobody was signed in; the sign-in page has a sentence for each (web/console/views/sign-in.js). */
 export type SignInProblem = 'unreachable' | 'denied' | 'expired' | 'failed' | 'busy' | 'refused' | 'taken';
@@ -247,4 +245,46 @@ function groupsIn(said: unknown): readonly string[] {
   return list
     .filter((one): one is string => typeof one === 'string' && one !== '' && one.length <= TEXT_LENGTH_MAX)
     .slice(0, GROUPS_MAX);
+}
+
+// `fetch` for a server that is trusted with identities, and not with this server's memory.
+
+/** Bytes of a reply. The largest, keys and the provider's description, have some tens of KiB. */
+export const REPLY_BYTES_MAX = 1024 * 1024;
+
+/** Rejects once a reply is longer. Redirects are not followed: an endpoint stands where its provider says. */
+async function boundedFetch(url: string, options: object): Promise<Response> {
+  const response = await fetch(url, options as RequestInit);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > REPLY_BYTES_MAX) {
+      throw new Error(`the reply from ${new URL(url).origin} is longer than ${REPLY_BYTES_MAX} bytes`);
+    }
+    pieces.push(piece);
+  }
+  const { status, statusText, headers } = response;
+  const isBodiless = [101, 204, 205, 304].includes(status);
+  return new Response(isBodiless ? null : Buffer.concat(pieces), { status, statusText, headers });
+}
+
+/** What the operator says of the provider of OpenID Connect (src/start/oidc-config.ts reads it from the environment). */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where browsers reach this server: an origin, such as `https://flags.example`. */
+  readonly origin: string;
+  readonly scopes: string;
+  /** The claim that lists a user's groups. */
+  readonly groupsClaim: string;
+  /** Pairs of a group and the name of a root role; the first that applies does. Empty: groups decide nothing about root roles. */
+  readonly roles: readonly (readonly [group: string, role: string])[];
+  /** The root role of users whom no group gives one; null: they are turned away. */
+  readonly defaultRole: string | null;
+  /** Emails that the provider has verified, and subjects, of users who are Admins. */
+  readonly admins: readonly string[];
+  /** What the button says. */
+  readonly button: string;
 }

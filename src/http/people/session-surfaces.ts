@@ -5,14 +5,17 @@
  */
 import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
-import { notFound } from '../../domain/state/refusal.ts';
+import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import { KnownPasswordSchema } from '../admin/requests/bodies.ts';
+import { CompanionUserSchema } from '../admin/schemas/schemas.ts';
 import { adminSurface } from '../admin/surface.ts';
-import { type Caller, digestOf, secretIn } from '../serving/access.ts';
+import { companionUserView } from '../admin/views/views.ts';
+import { actorOf, type Caller, digestOf, secretIn } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
-import { EMPTY_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { EMPTY_HEADERS, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../serving/route.ts';
-import type { Surface, SurfaceAccess } from '../serving/surface.ts';
+import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { NO_SESSION, type SessionStart } from './session-start.ts';
 
@@ -161,4 +164,87 @@ function ownSessions({ directory }: World, owner: Owner): readonly Session[] {
 function cookieResponse(cookies: readonly string[]): HttpResponse {
   const headers = EMPTY_HEADERS.with(...cookies.flatMap((cookie) => ['set-cookie', cookie]));
   return { status: 204, headers, body: null };
+}
+
+// Tells the sign-in page how people can sign in, which it shows to everybody.
+
+const SignInsSchema = v.pipe(
+  v.object({
+    token: v.boolean(),
+    password: v.boolean(),
+    provider: v.nullable(v.object({ button: v.string(), path: v.string() })),
+  }),
+  v.title('SignIns'),
+);
+
+interface SignInsOffered {
+  /** Of the button that leads to the provider, and where it leads; null where there is none. */
+  readonly provider: { readonly button: string; readonly path: string } | null;
+  /** Whether nobody has to sign in. */
+  readonly areOpen: boolean;
+}
+
+export function offeredSurface({ provider, areOpen }: SignInsOffered): Surface {
+  const route = readRoute({
+    method: 'GET',
+    path: '/sign-ins',
+    operationId: 'getSignIns',
+    tag: 'Sessions',
+    summary: 'Say how people can sign in.',
+    permission: 'scope',
+    success: { status: 200, schema: SignInsSchema },
+    read: ({ world }) => ({
+      revision: world.directory.accessRevision,
+      response: jsonResponse(200, {
+        ...{ token: !areOpen, password: !areOpen && world.directory.passwords.size > 0, provider },
+      }),
+    }),
+  });
+  return { prefix: '/auth', access: null, errors: COMMON_ERRORS, routes: [route], description: null };
+}
+
+// Signing in with a username or email and a password, as clients of the Unleash Admin API do (docs/specification/rights.md#sessions).
+
+/** Longer than any username or email that is accepted. */
+const NAME_LENGTH_MAX = 1_000;
+const NAME_PHRASE = 'the username or the email of a user';
+
+const SignInBody = v.pipe(
+  v.object({
+    username: v.pipe(v.string(NAME_PHRASE), v.maxLength(NAME_LENGTH_MAX, NAME_PHRASE)),
+    password: KnownPasswordSchema,
+  }),
+  v.title('SignIn'),
+);
+
+export function passwordSurface(start: SessionStart): Surface {
+  const route = writeRoute({
+    method: 'POST',
+    path: '/simple/login',
+    operationId: 'login',
+    tag: 'Sessions',
+    summary: 'Begin a session with a username or email and a password.',
+    permission: 'scope',
+    body: SignInBody,
+    success: { status: 200, schema: CompanionUserSchema },
+    refusals: ['AuthenticationRequired', 'TooManyRequestsError'],
+    secretsInBody: ['password'],
+    command: async (context) => {
+      const { username, password } = context.body;
+      const address = context.remoteAddress();
+      const user = await context.passwords.signIn({ name: username, password, address });
+      if (isRefusal(user)) return user;
+      return start.command(context, { userId: user.id, tokenDigest: null, begunWith: 'password' });
+    },
+    actor: (world, command) => actorOf(world, command.type === 'begin-session' ? command.userId : null),
+    respond: (context, _, command) => {
+      const { world, usage } = context;
+      const user =
+        command.type === 'begin-session' ? world.directory.users.get(command.userId ?? 0) : undefined;
+      if (user === undefined) throw new Error('a session was begun for nobody');
+      const headers = JSON_HEADERS.with('set-cookie', start.cookie(context));
+      return { status: 200, headers, body: JSON.stringify(companionUserView(user, usage.signIns)) };
+    },
+  });
+  return { prefix: '/auth', access: FOR_ALL, errors: COMMON_ERRORS, routes: [route], description: null };
 }

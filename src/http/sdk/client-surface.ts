@@ -1,10 +1,319 @@
 /** What server-side SDKs and Unleash Edge ask for. */
+import * as v from 'valibot';
+import { ConstraintSchema } from '../../domain/flags/constraint.ts';
+import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
+import { VariantSchema } from '../../domain/flags/variant.ts';
+import { locateFlagAnywhere } from '../../domain/state/locate.ts';
+import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
+import { JSON_HEADERS, TaggedResponse, taggedResponse } from '../serving/json-response.ts';
+import {
+  type ReadResponse,
+  type RequestContext,
+  type Route,
+  readRoute,
+  type StreamRoute,
+} from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
-import { deltaRoute } from './client-delta.ts';
-import { clientFlagRoutes } from './client-flags.ts';
-import { streamingRoute } from './client-streaming.ts';
+import { type Answer, clientDocuments, refuseLargeDocument } from './documents/client-documents.ts';
+import {
+  clientQuery,
+  coversProject,
+  type Payer,
+  payerOf,
+  QUERY_PARAMETERS,
+} from './documents/client-query.ts';
+import type { EncodedBody } from './documents/encoded-body.ts';
 import { applicationReportRoutes, bulkReportRoutes } from './reports.ts';
+import { flagStreams } from './streams/flag-streams.ts';
+import type { QueryWatch } from './streams/query-watch.ts';
+import { EVENTS_HEAD, EVENTS_TAIL, type QueryWatches } from './streams/query-watches.ts';
+import { DELTA_FORMAT } from './streams/stream-format.ts';
+
+// The schemas of responses to SDKs (docs/specification/surfaces.md#what-applications-get).
+
+const SentVariantSchema = v.pipe(
+  v.object({
+    ...VariantSchema.entries,
+    weightType: v.picklist(['variable', 'fix']),
+    stickiness: v.string(),
+    overrides: v.exactOptional(v.array(v.object({ contextName: v.string(), values: v.array(v.string()) }))),
+  }),
+  v.title('Client variant'),
+);
+
+const SentConstraintSchema = v.pipe(
+  v.object({
+    ...ConstraintSchema.entries,
+    caseInsensitive: v.boolean(),
+    inverted: v.boolean(),
+    values: v.array(v.string()),
+  }),
+  v.title('Client constraint'),
+);
+
+const SentStrategySchema = v.pipe(
+  v.object({
+    name: v.string(),
+    title: v.exactOptional(v.string()),
+    sortOrder: v.number(),
+    constraints: v.array(SentConstraintSchema),
+    parameters: v.pipe(v.record(v.string(), v.string()), v.description('All values as texts.')),
+    variants: v.array(SentVariantSchema),
+    segments: v.pipe(
+      v.exactOptional(v.array(v.number())),
+      v.description('Ids of segments; only when there are any, and for clients that know them.'),
+    ),
+  }),
+  v.title('Client strategy'),
+);
+
+const ClientFlagSchema = v.pipe(
+  v.object({
+    name: v.string(),
+    type: v.picklist(FLAG_TYPES),
+    enabled: v.pipe(v.boolean(), v.description("In the token's environment.")),
+    project: v.string(),
+    stale: v.boolean(),
+    impressionData: v.boolean(),
+    description: v.nullable(v.string()),
+    strategies: v.pipe(v.array(SentStrategySchema), v.description('Without disabled ones.')),
+    variants: v.array(SentVariantSchema),
+    dependencies: v.exactOptional(
+      v.array(v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) })),
+    ),
+  }),
+  v.title('Client feature'),
+);
+
+const SentSegmentSchema = v.object({
+  id: v.number(),
+  name: v.string(),
+  constraints: v.array(SentConstraintSchema),
+});
+
+const ClientFlagsSchema = v.pipe(
+  v.object({
+    version: v.number(),
+    features: v.array(ClientFlagSchema),
+    query: v.object({
+      environment: v.string(),
+      inlineSegmentConstraints: v.boolean(),
+      project: v.exactOptional(v.array(v.string())),
+      namePrefix: v.exactOptional(v.string()),
+      tag: v.exactOptional(v.array(v.array(v.string()))),
+    }),
+    segments: v.exactOptional(v.array(SentSegmentSchema)),
+    meta: v.object({ etag: v.string(), queryHash: v.string() }),
+  }),
+  v.title('Client features'),
+);
+
+const EventIdSchema = v.pipe(v.number(), v.description('Of the event in the log that it comes from.'));
+
+const DeltaSchema = v.pipe(
+  v.object({
+    events: v.pipe(
+      v.array(
+        v.variant('type', [
+          v.object({
+            type: v.literal('hydration'),
+            eventId: EventIdSchema,
+            features: v.array(ClientFlagSchema),
+            segments: v.array(SentSegmentSchema),
+          }),
+          v.object({ type: v.literal('feature-updated'), eventId: EventIdSchema, feature: ClientFlagSchema }),
+          v.object({
+            type: v.literal('feature-removed'),
+            eventId: EventIdSchema,
+            featureName: v.string(),
+            project: v.string(),
+          }),
+          v.object({
+            type: v.literal('segment-updated'),
+            eventId: EventIdSchema,
+            segment: SentSegmentSchema,
+          }),
+          v.object({ type: v.literal('segment-removed'), eventId: EventIdSchema, segmentId: v.number() }),
+        ]),
+      ),
+      v.description('In this order. A hydration replaces everything that the client has.'),
+    ),
+  }),
+  v.title('Client delta'),
+);
+
+/** What has changed since a client asked last. */
+const deltaRoute = readRoute({
+  method: 'GET',
+  path: '/delta',
+  isPolled: true,
+  operationId: 'getClientDelta',
+  tag: 'Client',
+  summary:
+    'Read what has changed in the flags that the token covers since the response that If-None-Match names.',
+  permission: 'scope',
+  query: QUERY_PARAMETERS,
+  success: { status: 200, schema: DeltaSchema },
+  refusals: ['ValidationError', 'PayloadTooLargeError'],
+  read: (context) => {
+    const query = clientQuery(context, false);
+    if (isRefusal(query)) return query;
+    const refusal = refuseLargeDocument(context.world, query);
+    if (refusal !== null) return refusal;
+    const { watches } = flagStreams(context.engine);
+    const request: DeltaRequest = {
+      seenId: eventIdIn(context.header('if-none-match')),
+      acceptEncoding: context.header('accept-encoding'),
+    };
+    const payer = payerOf(query, context);
+    const found = watches.read(query, (watch) => responseTo(request, watches, watch, payer), payer);
+    return found instanceof Promise ? found.then((late) => late) : found;
+  },
+});
+
+interface DeltaRequest {
+  /** The newest event that the client has seen. */
+  readonly seenId: number;
+  readonly acceptEncoding: string;
+}
+
+/**
+ * All flags where it is not known what the client has missed. The tag is the id of the newest event that the response tells of, a
+ * number in quotes, because clients read it as one.
+ */
+function responseTo(
+  { seenId, acceptEncoding }: DeltaRequest,
+  watches: QueryWatches,
+  watch: QueryWatch,
+  payer: Payer | undefined,
+): ReadResponse | Promise<ReadResponse> {
+  const { newestId } = watch.log;
+  const missed = watch.log.since(seenId);
+  if (missed === null) return hydrated(newestId, watches.bodyOf(watch, payer), acceptEncoding);
+  const changes = Buffer.from(missed.map((update) => update.changes).join(','));
+  const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]));
+  return { revision: newestId, response: missed.length === 0 ? response.notModified : response };
+}
+
+async function hydrated(
+  revision: number,
+  body: EncodedBody | Promise<EncodedBody>,
+  acceptEncoding: string,
+): Promise<ReadResponse> {
+  const encoded = await body;
+  return { revision, response: await encoded.response(acceptEncoding) };
+}
+
+/** -1, which no client has seen, for what names no event. */
+function eventIdIn(ifNoneMatch: string): number {
+  const [, digits = '-1'] = /^(?:W\/)?"?([0-9]{1,15})"?$/.exec(ifNoneMatch) ?? [];
+  return Number(digits);
+}
+
+// The routes by which server-side SDKs, and Unleash Edge, read flags.
+
+function documentResponse(
+  document: Answer,
+  context: RequestContext<undefined>,
+): ReadResponse | Refusal | Promise<ReadResponse> {
+  if (isRefusal(document)) return document;
+  const { revision, encoded } = document;
+  const { forSdks } = context.streaming;
+  const response = encoded.response(context.header('accept-encoding'));
+  if (!(response instanceof Promise)) return { revision, response: forSdks ? hinting(response) : response };
+  return response.then((late) => ({ revision, response: forSdks ? hinting(late) : late }));
+}
+
+/** Tells SDKs that know the header to stream from now on. They do not use the body, and ignore the hint where streams fail. */
+function hinting(response: TaggedResponse): TaggedResponse {
+  let known = hintingResponses.get(response);
+  if (known === undefined) {
+    known = new TaggedResponse(
+      response.etag,
+      response.body,
+      response.headers.with('fetch-mode', 'streaming'),
+    );
+    hintingResponses.set(response, known);
+  }
+  return known;
+}
+
+const hintingResponses = new WeakMap<TaggedResponse, TaggedResponse>();
+
+const clientFlagRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/features',
+    operationId: 'getAllClientFeatures',
+    isPolled: true,
+    tag: 'Client',
+    summary: 'Read all flags that the token covers, as SDKs evaluate them.',
+    permission: 'scope',
+    query: QUERY_PARAMETERS,
+    success: { status: 200, schema: ClientFlagsSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) => {
+      const query = clientQuery(context);
+      if (isRefusal(query)) return query;
+      const { engine } = context;
+      const document = clientDocuments(engine).get(query, () => engine.lastId, payerOf(query, context));
+      if (!(document instanceof Promise)) return documentResponse(document, context);
+      return document.then((late) => documentResponse(late, context));
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/features/:featureName',
+    operationId: 'getClientFeature',
+    tag: 'Client',
+    summary: 'Read one flag that the token covers, as SDKs evaluate it.',
+    permission: 'scope',
+    success: { status: 200, schema: ClientFlagSchema },
+    refusals: ['NotFoundError'],
+    // Not by `locate`: what there is depends on what the token covers.
+    read: (context) => {
+      const query = clientQuery(context);
+      if (isRefusal(query)) return query;
+      const { engine, world, params } = context;
+      const located = locateFlagAnywhere(world, params.featureName);
+      const isThere =
+        !isRefusal(located) &&
+        located.record.flag.archivedAt === null &&
+        coversProject(query, located.project.settings.id);
+      if (!isThere) return notFound(`This token covers no flag "${params.featureName}".`);
+      const body = clientDocuments(engine).feature(query, located.record);
+      return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+    },
+  }),
+];
+
+/** The stream of changes, for server-side SDKs and Unleash Edge. */
+const streamingRoute: StreamRoute = {
+  kind: 'stream',
+  method: 'GET',
+  path: '/streaming',
+  operationId: 'streamClientFeatures',
+  tag: 'Client',
+  summary: 'Read all flags that the token covers, and hear of each change, as server-sent events.',
+  permission: 'scope',
+  query: QUERY_PARAMETERS,
+  success: { status: 200, schema: null },
+  refusals: ['ValidationError', 'PayloadTooLargeError', 'ServiceUnavailableError'],
+  open: (context) => {
+    const query = clientQuery(context, false);
+    if (isRefusal(query)) return query;
+    const refusal = refuseLargeDocument(context.world, query);
+    if (refusal !== null) return refusal;
+    return flagStreams(context.engine).open({
+      query,
+      format: DELTA_FORMAT,
+      token: context.caller.token,
+      lastEventId: context.header('last-event-id'),
+      payer: payerOf(query, context),
+    });
+  },
+};
 
 export const clientSurface: Surface = {
   prefix: '/api/client',

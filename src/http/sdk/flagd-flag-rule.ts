@@ -2,14 +2,12 @@
  * For whom a flag is on, as a condition of flagd; left out where that would not be the same people. flagd chooses shares of users by a
  * hash of its own, so a rollout to some percent, or one of several variants, would give its users something else than SDKs give them.
  */
-
+import type { ConstraintSource } from '../../domain/evaluation/constraint-test.ts';
 import { parameterReader } from '../../domain/evaluation/parameters.ts';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { compileKind } from '../../domain/evaluation/strategy-kind.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
-import { all, any, leaveOut, not, type Translated } from './flagd-condition.ts';
-import { constraintRule, fieldRule, ifGiven, isOneOf, USER } from './flagd-constraint-rule.ts';
 
 /** What a flag is translated from, beside itself. */
 export interface RuleScope {
@@ -80,4 +78,160 @@ function rolloutRule(
   return field === null
     ? leaveOut('it is sticky on a field whose name flagd cannot read')
     : ifGiven(field, { '!==': [field, ''] });
+}
+
+// Conditions in the language of flagd's targeting, which is JSONLogic with some operations more. What can be decided when the
+// condition is made is a boolean and never a rule.
+
+/** An operation with its arguments, as JSON. */
+type Rule = Readonly<Record<string, unknown>>;
+
+type Condition = boolean | Rule;
+
+/** Why something cannot be said to flagd exactly, in a few words. */
+interface LeftOut {
+  readonly leftOut: string;
+}
+
+type Translated = Condition | LeftOut;
+
+export function isLeftOut(translated: Translated): translated is LeftOut {
+  return typeof translated === 'object' && Object.hasOwn(translated, 'leftOut');
+}
+
+function leaveOut(reason: string): LeftOut {
+  return { leftOut: reason };
+}
+
+/** Whatever is left out does not matter where another part never holds. */
+function all(parts: readonly Translated[]): Translated {
+  return combined(parts, 'and', false);
+}
+
+/** Whatever is left out does not matter where another part always holds. */
+function any(parts: readonly Translated[]): Translated {
+  return combined(parts, 'or', true);
+}
+
+function not(part: Translated): Translated {
+  if (typeof part === 'boolean') return !part;
+  return isLeftOut(part) ? part : { '!': [part] };
+}
+
+/** `decisive`: what decides the whole as soon as one part is it. */
+function combined(parts: readonly Translated[], operation: 'and' | 'or', decisive: boolean): Translated {
+  if (parts.includes(decisive)) return decisive;
+  const leftOut = parts.find(isLeftOut);
+  if (leftOut !== undefined) return leftOut;
+  const rules = parts.filter((part) => typeof part !== 'boolean');
+  if (rules.length === 0) return !decisive;
+  return rules.length === 1 ? rules[0]! : { [operation]: rules };
+}
+
+// Constraints as conditions of flagd. Context values are what they are there, and not always texts: a list of texts is compared
+// with numbers and booleans too, as the evaluation of this server does, which makes texts of them.
+
+const USER_ID = { var: 'userId' };
+
+/** Who an evaluation is for is `targetingKey` to OpenFeature, as long as the application names no user. */
+const USER: Rule = { if: [{ '===': [USER_ID, null] }, { var: 'targetingKey' }, USER_ID] };
+
+/**
+ * Null for a field that flagd cannot name: it takes dots for steps into objects, has names of its own, and its evaluator in
+ * JavaScript finds what every object has.
+ */
+function fieldRule(name: string): Rule | null {
+  if (name === '' || name.includes('.') || name.startsWith('$flagd') || name in {}) return null;
+  return name === 'userId' ? USER : { var: name };
+}
+
+function constraintRule(constraint: ConstraintSource): Translated {
+  const translate = OPERATORS.get(constraint.operator);
+  // An unknown operator never holds, inverted or not, as in SDKs.
+  if (translate === undefined) return LEFT_OUT.get(constraint.operator) ?? false;
+  const translated = translate(constraint);
+  return constraint.inverted === true ? not(translated) : translated;
+}
+
+type Translate = (constraint: ConstraintSource) => Translated;
+
+const OPERATORS: ReadonlyMap<string, Translate> = new Map<string, Translate>([
+  ['IN', isIn],
+  ['NOT_IN', (constraint) => not(isIn(constraint))],
+  ['STR_STARTS_WITH', textOperator((field, part) => ({ starts_with: [field, part] }))],
+  ['STR_ENDS_WITH', textOperator((field, part) => ({ ends_with: [field, part] }))],
+  ['STR_CONTAINS', textOperator((field, part) => ({ in: [part, field] }))],
+  ['NUM_EQ', numberOperator('==')],
+  ['NUM_GT', numberOperator('>')],
+  ['NUM_GTE', numberOperator('>=')],
+  ['NUM_LT', numberOperator('<')],
+  ['NUM_LTE', numberOperator('<=')],
+  ['DATE_AFTER', dateOperator('>')],
+  ['DATE_BEFORE', dateOperator('<')],
+]);
+
+const VERSIONS = leaveOut('it compares versions, which flagd does by other rules');
+
+const LEFT_OUT: ReadonlyMap<string, Translated> = new Map([
+  ...['SEMVER_EQ', 'SEMVER_GT', 'SEMVER_GTE', 'SEMVER_LT', 'SEMVER_LTE'].map(
+    (one) => [one, VERSIONS] as const,
+  ),
+  ['REGEX', leaveOut('it compares with a pattern, which flagd has none of')],
+  ['IN_CIDR', leaveOut('it compares addresses, which flagd does not')],
+]);
+
+const NO_FIELD = leaveOut('it compares a field whose name flagd cannot read');
+
+/** The values as the evaluation takes them: empty ones match nothing, and spaces around the others do not count. */
+function valuesOf({ values = [] }: ConstraintSource): string[] {
+  return values.filter((value) => value !== '').map((value) => value.trim());
+}
+
+function isIn(constraint: ConstraintSource): Translated {
+  const field = fieldRule(constraint.contextName);
+  return field === null ? NO_FIELD : isOneOf(field, valuesOf(constraint));
+}
+
+/** Also for a number or a boolean that becomes one of the texts. */
+function isOneOf(field: Rule, texts: readonly string[]): Translated {
+  return texts.length === 0 ? false : { in: [field, texts.flatMap(withPrimitives)] };
+}
+
+function withPrimitives(text: string): (string | number | boolean)[] {
+  if (text === 'true' || text === 'false') return [text, text === 'true'];
+  const number = Number(text);
+  return Number.isFinite(number) && String(number) === text ? [text, number] : [text];
+}
+
+function textOperator(rule: (field: Rule, part: string) => Rule): Translate {
+  return (constraint) => {
+    const field = fieldRule(constraint.contextName);
+    if (field === null) return NO_FIELD;
+    if (constraint.caseInsensitive === true) {
+      return leaveOut('it compares texts in any case, which flagd does not');
+    }
+    return any(valuesOf(constraint).map((part) => ifGiven(field, rule(field, part))));
+  };
+}
+
+/** JSONLogic compares a missing field as 0 or as an error, depending on who evaluates. */
+const ifGiven = (field: Rule, rule: Rule): Rule => ({ and: [{ '!==': [field, null] }, rule] });
+
+function numberOperator(operation: string): Translate {
+  return ({ contextName, value }) => {
+    const field = fieldRule(contextName);
+    if (field === null) return NO_FIELD;
+    const limit = Number(value);
+    // Nothing compares with what is no number.
+    return Number.isFinite(limit) ? ifGiven(field, { [operation]: [field, limit] }) : false;
+  };
+}
+
+/** Compares the clock of flagd, which counts seconds, whatever field the constraint names, as the evaluation does. */
+function dateOperator(operation: '<' | '>'): Translate {
+  return ({ value }) => {
+    const limitMs = Date.parse(value ?? '');
+    if (Number.isNaN(limitMs)) return false;
+    return { [operation]: [{ var: '$flagd.timestamp' }, limitMs / 1000] };
+  };
 }

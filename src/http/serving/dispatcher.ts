@@ -21,11 +21,10 @@ import { readBody } from './request-body.ts';
 import { Context, type ContextSources } from './request-context.ts';
 import { type RefuseUnread, ResponseSender, type SenderOptions } from './response-sender.ts';
 import type { PlainRoute, ReadRoute, Route } from './route.ts';
-import { type Route as Compiled, compileRoutes, type RouteMatcher } from './route-matcher.ts';
+import { type Route as Compiled, compileRoutes, type RouteMatcher, unmatched } from './route-matcher.ts';
 import type { SessionCookies } from './session-cookie.ts';
 import { type Surface, surfaceInFull } from './surface.ts';
 import type { Tracer } from './tracer.ts';
-import { unmatched } from './unmatched.ts';
 import { worldSeenBy } from './visible-world.ts';
 import { WritePath } from './write-path.ts';
 

@@ -7,7 +7,7 @@ import type { Engine } from '../../actors/engine.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import type { Usage } from '../../actors/usage.ts';
-import type { ReplicaView } from '../../control/cluster-view.ts';
+import type { ReplicaView } from '../../control/control-protocol.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';

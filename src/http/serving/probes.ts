@@ -8,7 +8,7 @@ import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
-import type { ReplicaView } from '../../control/cluster-view.ts';
+import type { ReplicaView } from '../../control/control-protocol.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';

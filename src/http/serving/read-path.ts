@@ -1,13 +1,13 @@
 /** From a checked request to what it reads, once or as a stream; sent when all that it shows is durable (invariant 4). */
 import type { Engine } from '../../actors/engine.ts';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import { UNREAD_BYTES_MAX } from '../transport/transport-limits.ts';
 import { cacheOf } from './cache.ts';
 import type { Call } from './call.ts';
 import type { Coding } from './compressor.ts';
-import { isNotModified } from './conditional.ts';
+import { isNotModified } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';
-import { refuseTooLong } from './refuse-too-long.ts';
 import { ResponseCoder } from './response-coder.ts';
 import type { ResponseSender } from './response-sender.ts';
 import type { ReadResponse, ReadRoute, RequestContext, StreamOpening, StreamRoute } from './route.ts';
@@ -87,3 +87,22 @@ function unlessKnown(response: HttpResponse | TaggedResponse, request: Transport
     ? response.notModified
     : response;
 }
+
+// Refuses a response that could not arrive: what its client has not read yet would be more than all clients together may leave
+// unread, so the connection would be closed in its middle. A refusal before the first byte says what to ask for instead.
+
+/** Bytes of one response, as it is sent. */
+export const RESPONSE_BYTES_MAX = UNREAD_BYTES_MAX;
+
+export function refuseTooLong({ body }: Pick<HttpResponse, 'body'>): Refusal | null {
+  // A character takes three bytes at most, and most texts are short.
+  if (body === null || (typeof body === 'string' && body.length * 3 <= RESPONSE_BYTES_MAX)) return null;
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  if (bytes <= RESPONSE_BYTES_MAX) return null;
+  return refuse(
+    'PayloadTooLargeError',
+    `The response has ${mebibytes(bytes)} MiB; at most ${mebibytes(RESPONSE_BYTES_MAX)} MiB are sent at once. Send Accept-Encoding: gzip, or ask for less: /api/admin/search/features lists flags in pages (offset and limit), and documents for SDKs are narrowed by project, namePrefix and tag.`,
+  );
+}
+
+const mebibytes = (bytes: number): number => Math.ceil(bytes / 2 ** 20);

@@ -5,8 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequestHead } from '../transport/transport.ts';
-import { loggedPath } from './logged-path.ts';
-import { givenRequestId, traceFields } from './request-identity.ts';
 
 export interface ApiLog {
   error(fields: object, message: string): void;
@@ -94,4 +92,55 @@ function fieldsOf({ head, requestId, errorId }: ServedRequest): object {
   if (head === null) return ids;
   const { method, path } = head;
   return { ...ids, ...traceFields(head), method, path: loggedPath(path), address: head.remoteAddress() };
+}
+
+/**
+ * A path as logs may hold it. A client can name an API token by its secret in a path, and logs are kept longer and read
+ * by more people than secrets should be. So whatever follows `/api-tokens/`,
+ * `/invite/` and `/invite-link/tokens/`, and every segment that has the form of a
+ * token (docs/specification/rights.md#credentials), is left out, percent-encoded or not.
+ */
+const NAMED_TOKEN = /(\/(?:api-tokens|invite|invite-link\/tokens)\/)[^/]+/gi;
+const TOKEN_SEGMENT = /\/(?:[^/]*(?::|%3a)[^/]*(?:\.|%2e)|user(?::|%3a))[^/]+/gi;
+
+export function loggedPath(path: string): string {
+  return path.replace(NAMED_TOKEN, '$1…').replace(TOKEN_SEGMENT, '/…');
+}
+
+// Ids with which a request can be found again in the logs of clients, proxies and this server.
+
+/** What logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
+const REQUEST_ID_PATTERN = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
+
+/** The `X-Request-Id` that the request came with; empty without one that can be used. */
+function givenRequestId(head: TransportRequestHead): string {
+  const id = head.header('x-request-id');
+  return id !== '' && REQUEST_ID_PATTERN.test(id) ? id : '';
+}
+
+/** The form of the header `traceparent`: https://www.w3.org/TR/trace-context/#traceparent-header. */
+const TRACE_PARENT_PATTERN =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+
+interface TraceParent {
+  readonly traceId: string;
+  readonly parentId: string;
+  /** A byte; its lowest bit says that the caller records the trace. */
+  readonly flags: number;
+}
+
+/** The trace that the request belongs to; null without a good `traceparent`. */
+export function traceParent(head: TransportRequestHead): TraceParent | null {
+  const [, traceId, parentId, flags = ''] = TRACE_PARENT_PATTERN.exec(head.header('traceparent')) ?? [];
+  if (traceId === undefined || parentId === undefined) return null;
+  return { traceId, parentId, flags: Number.parseInt(flags, 16) };
+}
+
+/** The same for a line of the log. */
+function traceFields(head: TransportRequestHead): {
+  readonly traceId?: string;
+  readonly parentId?: string;
+} {
+  const parent = traceParent(head);
+  return parent === null ? {} : { traceId: parent.traceId, parentId: parent.parentId };
 }

@@ -7,13 +7,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { FRONTEND_SETTING_ID, frontendOrigins } from '../../domain/state/frontend-origins.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { settingOf } from '../../domain/state/settings.ts';
-import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
-import type { HttpResponse, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
+import { ANY_ORIGIN, FRONTEND_SETTING_ID, frontendOrigins, settingOf } from '../../domain/state/settings.ts';
+import { DataFolderError } from '../../persistence/disk/data-folder.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
+import type {
+  HttpResponse,
+  TransportOptions,
+  TransportRequest,
+  TransportRequestHead,
+} from '../transport/transport.ts';
 import { type Call, servedBy } from './call.ts';
-import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
 import {
   COMMON_ERRORS,
   errorOfFault,
@@ -210,4 +214,54 @@ export class ResponseSender {
     call.endedAt = this.#options.monotonicMs();
     call.meter.responded(status, call.endedAt - call.startedAt);
   }
+}
+
+// Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors
+// included, because a page that may not read an error cannot tell what went wrong.
+
+interface CrossOrigin {
+  /** The response to the question whether the request that follows may be made. */
+  preflight(request: TransportRequest): HttpResponse;
+  /** The response with the headers that let the page read it. */
+  allow(request: TransportRequestHead, response: HttpResponse): HttpResponse;
+}
+
+/** How long a browser may remember the response to a preflight request. */
+const PREFLIGHT_MAX_AGE_SECONDS = '86400';
+
+/** Names of headers, which a preflight response repeats. */
+const HEADER_NAMES_PATTERN = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}$/;
+
+/** `origins`: such as `https://shop.example`; `*` among them stands for every one. */
+function crossOriginOf(origins: readonly string[]): CrossOrigin {
+  const allowAny = origins.includes(ANY_ORIGIN);
+  const known = new Map(origins.map((origin) => [origin, headersFor(origin)]));
+  const forAny = allowAny ? headersFor(ANY_ORIGIN) : null;
+  return {
+    preflight: (request) => ({ status: 204, headers: preflightHeaders(request), body: null }),
+    allow: (request, { status, headers, body }) => ({
+      status,
+      headers: headers.and(forAny ?? known.get(request.header('origin')) ?? FOR_NOBODY),
+      body,
+    }),
+  };
+}
+
+/** A cache must not give one origin what was meant for another. */
+const FOR_NOBODY = ResponseHeaders.of('vary', 'Origin');
+
+function headersFor(origin: string): ResponseHeaders {
+  return FOR_NOBODY.with(
+    ...['access-control-allow-origin', origin],
+    ...['access-control-expose-headers', 'ETag, X-Request-Id'],
+  );
+}
+
+function preflightHeaders(request: TransportRequest): ResponseHeaders {
+  const asked = request.header('access-control-request-headers');
+  return ResponseHeaders.of(
+    ...['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
+    ...(HEADER_NAMES_PATTERN.test(asked) ? ['access-control-allow-headers', asked] : []),
+    ...['access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS],
+  );
 }

@@ -10,7 +10,9 @@
  * - Parameters are decoded once, after matching: a `%2F` is part of the value and never splits it.
  */
 import assert from 'node:assert/strict';
-import { decodeSegment } from './percent.ts';
+import { nearestName } from '../../domain/state/nearest-name.ts';
+import { notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { TransportRequestHead } from '../transport/transport.ts';
 
 export interface Route<T> {
   readonly method: string;
@@ -19,7 +21,7 @@ export interface Route<T> {
   readonly value: T;
 }
 
-export type RouteMatch<T> =
+type RouteMatch<T> =
   | {
       readonly kind: 'found';
       readonly found: T /** In the order of the pattern. */;
@@ -224,3 +226,103 @@ function segmentsOf(pattern: string): string[] {
   );
   return pattern.split('/').slice(1);
 }
+
+/**
+ * Percent-decoding of one path segment: exactly once, strictly. Bad hex, bytes that are not shortest-form UTF-8,
+ * and control characters (NUL above all) are refused rather than repaired, so that a name has one meaning.
+ */
+
+const CONTROL_PATTERN = /\p{Cc}/u;
+const PERCENT = 0x25;
+
+/** The decoded segment, or null when its encoding is bad. */
+function decodeSegment(raw: string): string | null {
+  let isEncoded = false;
+  // One loop instead of two searches: this runs for every parameter of every request.
+  for (let i = 0; i < raw.length; i += 1) {
+    const code = raw.charCodeAt(i);
+    // Undecoded, only visible ASCII may stand in a path. Other bytes must come percent-encoded.
+    if (code <= 0x20 || code >= 0x7f) return null;
+    isEncoded ||= code === PERCENT;
+  }
+  return isEncoded ? decode(raw) : raw;
+}
+
+function decode(raw: string): string | null {
+  try {
+    // Strict by specification: bad hex, overlong forms, surrogates and cut sequences all throw.
+    const decoded = decodeURIComponent(raw);
+    return CONTROL_PATTERN.test(decoded) ? null : decoded;
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
+
+// What is told where no route matches, and the headers that belong to it.
+
+/** Longer paths are not repeated whole. No route is as long. */
+const SHOWN_LENGTH_MAX = 200;
+
+/** Other spellings of a path that people mean: with or without a slash at the end, and with one slash for several. */
+function otherSpellings(path: string): readonly string[] {
+  const bare = path.replace(/\/{1,10}$/, '');
+  return [bare, `${bare}/`, bare.replaceAll(/\/{2,10}/g, '/')].filter((one) => one !== path && one !== '');
+}
+
+function shortened(path: string): string {
+  return path.length <= SHOWN_LENGTH_MAX ? path : `${path.slice(0, SHOWN_LENGTH_MAX)}…`;
+}
+
+interface KnownRoutes<T> {
+  readonly matcher: RouteMatcher<T>;
+  /** The paths of all routes, with their prefixes. */
+  readonly patterns: readonly string[];
+}
+
+export function unmatched<T>(
+  { method, path }: TransportRequestHead,
+  match: Exclude<RouteMatch<T>, { kind: 'found' }>,
+  known: KnownRoutes<T>,
+): [Refusal, (readonly string[])?] {
+  const named = shortened(path);
+  if (match.kind === 'not-found') {
+    const advice = path.length > SHOWN_LENGTH_MAX ? '' : nearestRoute(path, method, known);
+    return [notFound(`There is nothing at the path ${named}.${advice}`)];
+  }
+  if (match.kind === 'bad-encoding') {
+    return [refuse('ValidationError', `The path ${named} is not valid percent-encoded UTF-8.`)];
+  }
+  const allowed = match.allowed.join(', ');
+  const message = `The path ${named} does not support ${method}; it supports ${allowed}.`;
+  return [refuse('MethodNotAllowedError', message), ['allow', allowed]];
+}
+
+function nearestRoute<T>(path: string, method: string, { matcher, patterns }: KnownRoutes<T>): string {
+  const meant = otherSpellings(path).find((one) => matcher.match(method, one).kind === 'found');
+  if (meant !== undefined) return ` Did you mean "${meant}"?`;
+  const segments = path.split('/');
+  const misspelled = misspellings(segments, patterns);
+  for (let at = segments.length - 1; at > 0; at -= 1) {
+    const nearest = nearestName(segments[at]!, misspelled.get(at) ?? []);
+    if (nearest !== null) return ` Did you mean "${segments.with(at, nearest).join('/')}"?`;
+  }
+  return '';
+}
+
+/** By position: what would have to stand there for one of the patterns to match, if everything else stays. */
+function misspellings(segments: readonly string[], patterns: readonly string[]): Map<number, Set<string>> {
+  const found = new Map<number, Set<string>>();
+  for (const pattern of patterns) {
+    const expected = pattern.split('/');
+    if (expected.length !== segments.length) continue;
+    const differing = [...segments.keys()].filter((at) => !isAt(segments[at]!, expected[at]!));
+    const [at] = differing;
+    if (differing.length !== 1 || at === undefined || expected[at]!.startsWith(':')) continue;
+    found.set(at, (found.get(at) ?? new Set()).add(expected[at]!));
+  }
+  return found;
+}
+
+const isAt = (segment: string, expected: string): boolean =>
+  expected.startsWith(':') ? segment !== '' : segment === expected;

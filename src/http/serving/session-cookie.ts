@@ -4,7 +4,7 @@
  *
  * No page of another site can use it. Browsers send it with requests that pages of this site make only
  * (SameSite=Strict), and a change that carries it is refused where the browser does not say that a page of this very origin
- * made it (src/http/serving/cross-site.ts), since another port of the same host is the same site.
+ * made it (src/http/serving/caller-check.ts), since another port of the same host is the same site.
  *
  * Over HTTPS its name begins with `__Host-`. Browsers take such a cookie from this host alone, and never over plain HTTP, so
  * nobody on another host of the domain, or on the way, can plant one. It is for all paths then, so the name holds the path.

@@ -1,19 +1,27 @@
 /** From a checked request to the command that it is, into its mailbox, and to the response when its event is durable (invariant 3). */
+import { createHash } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
-import type { Outcome, Submission } from '../../actors/submission.ts';
+import type { Outcome, Retry, Submission } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
+import { segmentCost } from '../../domain/evaluation/segment-test.ts';
+import type { Constraint } from '../../domain/flags/constraint.ts';
+import { environmentOf } from '../../domain/flags/flag.ts';
+import { worstCost } from '../../domain/growth/refuse-growth.ts';
+import { shown } from '../../domain/json/issues.ts';
+import { findNamed } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { HttpResponse } from '../transport/transport.ts';
+import { bytesOf } from '../transport/response-body.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import { type Caller, secretIn } from './access.ts';
 import type { BoundRoute, Call } from './call.ts';
 import type { CallerCheck } from './caller-check.ts';
 import { type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
-import { flagPrecondition, recordPrecondition } from './conditional.ts';
-import { retryOf } from './idempotency.ts';
+import { flagPrecondition, recordPrecondition } from './etag.ts';
+import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
-import { type RuleWarning, ruleWarnings } from './rule-warnings.ts';
 import { partSeenBy, worldSeenBy } from './visible-world.ts';
 
 /** What the author of rules should hear of them. */
@@ -148,4 +156,158 @@ function withWarnings(response: HttpResponse, warnings: readonly RuleWarning[]):
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return { status, headers: headers.with(WARNINGS_HEADER, text), body };
+}
+
+// `Idempotency-Key` (docs/specification/common.md#idempotency-key): a write that is sent again because its response
+// was lost gets the first response and changes nothing twice, for 24 hours and across restarts. Only successes that
+// changed something are kept: a refusal changed nothing, and its cause may be gone.
+
+/** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Undefined without the header. `secretField`: what a response shows only once. `secretsInBody`: fields of the request's body
+ * that do not tell requests apart, because a digest of them could be guessed.
+ */
+function retryOf(
+  request: TransportRequest,
+  caller: Caller,
+  { secretField, secretsInBody = [] }: Pick<WriteRoute, 'secretField' | 'secretsInBody'>,
+): Retry<HttpResponse> | Refusal | undefined {
+  const header = request.header('idempotency-key');
+  if (header === '') return undefined;
+  if (!KEY_PATTERN.test(header)) {
+    return invalid(
+      'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+      '/headers/idempotency-key',
+    );
+  }
+  const target = request.query === '' ? request.path : `${request.path}?${request.query}`;
+  return {
+    key: sha256(JSON.stringify([...credentialsOf(request, caller), header])),
+    // Without a query it is the one that release 0.1.0 recorded, whose requests may be retried after an upgrade.
+    fingerprint: sha256(`${request.method} ${target}\n`, comparedBody(request.body, secretsInBody)),
+    toRemember: ({ status, body }) => ({
+      status,
+      body:
+        body === null
+          ? null
+          : withoutSecret(
+              typeof body === 'string' ? body : Buffer.from(bytesOf(body)).toString(),
+              secretField,
+            ),
+    }),
+    fromMemory: ({ status, body }) => ({
+      status,
+      headers: body === null ? EMPTY_HEADERS : JSON_HEADERS,
+      body,
+    }),
+  };
+}
+
+/** Credentials, and not the name of the caller, because two tokens may have the same name. Sessions come and go. */
+function credentialsOf(request: TransportRequest, { user, token }: Caller): readonly unknown[] {
+  const secret = secretIn(request.header('authorization'));
+  if (secret !== null || (user === null && token === null)) return [secret];
+  return ['session', user?.id ?? token?.digest];
+}
+
+/** The body has been read, so it is JSON. */
+function comparedBody(body: Uint8Array, secrets: readonly string[]): string | Uint8Array {
+  if (secrets.length === 0) return body;
+  const value = JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
+  return JSON.stringify({ ...value, ...Object.fromEntries(secrets.map((name) => [name, null])) });
+}
+
+function sha256(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** The body of a response without the secret in it. */
+function withoutSecret(body: string, secretField: WriteRoute['secretField']): string {
+  if (secretField === undefined) return body;
+  const shown = JSON.parse(body) as Record<string, unknown>;
+  for (const field of [secretField].flat()) if (field in shown) shown[field] = null;
+  return JSON.stringify(shown);
+}
+
+// What the author of rules should hear of them, though they are taken: fields that no application may know, values that are none of
+// the legal ones, and much time that an evaluation may take (docs/specification/strategies.md#warnings).
+
+interface RuleWarning {
+  /** JSON pointer below the strategy or the segment; '' for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A header has to hold them. */
+const RULE_WARNINGS_MAX = 5;
+
+/** The least cost that is told, in microseconds at worst: some slices of the event loop. */
+const TOLD_COST_MIN = 20_000;
+
+/** Warns of the rules that `events`, applied already, have put into the state. */
+function ruleWarnings(world: World, events: readonly DomainEvent[]): readonly RuleWarning[] {
+  const warnings: RuleWarning[] = [];
+  for (const event of events) {
+    if (warnings.length >= RULE_WARNINGS_MAX) break;
+    switch (event.type) {
+      case 'feature-strategy-add':
+      case 'feature-strategy-update':
+        warnings.push(...constraintWarnings(world, event.data.constraints));
+        warnings.push(...flagCostWarnings(world, event));
+        break;
+      case 'segment-created':
+      case 'segment-updated':
+        warnings.push(...constraintWarnings(world, event.data.constraints));
+        warnings.push(
+          ...costWarnings(`The segment ${shown(event.data.name)}`, segmentCost(event.data).worst),
+        );
+        break;
+      default:
+    }
+  }
+  return warnings.slice(0, RULE_WARNINGS_MAX);
+}
+
+function* constraintWarnings(world: World, constraints: readonly Constraint[]): Generator<RuleWarning, void> {
+  for (const [at, { contextName, operator, values }] of constraints.entries()) {
+    const field = findNamed(world, 'contextFields', contextName);
+    if (field === undefined) {
+      const message = `There is no context field ${shown(contextName)}: the constraint meets those contexts alone in which applications send it.`;
+      yield { path: `/constraints/${at}/contextName`, message };
+      continue;
+    }
+    if (field.legalValues.length === 0 || (operator !== 'IN' && operator !== 'NOT_IN')) continue;
+    const legal = new Set(field.legalValues.map(({ value }) => value));
+    const other = values.findIndex((value) => !legal.has(value));
+    if (other === -1) continue;
+    const message = `${shown(values[other])} is none of the legal values of the context field ${shown(contextName)}.`;
+    yield { path: `/constraints/${at}/values/${other}`, message };
+  }
+}
+
+function flagCostWarnings(
+  world: World,
+  {
+    project,
+    featureName,
+    environment,
+  }: { readonly project: string; readonly featureName: string; readonly environment: string },
+): readonly RuleWarning[] {
+  const flag = world.projects.get(project)?.flags.get(featureName)?.flag;
+  if (flag === undefined) return [];
+  const { strategies } = environmentOf(flag, environment);
+  const cost = strategies.reduce((sum, strategy) => sum + worstCost(world, strategy), 0);
+  return costWarnings(`The flag "${featureName}" in the environment "${environment}"`, cost);
+}
+
+function costWarnings(subject: string, cost: number): readonly RuleWarning[] {
+  if (cost < TOLD_COST_MIN) return [];
+  const milliseconds = Math.round(cost / 1_000);
+  return [
+    { path: '', message: `${subject} may take ${milliseconds} ms to evaluate for the longest context.` },
+  ];
 }

@@ -2,8 +2,8 @@
  * One request and its response, as far as both are the same on every engine. It is handled once, gets one response,
  * and ends at its deadline, whatever the handler does.
  */
-import { BodyBudget } from './body-budget.ts';
-import { BodyCollector, type BodyOwner } from './body-collector.ts';
+import { BlockList, isIP } from 'node:net';
+import { BodyBudget, BodyCollector, type BodyOwner } from './body-budget.ts';
 import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import type { ReceivedRequest, RequestRefusal } from './received-request.ts';
 import { BODIES_TOO_MANY, HANDLER_FAILED, NO_RESPONSE, TOO_SLOW } from './received-request.ts';
@@ -12,7 +12,6 @@ import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
 import { ENDED_STREAM } from './stream.ts';
 import type { HttpResponse, Responder, ResponseStream, StreamHead, TransportOptions } from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
-import { TrustedProxies } from './trusted-proxies.ts';
 import type { UnreadHolder } from './unread-bytes.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 
@@ -264,4 +263,53 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     this.server.log.error({ err: error, path: this.request.path }, 'A request handler failed.');
     this.refuse(HANDLER_FAILED, false);
   }
+}
+
+/**
+ * Where a request came from, as the proxies say it that the operator trusts (docs/operating.md#behind-a-tls-proxy). Each proxy appends
+ * the other end of its connection to X-Forwarded-For. So the list is read from its end, and the first address that is no
+ * trusted proxy is the caller: whatever the caller wrote stands before it. Anybody else's header is not looked at.
+ */
+class TrustedProxies {
+  readonly #ranges = new BlockList();
+  readonly #isEmpty: boolean;
+
+  /** `ranges`: addresses, and ranges in CIDR notation. */
+  constructor(ranges: readonly string[]) {
+    this.#isEmpty = ranges.length === 0;
+    for (const range of ranges) {
+      const [address = '', prefix] = range.split('/');
+      const family = familyOf(address);
+      if (prefix === undefined) this.#ranges.addAddress(address, family);
+      else this.#ranges.addSubnet(address, Number(prefix), family);
+    }
+  }
+
+  /** `peer`: the other end of the connection. `headers`: flat, name and value, names in lowercase. */
+  callerOf(peer: string, headers: readonly string[]): string {
+    if (this.#isEmpty || !this.#has(peer)) return peer;
+    const lines: string[] = [];
+    for (let i = 0; i < headers.length; i += 2)
+      if (headers[i] === 'x-forwarded-for') lines.push(headers[i + 1]!);
+    let caller = peer;
+    for (const hop of lines.join(',').split(',').reverse()) {
+      const address = withoutPort(hop.trim());
+      if (isIP(address) === 0) break;
+      caller = address;
+      if (!this.#has(caller)) break;
+    }
+    return caller;
+  }
+
+  #has(address: string): boolean {
+    return isIP(address) !== 0 && this.#ranges.check(address, familyOf(address));
+  }
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const [, inBrackets, beforePort] = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(hop) ?? [];
+  return inBrackets ?? beforePort ?? hop;
 }

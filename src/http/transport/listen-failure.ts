@@ -2,8 +2,7 @@
  * Finds the reason why listening on an address failed. uWebSockets.js gives no reason, so node:net tries the same and
  * gives its error.
  */
-import { createServer } from 'node:net';
-import { originOf } from './origin.ts';
+import { createServer, isIPv6 } from 'node:net';
 
 const BUSY = 'EADDRINUSE';
 
@@ -36,4 +35,9 @@ export async function explainListenFailure(host: string, port: number): Promise<
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
   });
   return new ListenError(host, port, cause);
+}
+
+/** Where a server listens, as a browser takes it: `http://0.0.0.0:4242`, and with an IPv6 address `http://[::1]:4242`. */
+export function originOf(host: string, port: number): string {
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

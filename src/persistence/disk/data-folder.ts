@@ -45,3 +45,76 @@ export async function createDataFolder(fs: FileSystem, folder: DataFolder): Prom
   await fs.syncFolder(folder.root);
   await fs.syncFolder(dirname(folder.root));
 }
+
+/**
+ * The error for a data folder on which the server does not start.
+ *
+ * Whoever catches it stops the process and leaves the folder as it was found. The message tells an operator the file,
+ * the place in it, what is still known to be good, and what can be done.
+ */
+
+interface DataFolderProblem {
+  /** Path of the file at fault, or of the folder when a file is missing. */
+  readonly file: string;
+  /** Byte offset in `file` of the first byte that cannot be trusted, where there is one. */
+  readonly offset?: number;
+  /** Id of the last event known to be whole before the problem; 0 when none is. */
+  readonly lastGoodEventId?: number;
+  /** Tells the operator what to do, as a sentence. */
+  readonly advice: string;
+  readonly cause?: unknown;
+}
+
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+  /** The fault, without the place and the advice. */
+  readonly problem: string;
+  readonly file: string;
+  readonly offset: number | null;
+  readonly lastGoodEventId: number | null;
+  readonly advice: string;
+
+  constructor(problem: string, details: DataFolderProblem) {
+    super(sentence(problem, details), details.cause === undefined ? {} : { cause: details.cause });
+    this.problem = problem;
+    this.file = details.file;
+    this.offset = details.offset ?? null;
+    this.lastGoodEventId = details.lastGoodEventId ?? null;
+    this.advice = details.advice;
+  }
+}
+
+/** Damage that shows while the server runs, in what its start did not read. It ends, and the next start refuses. */
+export class DamagedHistoryError extends DataFolderError {}
+
+function sentence(problem: string, { file, offset, lastGoodEventId, advice }: DataFolderProblem): string {
+  const where = offset === undefined ? file : `${file}, offset ${offset}`;
+  const good = lastGoodEventId === undefined ? '' : ` The last event known to be good is ${lastGoodEventId}.`;
+  return `${problem} (${where}).${good} ${advice}`;
+}
+
+interface NewerFormat {
+  readonly file: string;
+  /** The place of the version in the file. */
+  readonly offset: number;
+  readonly version: number;
+  /** The newest version that this server knows. */
+  readonly known: number;
+  /** The kind of the version, when it is not that of a format. */
+  readonly of?: 'content version' | 'replay rule';
+}
+
+/** The refusal of what a newer version of the server has written. */
+export function newerFormat(
+  what: string,
+  { file, offset, version, known, of }: NewerFormat,
+): DataFolderError {
+  const problem = `${what} has ${of ?? 'format'} ${version}, this server knows ${known}`;
+  const advice = 'Nothing was changed. Start the version of the server that wrote it, or a newer one.';
+  return new DataFolderError(problem, { file, offset, advice });
+}
+
+/** Advice for every kind of damage. Nothing has been changed yet, and nothing should be before there is a copy. */
+export const ADVICE_DAMAGED =
+  'Nothing was changed. "flagstaff verify" names every damage; then start from a backup, or make a new folder with ' +
+  '"flagstaff restore --at <last good event>", or see what can be kept with "flagstaff repair --dry-run".';

@@ -10,7 +10,7 @@
  * All calls but `makeFolder` go through libuv's threads and do not block the event loop.
  */
 import fs, { constants, promises } from 'node:fs';
-import { makeFolder } from './make-folder.ts';
+import { dirname } from 'node:path';
 
 /** `read`: must exist. `write`: read and write, must exist. `create`: read and write, must not exist. */
 export type OpenMode = 'read' | 'write' | 'create';
@@ -335,4 +335,26 @@ export async function readLeniently(
     at = pageEnd;
   }
   return { count: Math.max(0, end - position), unreadableAt };
+}
+
+/**
+ * Makes a folder and those above it that are missing, for this user only.
+ *
+ * Not with the `recursive` of Node: where a folder refuses new ones with ENOENT, as `/proc` does, it tries for ever and
+ * holds the thread.
+ */
+export function makeFolder(folder: string): void {
+  if (isFolder(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -10,8 +10,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
-import { isOpenAt, named } from './file-system.ts';
-import { makeFolder } from './make-folder.ts';
+import { isOpenAt, makeFolder, named } from './file-system.ts';
 
 export const LOCK_FILE_NAME = 'flagstaff.lock';
 

@@ -1,7 +1,9 @@
 /**
  * Writing everything or failing, the one rule about writes.
  */
-import type { OpenFile } from './file-system.ts';
+import { dirname } from 'node:path';
+import { TEMPORARY_SUFFIX } from './data-folder.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
 
 /** A write that took fewer bytes than it was given. On a full disk this comes before any error does. */
 export class ShortWriteError extends Error {
@@ -27,4 +29,26 @@ export async function writeFullyDurably(file: OpenFile, bytes: Uint8Array, posit
 
 function assertWhole(written: number, wanted: number): void {
   if (written !== wanted) throw new ShortWriteError(written, wanted);
+}
+
+// Replaces a small file as a whole. A reader finds the old content or the new one, never a half-written file.
+
+/** `durable`: the new content outlasts a power cut once this resolves, and until then the old one does. */
+export async function replaceFile(
+  fs: FileSystem,
+  path: string,
+  bytes: Uint8Array,
+  { durable }: { readonly durable: boolean },
+): Promise<void> {
+  const temporary = `${path}${TEMPORARY_SUFFIX}`;
+  if (await fs.exists(temporary)) await fs.remove(temporary);
+  const file = await fs.open(temporary, 'create');
+  try {
+    await writeFully(file, bytes, 0);
+    if (durable) await file.sync();
+  } finally {
+    await file.close();
+  }
+  await fs.rename(temporary, path);
+  if (durable) await fs.syncFolder(dirname(path));
 }

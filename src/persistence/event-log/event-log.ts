@@ -12,7 +12,7 @@
  */
 import assert from 'node:assert/strict';
 import { LRUCache } from 'lru-cache';
-import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
+import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart, VouchedPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';

@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { changesEvents } from '../../domain/state/upgrade.ts';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import type { Frame } from '../journal/frame.ts';
 import { frameEnd, type RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';

@@ -11,7 +11,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
 import { isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { replaceFile } from '../disk/write-fully.ts';
 import type { VouchedPart } from '../journal/deferred-part.ts';
 import { paddedId } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
-import { DataFolderError } from '../disk/data-folder-error.ts';
+import { DataFolderError } from '../disk/data-folder.ts';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
 import { givingWay } from './giving-way.ts';

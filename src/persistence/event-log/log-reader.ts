@@ -8,14 +8,13 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import type { Rest } from '../journal/segment-scan.ts';
 import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
-import { threadSource } from './thread-source.ts';
 
 /** Each method rejects with the reason of the signal once that is aborted. */
 export interface LogReader {
@@ -217,4 +216,16 @@ export function inlineLogReader(fs: FileSystem): LogReader {
       // Nothing is kept between tasks.
     },
   };
+}
+
+/**
+ * The code that a thread runs: the file `entry`, a URL without its extension. In a checkout that is its TypeScript source, behind a line of
+ * JavaScript: Node 20 applies neither `--import tsx` nor hooks that the main thread has registered to the entry file of a
+ * worker, so they are registered in the worker first.
+ */
+function threadSource(entry: string): string {
+  const isSource = import.meta.url.endsWith('.ts');
+  const load = `import(${JSON.stringify(`${entry}.${isSource ? 'ts' : 'js'}`)})`;
+  if (!isSource) return `${load};`;
+  return `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => { register(); return ${load}; });`;
 }

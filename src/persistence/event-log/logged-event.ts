@@ -3,7 +3,7 @@
  * here, in the one place that turns a recorded event into a shown one, so that no caller can forget to.
  */
 import assert from 'node:assert/strict';
-import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
+import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { Frame } from '../journal/frame.ts';
 
 export interface LoggedEvent {

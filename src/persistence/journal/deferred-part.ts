@@ -8,12 +8,12 @@
  * before that frame.
  */
 import assert from 'node:assert/strict';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { readLeniently } from '../disk/file-system.ts';
 import { FRAME_BYTES_MAX } from './frame.ts';
 import { FRAME_HEADER_BYTES, frameEnd, isNewer } from './frame-format.ts';
 import { peekId } from './frame-payload.ts';
-import { FrameWalk, readLastEvent, type WalkStart } from './frame-walk.ts';
+import { FrameWalk, readLastEvent, type WalkStart } from './frame-reader.ts';
 import { type JournalSource, type OpenSegment, withSegment } from './segment-file.ts';
 import { isBatchStart, type Rest, scanFrames, scanStartOf } from './segment-scan.ts';
 

@@ -25,7 +25,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { newerFormat } from '../disk/data-folder-error.ts';
+import { newerFormat } from '../disk/data-folder.ts';
 import {
   type FileSystem,
   isUnreadable,

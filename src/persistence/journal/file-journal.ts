@@ -27,10 +27,9 @@ import { FRAME_HEADER_BYTES, type FrameBody, ownBody } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
 import { FreeSpace, RESERVE_BYTES_DEFAULT } from './free-space.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
-import { JournalFailure } from './journal-failure.ts';
+import { JournalFailure, lostFile, Presence } from './journal-failure.ts';
 import { MarkKeeper, realTimer, type Timer } from './mark-keeper.ts';
 import { PREALLOCATED_BYTES_DEFAULT, Preallocation } from './preallocation.ts';
-import { lostFile, Presence } from './presence.ts';
 import {
   encodeSegmentHeader,
   SEGMENT_BYTES_DEFAULT,

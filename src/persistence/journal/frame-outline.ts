@@ -8,7 +8,7 @@
  * it.
  */
 import assert from 'node:assert/strict';
-import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
+import type { RecordedEvent } from '../../domain/state/events.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 
 export type NamesOfEvent = Pick<RecordedEvent, 'type' | 'project' | 'featureName' | 'environment'>;

@@ -6,8 +6,8 @@
  * are what it looks for when it searches damaged bytes for a frame.
  */
 import assert from 'node:assert/strict';
+import type { RecordedEvent } from '../../domain/state/events.ts';
 import { isLineageName } from '../../domain/state/lineage.ts';
-import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
 import { upgradeEvents } from '../../domain/state/upgrade.ts';
 import { FIRST, FIX_COUNT_MAX, numberAt } from '../codec/first-bytes.ts';
 import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';

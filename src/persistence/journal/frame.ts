@@ -1,6 +1,6 @@
 /** A frame: one committed command. All of its events survive a crash, or none does (invariant 2). */
+import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { LineageMark } from '../../domain/state/lineage.ts';
-import type { RecordedEvent } from '../../domain/state/recorded-event.ts';
 
 export interface Frame {
   /** Id of the first event; the others follow without a gap. */

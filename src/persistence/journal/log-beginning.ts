@@ -25,9 +25,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { newerFormat } from '../disk/data-folder-error.ts';
+import { newerFormat } from '../disk/data-folder.ts';
 import { type FileSystem, isUnreadable, readLeniently, withFile } from '../disk/file-system.ts';
-import { replaceFile } from '../disk/replace-file.ts';
+import { replaceFile } from '../disk/write-fully.ts';
 import type { SegmentStart } from './segment.ts';
 
 export const LOG_BEGINNING_FILE_NAME = 'log.beginning';

@@ -1,6 +1,6 @@
 /** The segment files of a journal: which there are, and one of them opened for reading, its header decoded. */
 import { join } from 'node:path';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import {
   type FileSystem,
   isMissing,

@@ -4,11 +4,10 @@
  * The file is read in large chunks, and the frames of a chunk are visited in a plain loop, since a promise per frame
  * would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
  */
-
 import assert from 'node:assert/strict';
 import { RULES_VERSION } from '../../domain/state/replay-rules.ts';
 import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
-import { type DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
+import { type DataFolderError, newerFormat } from '../disk/data-folder.ts';
 import { UNREADABLE } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';
 import { type FrameFormat, frameEnd, isNewer, type RawFrame } from './frame-format.ts';

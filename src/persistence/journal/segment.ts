@@ -31,7 +31,7 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { ADVICE_DAMAGED, DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, DataFolderError, newerFormat } from '../disk/data-folder.ts';
 import { type FrameFormat, frameFormatOf } from './frame-format.ts';
 
 export const SEGMENT_HEADER_BYTES = 64;

@@ -9,7 +9,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { DataFolder } from '../disk/data-folder.ts';
-import type { FileSystem } from '../disk/file-system.ts';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { writeFully } from '../disk/write-fully.ts';
 import { readDurableMark } from '../journal/durable-mark.ts';
 import { type Boundary, lastEventId } from '../journal/frame.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
@@ -17,7 +18,6 @@ import { SEGMENT_HEADER_BYTES, segmentFileName } from '../journal/segment.ts';
 import { listSegments, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import { listSnapshots, readSnapshotHeader } from '../snapshots/snapshot-files.ts';
-import { rewriteTail } from './tail-rewrite.ts';
 
 /** A place between two frames: behind event `id`, whose frame has the checksum `chain`. */
 export interface JournalPlace {
@@ -96,4 +96,45 @@ export async function cutJournal(
   assert(boundary.offset >= SEGMENT_HEADER_BYTES, 'a header is never cut off');
   const path = join(folder.journal, segmentFileName(boundary.segment));
   await rewriteTail(fs, { path, from: boundary.offset, to: boundary.offset });
+}
+
+// Makes the end of the journal durable before anybody sees it, even after a failed sync. What lies behind it, a torn
+// tail or zeros that no batch has overwritten, is cut off.
+//
+// After a failed sync the kernel may have marked the pages clean without their being on disk. A process started next
+// on the same machine reads them all the same, from memory, and its own sync succeeds without writing anything: the
+// next power cut would take back what was shown. So the last batch, the only one whose sync may be missing, is
+// written once more, over itself with the same bytes, which makes its pages dirty again; then it is synced. The length
+// is set for the same reason even where the file seems to have it: a cut whose sync failed would come undone behind
+// the next segment, and pass for damage.
+
+/** Bounds the memory that a large last batch takes. */
+const PIECE_BYTES = 1024 * 1024;
+
+interface Tail {
+  readonly path: string;
+  /** Offsets in the file: what lies before `from` is known to be on disk, and `to` is to be the end. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function rewriteTail(fs: FileSystem, { path, from, to }: Tail): Promise<void> {
+  assert(from <= to, 'the last batch begins before it ends');
+  const file = await fs.open(path, 'write');
+  try {
+    await file.truncate(to);
+    for (let at = from; at < to; at += PIECE_BYTES) {
+      await rewrite(file, at, Math.min(PIECE_BYTES, to - at));
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function rewrite(file: OpenFile, at: number, length: number): Promise<void> {
+  const bytes = Buffer.allocUnsafe(length);
+  const count = await file.read(bytes, 0, length, at);
+  assert(count === length, 'what was verified is still there');
+  await writeFully(file, bytes, at);
 }

@@ -9,11 +9,11 @@
  * full and on disk to its end.
  */
 import assert from 'node:assert/strict';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { type DeferredPart, lastFrameOf, type VouchedPart } from '../journal/deferred-part.ts';
 import type { Boundary } from '../journal/frame.ts';
 import { isOlder } from '../journal/frame-format.ts';
-import { FrameWalk, readLastEvent, type WalkStart } from '../journal/frame-walk.ts';
+import { FrameWalk, readLastEvent, type WalkStart } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES, SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
 import {

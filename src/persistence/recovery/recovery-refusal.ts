@@ -1,8 +1,7 @@
 /** The messages of recovery's refusals: what is wrong, where, what is still good, and what the operator can do. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { DataFolder } from '../disk/data-folder.ts';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { ADVICE_DAMAGED, type DataFolder, DataFolderError } from '../disk/data-folder.ts';
 import { MARK_FILE_NAME } from '../journal/durable-mark.ts';
 import { LOG_BEGINNING_FILE_NAME } from '../journal/log-beginning.ts';
 import { segmentFileName } from '../journal/segment.ts';

@@ -1,8 +1,13 @@
 /** Surveys a whole data folder and collects the facts for recovery's decision. Changes nothing. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DAMAGED_SUFFIX, type DataFolder, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import {
+  ADVICE_DAMAGED,
+  DAMAGED_SUFFIX,
+  type DataFolder,
+  DataFolderError,
+  TEMPORARY_SUFFIX,
+} from '../disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import {
   type DurableMark,

@@ -10,8 +10,14 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { createDataFolder, DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../disk/data-folder.ts';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import {
+  ADVICE_DAMAGED,
+  createDataFolder,
+  DAMAGED_SUFFIX,
+  type DataFolder,
+  DataFolderError,
+  dataFolder,
+} from '../disk/data-folder.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart } from '../journal/deferred-part.ts';
 import { type Boundary, type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
@@ -24,11 +30,11 @@ import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import type { OutlinedBlock } from '../snapshots/packed-records.ts';
 import { readSnapshot, type SnapshotReading, type Taking } from '../snapshots/snapshot-reader.ts';
+import { rewriteTail } from './journal-end.ts';
 import type { Deferral, SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { type FolderSurvey, surveyFolder } from './recovery-survey.ts';
-import { rewriteTail } from './tail-rewrite.ts';
 
 /**
  * Receives the state. What `load` throws makes the snapshot a bad one, so that an older one is used; what `replay`

@@ -3,15 +3,13 @@
  * anything. Commands that read a stopped folder ask here, so that they refuse what a start refuses.
  */
 import assert from 'node:assert/strict';
-import { dataFolder } from '../disk/data-folder.ts';
-import { DataFolderError } from '../disk/data-folder-error.ts';
+import { DataFolderError, dataFolder } from '../disk/data-folder.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { checkSnapshotFile } from '../snapshots/snapshot-reader.ts';
 import { decideRecovery } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { surveyFolder } from './recovery-survey.ts';
-import { refuseUnfinishedImport } from './unfinished-import.ts';
-import { refuseUnfinishedRepair } from './unfinished-repair.ts';
+import { refuseUnfinishedImport, refuseUnfinishedRepair } from './unfinished-work.ts';
 
 export interface StartCheckOptions {
   readonly fs: FileSystem;

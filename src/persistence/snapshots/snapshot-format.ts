@@ -51,7 +51,7 @@ import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
 import { joinedChecksum, shiftPast } from '../codec/joined-checksum.ts';
-import { newerFormat } from '../disk/data-folder-error.ts';
+import { newerFormat } from '../disk/data-folder.ts';
 import { FRAME_BYTES_MAX } from '../journal/frame.ts';
 
 export const SNAPSHOT_SUFFIX = '.snapshot';

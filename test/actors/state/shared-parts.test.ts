@@ -1,7 +1,7 @@
 /** Flags that shared their parts while the server ran share them again when it has started anew. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PART_SIZE_MIN, SharedParts } from '../../../src/actors/state/shared-parts.ts';
+import { PART_SIZE_MIN, SharedParts } from '../../../src/actors/state/shared-values.ts';
 import type { Variant } from '../../../src/domain/flags/variant.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { SharedStrings } from '../../../src/actors/state/shared-strings.ts';
+import { SharedStrings } from '../../../src/actors/state/shared-values.ts';
 
 it('sharing strings changes nothing that can be seen, whatever the value', () => {
   const strings = new SharedStrings();

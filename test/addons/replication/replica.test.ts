@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { beginLog } from '../../../src/addons/replication/new-log.ts';
+import { beginLog } from '../../../src/cli/cluster.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { FencedError } from '../../../src/persistence/journal/commit-log.ts';

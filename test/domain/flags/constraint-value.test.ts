@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isDateTime, isNumberText, isSemanticVersion } from '../../../src/domain/flags/constraint-value.ts';
+import { isDateTime, isNumberText, isSemanticVersion } from '../../../src/domain/flags/constraint.ts';
 
 function all(check: (text: string) => boolean, expected: boolean, texts: readonly string[]): void {
   for (const text of texts) assert.equal(check(text), expected, JSON.stringify(text));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLAG_TYPES } from '../../../src/domain/flags/flag-type.ts';
 import { endOfLife, stalenessOf } from '../../../src/domain/flags/lifetime.ts';
+import { FLAG_TYPES } from '../../../src/domain/flags/metadata.ts';
 
 const CREATED_MS = Date.UTC(2026, 0, 1);
 const createdAt = new Date(CREATED_MS).toISOString();

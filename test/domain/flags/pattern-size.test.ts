@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { patternIssue } from '../../../src/domain/flags/pattern.ts';
-import { patternSize } from '../../../src/domain/flags/pattern-size.ts';
+import { patternIssue, patternSize } from '../../../src/domain/flags/pattern.ts';
 
 const TOO_LARGE = 'too large, with its repetitions written out';
 

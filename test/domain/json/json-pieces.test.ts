@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { jsonPieces } from '../../../src/cli/json-pieces.ts';
+import { jsonPieces } from '../../../src/cli/export.ts';
 
 const lazy = <T>(items: readonly T[]): Iterable<T> => ({ [Symbol.iterator]: () => items[Symbol.iterator]() });
 

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FlagMetadata } from '../../../src/domain/flags/metadata.ts';
-import { METADATA_EVENT_TYPES, withAddedFields } from '../../../src/domain/state/added-fields.ts';
 import type { FlagEvent } from '../../../src/domain/state/events.ts';
-import type { UpgradeStep } from '../../../src/domain/state/upgrade-step.ts';
+import {
+  METADATA_EVENT_TYPES,
+  type UpgradeStep,
+  withAddedFields,
+} from '../../../src/domain/state/upgrade.ts';
 
 const owner = { field: 'owner', release: '2.0.0', documentVersion: 3, older: 'unknown' } as const;
 const event = { project: 'p', featureName: 'f', environment: null, data: null, preData: null } as const;

@@ -1,7 +1,7 @@
 /** The overview of a project: its health, which depends on the date, and its flags, of which most bytes are kept. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FlagType } from '../../../src/domain/flags/flag-type.ts';
+import type { FlagType } from '../../../src/domain/flags/metadata.ts';
 import { type Favorites, type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/views/project-figures.ts';

@@ -8,8 +8,7 @@ import {
   GROWTH_LIMIT_NAMES,
   GROWTH_LIMITS,
 } from '../../../src/domain/flags/growth-limits.ts';
-import { describeInterface } from '../../../src/http/description/document.ts';
-import { COMPONENT_EXAMPLES } from '../../../src/http/description/examples.ts';
+import { COMPONENT_EXAMPLES, describeInterface } from '../../../src/http/description/document.ts';
 import { PATH_PARAMETERS } from '../../../src/http/description/parameters.ts';
 import { VERSION } from '../../../src/process/installation.ts';
 import { SURFACES } from '../../../src/start/surfaces.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { get as httpGet } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { refuseForeignHost } from '../../../src/http/serving/cross-site.ts';
+import { refuseForeignHost } from '../../../src/http/serving/caller-check.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import '../../support/check-responses.ts';
 import {

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { ADMIN_ROLE_ID } from '../../../src/domain/access/roles.ts';
-import { REPLY_BYTES_MAX } from '../../../src/http/people/bounded-fetch.ts';
-import { Seal } from '../../../src/http/people/sealed.ts';
+import { Seal } from '../../../src/http/people/oidc-surface.ts';
+import { REPLY_BYTES_MAX } from '../../../src/http/people/provider.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {

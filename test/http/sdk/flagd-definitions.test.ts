@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { FlagdCore } from '@openfeature/flagd-core';
 import { contextOf } from '../../../src/domain/evaluation/context.ts';
 import type { Flag } from '../../../src/domain/flags/flag.ts';
-import { DefinitionsBuilder } from '../../../src/http/sdk/flagd-definitions.ts';
+import { DefinitionsBuilder } from '../../../src/http/sdk/flagd-surface.ts';
 import { evaluatorOf, feature } from '../../support/evaluation/inputs.ts';
 import { anyContext, anyDocument, type RandomContext } from '../../support/evaluation/random-flags.ts';
 import {

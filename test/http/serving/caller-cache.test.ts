@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CallerCache } from '../../../src/http/serving/caller-cache.ts';
+import { CallerCache } from '../../../src/http/serving/access.ts';
 
 it('the cache of callers never exceeds its bytes; the oldest go first, and the newest is always found', () => {
   const cache = new CallerCache<number>(10_000);

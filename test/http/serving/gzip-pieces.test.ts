@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type CompressionJob, Compressor } from '../../../src/http/serving/compressor.ts';
-import { gzipPieces } from '../../../src/http/serving/gzip-pieces.ts';
+import { gzipPieces } from '../../../src/http/serving/response-coder.ts';
 import { BodyPieces } from '../../../src/http/transport/response-body.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 

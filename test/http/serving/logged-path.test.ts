@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { loggedPath } from '../../../src/http/serving/logged-path.ts';
+import { loggedPath } from '../../../src/http/serving/request-log.ts';
 
 it('a logged path holds no token, wherever it stands and however it is encoded', () => {
   const secret = 'deadbeefdeadbeef';

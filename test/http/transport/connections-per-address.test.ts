@@ -1,7 +1,7 @@
 /** A limit for each address, which only node:http can keep (uws-transport.ts says why). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
 import { startTestServer } from '../../support/server.ts';
 import { start, until } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { describe } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TransportClock } from '../../../src/http/transport/deadlines.ts';
-import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
 import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 import type {
   HttpResponse,
@@ -13,7 +13,7 @@ import type {
   Transport,
   TransportOptions,
 } from '../../../src/http/transport/transport.ts';
-import { createUwsTransport } from '../../../src/http/transport/uws/uws-transport.ts';
+import { createUwsTransport } from '../../../src/http/transport/uws-transport.ts';
 
 export interface Engine {
   readonly name: 'uws' | 'node';

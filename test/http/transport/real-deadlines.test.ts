@@ -7,10 +7,10 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
 import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
-import { createUwsTransport } from '../../../src/http/transport/uws/uws-transport.ts';
+import { createUwsTransport } from '../../../src/http/transport/uws-transport.ts';
 import { text } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';
 

@@ -1,7 +1,7 @@
 /** Events in a sector that the disk can no longer read: whoever asks for them is told which event, file and offset. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { EventLog, type EventQuery } from '../../../src/persistence/event-log/event-log.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';

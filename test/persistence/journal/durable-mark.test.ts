@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import {
   type DurableMark,
   DurableMarkFile,

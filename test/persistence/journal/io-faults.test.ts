@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import { FIRST_SEGMENT, frameOf, JOURNAL, openJournal, SNAPSHOTS } from '../../support/journal-fixture.ts';
 import { type Call, ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { seededRandom } from '../../support/seeded-random.ts';

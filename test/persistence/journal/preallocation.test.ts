@@ -1,7 +1,7 @@
 /** Zeros ahead of the end of the journal: what writes them, what batches do with them, and what a kill leaves of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import { frameEnd } from '../../../src/persistence/journal/frame-format.ts';
 import { judgeScanEnd } from '../../../src/persistence/journal/segment-end.ts';
 import { withSegment } from '../../../src/persistence/journal/segment-file.ts';

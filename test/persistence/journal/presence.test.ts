@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { lockFolder } from '../../../src/persistence/disk/folder-lock.ts';
-import { PRESENCE_INTERVAL_MS } from '../../../src/persistence/journal/presence.ts';
+import { PRESENCE_INTERVAL_MS } from '../../../src/persistence/journal/journal-failure.ts';
 import { FIRST_SEGMENT, frameOf, JOURNAL, openJournal } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { temporaryFolder } from '../../support/server.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import { frameEnd } from '../../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
 import {

@@ -1,7 +1,7 @@
 /** Journals in format 1, that of release 0.1.0, opened and gone on with. Golden folders of it are in test/golden. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import { frameFormatOf, sealFrame } from '../../../src/persistence/journal/frame-format.ts';
 import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts';
 import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyJournal } from '../../../src/operations/verify-journal.ts';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import {
   appendFrames,
   diskWithJournal,

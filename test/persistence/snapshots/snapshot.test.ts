@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { CONTENT_VERSION } from '../../../src/domain/state/upgrade.ts';
 import { VALUES_MAX } from '../../../src/persistence/codec/message-pack.ts';
-import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import type { PackedRecords } from '../../../src/persistence/snapshots/packed-records.ts';
 import {
   BLOCK_BYTES_MAX,

@@ -1,6 +1,6 @@
 /** State documents as whole values, for tests that change them. */
 import { exportState as exportLazily, type StateSource } from '../../../src/actors/state-file.ts';
-import { jsonPieces } from '../../../src/cli/json-pieces.ts';
+import { jsonPieces } from '../../../src/cli/export.ts';
 import type { StateDocument } from '../../../src/domain/desired/state-document.ts';
 import { type SentFlag, StateImport } from '../../../src/domain/desired/state-import.ts';
 import type { Issue } from '../../../src/domain/json/issues.ts';

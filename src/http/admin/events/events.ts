@@ -1,7 +1,7 @@
 /** The route that searches the event log (docs/specification/events.md#search). */
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
-import type { RecordedEvent } from '../../../domain/state/recorded-event.ts';
+import type { RecordedEvent } from '../../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { EventPage, EventQuery } from '../../../persistence/event-log/event-log.ts';

@@ -3,9 +3,9 @@
  * Those who may read everything can have it whole, to copy the log elsewhere as it grows.
  */
 import type { Change, ChangeFeed } from '../../../actors/change-feed.ts';
-import type { RecordedEvent } from '../../../domain/state/recorded-event.ts';
+import type { RecordedEvent } from '../../../domain/state/events.ts';
 import { toLoggedEvent } from '../../../persistence/event-log/logged-event.ts';
-import { EVENT_END, eventHead } from '../../sdk/streams/event-stream.ts';
+import { EVENT_END, eventHead } from '../../sdk/streams/stream-format.ts';
 
 /** Events of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;

@@ -10,7 +10,7 @@ import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
-import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
+import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
 import { CopiedStrategiesSchema, StrategySchema } from '../schemas/schemas.ts';

@@ -4,12 +4,18 @@
  */
 import * as v from 'valibot';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
+import { refuseTakenName } from '../../../domain/decide/guards.ts';
+import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/metadata.ts';
+import { isNamedBy } from '../../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
-import { type LocatedFlag, locateFlag } from '../../../domain/state/locate.ts';
+import { type LocatedFlag, locateFlag, locateProject } from '../../../domain/state/locate.ts';
+import { invalid, isRefusal } from '../../../domain/state/refusal.ts';
 import { environmentsRevision } from '../../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
 import {
+  type Locate,
+  type Method,
   type ReadResponse,
   type RequestContext,
   type Route,
@@ -18,12 +24,14 @@ import {
 } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
-import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
+import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
+import { FlagTypesSchema } from '../schemas/directory-schemas.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
 import { isFavoriteFlag } from '../views/directory-views.ts';
 import { wholeFlag } from '../views/render-flag.ts';
 import { projectRevision } from '../views/render-project.ts';
+import { settledResponse } from '../views/responses.ts';
 import { timeOrNull } from '../views/views.ts';
 import { AT_PARAMETER, readPastFlag } from './history.ts';
 
@@ -182,5 +190,99 @@ export const flagRoutes: readonly Route[] = [
     locate: locate.childFlag,
     success: { status: 200, schema: v.array(v.string()) },
     read: parentOptions,
+  }),
+];
+
+// Flags and projects that users mark as their favorites.
+
+interface FavoriteRoute {
+  readonly method: Extract<Method, 'POST' | 'DELETE'>;
+  readonly of: 'flag' | 'project';
+}
+
+function favoriteRoute({ method, of }: FavoriteRoute): Route {
+  const isMarked = method === 'POST';
+  const operation = isMarked ? 'addFavorite' : 'removeFavorite';
+  return writeRoute({
+    method,
+    path:
+      of === 'flag'
+        ? '/projects/:projectId/features/:featureName/favorites'
+        : '/projects/:projectId/favorites',
+    operationId: `${operation}${of === 'flag' ? 'Feature' : 'Project'}`,
+    tag: 'Favorites',
+    summary: `${isMarked ? 'Mark' : 'Unmark'} a ${of} as a favorite of the caller.`,
+    permission: 'personal',
+    locate: of === 'flag' ? (locate.flag as Locate<object>) : locate.project,
+    success: { status: 200, schema: null },
+    ...(isMarked ? { refusals: ['InvalidOperationError'] as const } : {}),
+    command: ({ params, caller: { user } }) => {
+      if (user === null) throw new Error('a caller who is no user got past the rights of this route');
+      const flag = of === 'flag' ? params.featureName : null;
+      return { type: 'mark-favorite', project: params.projectId, flag, userId: user.id, isMarked };
+    },
+    respond: () => emptyResponse(200),
+  });
+}
+
+export const favoriteRoutes: readonly Route[] = (['flag', 'project'] as const).flatMap((of) => [
+  favoriteRoute({ method: 'POST', of }),
+  favoriteRoute({ method: 'DELETE', of }),
+]);
+
+// Routes that a client calls before it creates a flag: the list of types, and whether a name is free.
+
+const TYPE_TEXTS: Readonly<Record<FlagType, readonly [name: string, description: string]>> = {
+  release: ['Release', 'Brings a feature to users step by step.'],
+  'kill-switch': ['Kill switch', 'Turns a part of the system off in an emergency.'],
+  experiment: ['Experiment', 'Compares variants of a feature.'],
+  operational: ['Operational', 'Controls how the system runs.'],
+  permission: ['Permission', 'Opens features to some of the users.'],
+};
+
+const flagTypes = FLAG_TYPES.map((id) => {
+  const [name, description] = TYPE_TEXTS[id];
+  return { id, name, description, lifetimeDays: LIFETIME_DAYS[id] };
+});
+
+const ValidateBody = v.pipe(
+  v.object({ name: FlagNameSchema, projectId: v.optional(v.nullable(v.string())) }),
+  v.title('ValidateFeature'),
+);
+
+export const flagCheckRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/feature-types',
+    operationId: 'getAllFeatureTypes',
+    tag: 'Features',
+    summary: 'List the types of flags and their lifetimes.',
+    permission: 'read',
+    success: { status: 200, schema: FlagTypesSchema },
+    read: (context) => settledResponse(context, { version: 1, types: flagTypes }),
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/features/validate',
+    operationId: 'validateFeature',
+    tag: 'Features',
+    summary: 'Check whether a flag can have a name: it is valid and not taken.',
+    permission: 'read',
+    body: ValidateBody,
+    success: { status: 200, schema: null },
+    refusals: ['NotFoundError', 'NameExistsError'],
+    read: ({ world, engine, body }) => {
+      const project = body.projectId == null ? null : locateProject(world, body.projectId);
+      if (isRefusal(project)) return project;
+      const pattern = project?.settings.featureNaming?.pattern;
+      if (pattern !== undefined && !isNamedBy(pattern, body.name)) {
+        return invalid(
+          `The name does not match the naming pattern of the project, which is ${pattern}.`,
+          '/body/name',
+        );
+      }
+      const taken = refuseTakenName(world, body.name);
+      return taken ?? { revision: engine.lastId, response: emptyResponse(200) };
+    },
   }),
 ];

@@ -6,7 +6,7 @@ import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { StagesSchema } from '../schemas/schemas.ts';
-import { stagesView } from '../views/lifecycle-view.ts';
+import { stagesView } from '../views/views.ts';
 
 const LIFECYCLE = '/projects/:projectId/features/:featureName/lifecycle';
 

@@ -1,12 +1,23 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
+import { takenTag } from '../../../domain/decide/tag-commands.ts';
+import { type Flag, type Tag, tagKey } from '../../../domain/flags/flag.ts';
+import { invalidOperation, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
-import { FlagNamesSchema, TagBody, TagListSchema } from '../requests/bodies.ts';
+import {
+  type ReadResponse,
+  type RequestContext,
+  type Route,
+  readRoute,
+  writeRoute,
+} from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
+import { BULK_FLAGS_MAX, FlagNamesSchema, TagBody, TagListSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import { TagsSchema } from '../schemas/directory-schemas.ts';
+import { TagsSchema, TagWithVersionSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
 import { settledResponse } from '../views/responses.ts';
+import { flagsNow } from '../views/shelf-walk.ts';
 
 const TAGS = '/features/:featureName/tags';
 
@@ -114,6 +125,144 @@ export const tagRoutes: readonly Route[] = [
       added: tags.addedTags,
       removed: tags.removedTags,
     }),
+    respond: () => emptyResponse(200),
+  }),
+];
+
+// All tags, each once: those that flags have, over all projects, and those that were made by themselves.
+
+/** Bounds the response, which ends there: 10,000 tags take a megabyte. */
+const TAGS_MAX = 10_000;
+
+const TAG = '/tags/:type/:value';
+
+type Context = RequestContext<unknown>;
+
+/** Calls `see` with all flags, in slices, until it returns true. */
+async function walk(context: Context, see: (flag: Flag) => boolean): Promise<Refusal | null> {
+  const { reads, asker } = context;
+  const walked = await reads.walk(async () => {
+    const flags = flagsNow(context.world.projects.values());
+    await inSlices(() => {
+      const { done, value } = flags.next();
+      return done === true || see(value.record.flag);
+    }, asker);
+    return null;
+  }, asker);
+  return walked;
+}
+
+async function tagList(context: Context, isWanted: (tag: Tag) => boolean): Promise<ReadResponse | Refusal> {
+  const known = new Map<string, Tag>();
+  const add = (tag: Tag): void => {
+    if (isWanted(tag)) known.set(`${tag.type}:${tag.value}`, tag);
+  };
+  for (const tag of context.world.directory.tags.values()) add(tag);
+  const refusal = await walk(context, ({ archivedAt, tags }) => {
+    if (archivedAt === null) tags.forEach(add);
+    return known.size >= TAGS_MAX;
+  });
+  if (refusal !== null) return refusal;
+  const tags = [...known.keys()].sort().map((key) => known.get(key));
+  return settledResponse(context, { version: 1, tags });
+}
+
+const isSame = (a: Tag, b: Tag): boolean => a.type === b.type && a.value === b.value;
+
+/** Names of at most `countMax` flags that have the tag, archived ones included. */
+async function flagsWith(context: Context, tag: Tag, countMax: number): Promise<readonly string[] | Refusal> {
+  const names: string[] = [];
+  const refusal = await walk(context, ({ name, tags }) => {
+    if (tags.some((one) => isSame(one, tag))) names.push(name);
+    return names.length >= countMax;
+  });
+  return refusal ?? names;
+}
+
+async function readTag(context: Context): Promise<ReadResponse | Refusal> {
+  const tag = locate.tagOf(context.params);
+  if (!context.world.directory.tags.has(tagKey(tag))) {
+    const flags = await flagsWith(context, tag, 1);
+    if (isRefusal(flags)) return flags;
+    if (flags.length === 0) return noTag(tag);
+  }
+  return settledResponse(context, { version: 1, tag });
+}
+
+const noTag = ({ type, value }: Tag): Refusal => notFound(`There is no tag "${type}:${value}".`);
+
+export const allTagsRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/tags',
+    operationId: 'getTags',
+    tag: 'Tags',
+    summary: 'List all tags, in alphabetical order.',
+    permission: 'read',
+    success: { status: 200, schema: TagsSchema },
+    read: (context) => tagList(context, () => true),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: '/tags',
+    operationId: 'createTag',
+    tag: 'Tags',
+    summary: 'Make a tag before any flag has it.',
+    permission: 'targeting:write',
+    needs: ['UPDATE_FEATURE'],
+    body: TagBody,
+    success: { status: 201, schema: TagWithVersionSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError'],
+    command: async (context) => {
+      const flags = await flagsWith(context, context.body, 1);
+      if (isRefusal(flags)) return flags;
+      return flags.length > 0 ? takenTag(context.body) : { type: 'create-tag', tag: context.body };
+    },
+    respond: ({ body }) => jsonResponse(201, { version: 1, tag: body }),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/tags/:type',
+    operationId: 'getTagsByType',
+    tag: 'Tags',
+    summary: 'List the tags of one type, in alphabetical order.',
+    permission: 'read',
+    success: { status: 200, schema: TagsSchema },
+    read: (context) => tagList(context, ({ type }) => type === context.params.type),
+  }),
+  readRoute({
+    method: 'GET',
+    path: TAG,
+    operationId: 'getTag',
+    tag: 'Tags',
+    summary: 'Read a tag.',
+    permission: 'read',
+    success: { status: 200, schema: TagWithVersionSchema },
+    refusals: ['NotFoundError'],
+    read: readTag,
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: TAG,
+    operationId: 'deleteTag',
+    tag: 'Tags',
+    summary: 'Delete a tag, and remove it from all flags that have it.',
+    permission: 'targeting:write',
+    needs: ['UPDATE_FEATURE'],
+    success: { status: 200, schema: null },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    command: async (context) => {
+      const tag = locate.tagOf(context.params);
+      const flags = await flagsWith(context, tag, BULK_FLAGS_MAX + 1);
+      if (isRefusal(flags)) return flags;
+      if (flags.length > BULK_FLAGS_MAX) {
+        return invalidOperation(
+          `More than ${BULK_FLAGS_MAX} flags have the tag "${tag.type}:${tag.value}". Remove it from some of them before deleting it.`,
+        );
+      }
+      if (flags.length === 0 && !context.world.directory.tags.has(tagKey(tag))) return noTag(tag);
+      return { type: 'delete-tag', tag, flags };
+    },
     respond: () => emptyResponse(200),
   }),
 ];

@@ -1,11 +1,15 @@
 /** The routes that export flags with what they are in one environment, and import such an export. */
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
 import { type ImportFlags, importIssues, TRANSFER_FLAGS_MAX } from '../../../domain/decide/import-issues.ts';
 import { locateImport } from '../../../domain/decide/transfer-commands.ts';
-import type { Flag } from '../../../domain/flags/flag.ts';
+import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
+import { METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
+import type { Strategy } from '../../../domain/flags/strategy.ts';
+import { type Variant, VariantSchema } from '../../../domain/flags/variant.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
-import { findNamed } from '../../../domain/state/directory-records.ts';
+import { type ContextField, LegalValueSchema } from '../../../domain/kinds/context-field.ts';
+import { findNamed, namedRecords } from '../../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
@@ -13,11 +17,73 @@ import { type Caller, mayDo } from '../../serving/access.ts';
 import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
+import { StrategySchema } from '../schemas/schemas.ts';
+import { TagTypeSchema } from '../schemas/targeting-schemas.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { flagsNow } from '../views/shelf-walk.ts';
-import { exportView } from './export-view.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
-import { ExportSchema, ImportCheckSchema } from './transfer-schemas.ts';
+
+// The shapes of an export of flags, and of what is found in one before it is imported.
+
+const Integer = v.pipe(v.number(), v.integer());
+
+const VariantOfStrategy = v.object({
+  ...VariantSchema.entries,
+  overrides: v.exactOptional(v.unwrap(VariantSchema.entries.overrides)),
+});
+
+const ExportSchema = v.pipe(
+  v.object({
+    features: v.array(
+      v.object({ name: v.string(), ...METADATA_ENTRIES, project: v.string(), archived: v.literal(false) }),
+    ),
+    featureStrategies: v.array(v.object({ ...StrategySchema.entries, variants: v.array(VariantOfStrategy) })),
+    featureEnvironments: v.array(
+      v.object({
+        name: v.pipe(v.string(), v.description('Of the flag.')),
+        featureName: v.string(),
+        environment: v.string(),
+        enabled: v.boolean(),
+        variants: v.array(VariantSchema),
+      }),
+    ),
+    contextFields: v.pipe(
+      v.array(
+        v.object({
+          name: v.string(),
+          description: v.string(),
+          stickiness: v.boolean(),
+          sortOrder: v.number(),
+          legalValues: v.array(LegalValueSchema),
+        }),
+      ),
+      v.description('Those that strategies and variants of the flags look at.'),
+    ),
+    featureTags: v.array(v.object({ featureName: v.string(), tagType: v.string(), tagValue: v.string() })),
+    segments: v.array(v.object({ id: Integer, name: v.string() })),
+    tagTypes: v.array(TagTypeSchema),
+    dependencies: v.array(
+      v.object({
+        feature: v.string(),
+        dependencies: v.array(
+          v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
+        ),
+      }),
+    ),
+  }),
+  v.title('FlagExport'),
+);
+
+const ImportIssues = v.array(v.object({ message: v.string(), affectedItems: v.array(v.string()) }));
+
+const ImportCheckSchema = v.pipe(
+  v.object({
+    errors: v.pipe(ImportIssues, v.description('With any of them nothing is imported.')),
+    warnings: ImportIssues,
+    permissions: v.pipe(ImportIssues, v.description('What the caller lacks.')),
+  }),
+  v.title('ImportCheck'),
+);
 
 /** Bytes of the flags, as `jsonSize` counts: what is exported at once can be imported at once, and neither holds others up for long. */
 export const EXPORT_SIZE_MAX = 512 * 1024;
@@ -198,3 +264,75 @@ export const transferRoutes: readonly Route[] = [
     respond: () => emptyResponse(200),
   }),
 ];
+
+// Flags with all that they are in one environment, as Unleash exports them (docs/specification/companions.md#export-and-import).
+
+/** Context fields that a strategy or a variant looks at. */
+function fieldsIn(strategies: readonly Strategy[], variants: readonly Variant[]): readonly unknown[] {
+  return [
+    ...strategies.flatMap(({ parameters, constraints, variants: own }) => [
+      parameters?.['stickiness'],
+      ...constraints.map(({ contextName }) => contextName),
+      ...fieldsIn([], own),
+    ]),
+    ...variants.flatMap(({ stickiness, overrides }) => [
+      stickiness,
+      ...overrides.map(({ contextName }) => contextName),
+    ]),
+  ];
+}
+
+/** Unleash refuses a file in which a variant of a strategy has overrides, even none. */
+const withoutEmptyOverrides = ({ overrides, ...variant }: Variant) =>
+  overrides.length === 0 ? variant : { ...variant, overrides };
+
+const exportedStrategy = (strategy: Strategy, featureName: string) => ({
+  ...strategy,
+  variants: strategy.variants.map(withoutEmptyOverrides),
+  featureName,
+});
+
+const exportedField = ({ createdAt: _, ...field }: ContextField) => field;
+
+function exportView(world: World, flags: readonly Flag[], environment: string) {
+  const parts = flags.map((flag) => ({ flag, here: environmentOf(flag, environment) }));
+  const strategies = parts.flatMap(({ here }) => here.strategies);
+  const usedFields = new Set(parts.flatMap(({ here }) => fieldsIn(here.strategies, here.variants)));
+  const usedSegments = new Set(strategies.flatMap(({ segments }) => segments));
+  const usedTypes = new Set(flags.flatMap(({ tags }) => tags.map(({ type }) => type)));
+  return {
+    features: flags.map(({ name, description, type, project, stale, impressionData, links }) => ({
+      name,
+      description,
+      type,
+      project,
+      stale,
+      impressionData,
+      archived: false,
+      links,
+    })),
+    featureStrategies: parts.flatMap(({ flag, here }) =>
+      here.strategies.map((strategy) => exportedStrategy(strategy, flag.name)),
+    ),
+    featureEnvironments: parts.map(({ flag, here }) => ({
+      name: flag.name,
+      featureName: flag.name,
+      environment,
+      enabled: here.enabled,
+      variants: here.variants,
+    })),
+    contextFields: namedRecords(world, 'contextFields')
+      .filter(({ name }) => usedFields.has(name))
+      .map(exportedField),
+    featureTags: flags.flatMap(({ name: featureName, tags }) =>
+      tags.map(({ type, value }) => ({ featureName, tagType: type, tagValue: value })),
+    ),
+    segments: [...world.directory.segments.values()]
+      .filter(({ id }) => usedSegments.has(id))
+      .map(({ id, name }) => ({ id, name })),
+    tagTypes: namedRecords(world, 'tagTypes').filter(({ name }) => usedTypes.has(name)),
+    dependencies: flags
+      .filter(({ dependencies }) => dependencies.length > 0)
+      .map(({ name, dependencies }) => ({ feature: name, dependencies })),
+  };
+}

@@ -1,7 +1,9 @@
 /** Reports about a project: how its flags are, and what was done lately (docs/specification/companions.md#reports). */
+import { STAGES, type StageName } from '../../../domain/flags/lifecycle.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
 import * as locate from '../requests/locators.ts';
 import {
   HealthReportSchema,
@@ -14,8 +16,9 @@ import { callerFavorites } from '../views/directory-views.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
 import { healthReport } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
+import { flagsNow } from '../views/shelf-walk.ts';
+import { stagesView } from '../views/views.ts';
 import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
-import { stageFigures, stageSummary } from './stage-figures.ts';
 
 type Context = RequestContext<unknown>;
 type Times = readonly { readonly name: string; readonly timeToProduction: number; readonly atMs: number }[];
@@ -163,3 +166,67 @@ export const projectReportRoutes: readonly Route[] = [
       ),
   }),
 ];
+
+// How many flags are in which stage of their life, and for how long (docs/specification/flags.md#lifecycle).
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LATELY_MS = 30 * DAY_MS;
+
+interface StageSum {
+  /** Flags that are in it. */
+  current: number;
+  /** Flags that have entered it, whether or not they have left it. */
+  entered: number;
+  /** That all of them have been in it. */
+  ms: number;
+  /** Flags in it that have entered it in the last 30 days. */
+  lately: number;
+}
+
+type StageFigures = Readonly<Record<StageName, Readonly<StageSum>>>;
+
+/** Over all flags of the projects, in slices. */
+async function stageFigures(
+  { world, usage, reads, asker, now }: RequestContext<unknown>,
+  projects: Iterable<ProjectState>,
+): Promise<StageFigures | Refusal> {
+  const nowMs = now();
+  const flags = flagsNow(projects);
+  return reads.walk(async () => {
+    const sums = Object.fromEntries(
+      STAGES.map((stage) => [stage, { current: 0, entered: 0, ms: 0, lately: 0 }]),
+    ) as Record<StageName, StageSum>;
+    await inSlices(() => {
+      const { done, value } = flags.next();
+      if (done === true) return true;
+      const { flag } = value.record;
+      const stages = stagesView(world, flag, usage.seen.flag(flag.name));
+      for (const [at, { stage, enteredStageAt }] of stages.entries()) {
+        const sum = sums[stage];
+        const enteredMs = Date.parse(enteredStageAt);
+        const next = stages[at + 1];
+        sum.entered += 1;
+        sum.ms += Math.max(0, (next === undefined ? nowMs : Date.parse(next.enteredStageAt)) - enteredMs);
+        if (next !== undefined) continue;
+        sum.current += 1;
+        if (nowMs - enteredMs <= LATELY_MS) sum.lately += 1;
+      }
+      return false;
+    }, asker);
+    return sums;
+  }, asker);
+}
+
+function stageSummary(figures: StageFigures) {
+  const shown = ({ current, entered, ms }: StageSum) => ({
+    averageDays: entered === 0 ? null : Math.round((10 * ms) / entered / DAY_MS) / 10,
+    currentFlags: current,
+  });
+  return {
+    initial: shown(figures.initial),
+    preLive: shown(figures['pre-live']),
+    live: shown(figures.live),
+    completed: shown(figures.completed),
+    archived: { currentFlags: figures.archived.current, last30Days: figures.archived.lately },
+  };
+}

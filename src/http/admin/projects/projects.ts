@@ -1,8 +1,9 @@
 /** A project's overview and its list of flags (docs/specification/flags.md#overview). */
-
-import { isRefusal } from '../../../domain/state/refusal.ts';
+import { STALENESS, type Staleness } from '../../../domain/flags/lifetime.ts';
+import { shown } from '../../../domain/json/issues.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../serving/flag-filter.ts';
-import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type QueryParameter, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
@@ -10,7 +11,29 @@ import { callerFavorites, favoriteProjects } from '../views/directory-views.ts';
 import { projectOverviewView } from '../views/project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from '../views/render-project.ts';
 import { pinnedResponse } from '../views/responses.ts';
-import { STATE_PARAMETER, stateOf } from './state-parameter.ts';
+
+// The query parameter `state`, which narrows a list of flags to those that are active, potentially stale or stale.
+
+const STATE_PARAMETER: Readonly<Record<'state', QueryParameter>> = {
+  state: {
+    description:
+      'Lists flags in this state only: stale, potentially-stale (not stale, and older than the lifetime of their type) or active (neither).',
+    schema: { type: 'string', enum: STALENESS },
+  },
+};
+
+/** Null: any state. The refusal is a 400. */
+function stateOf(context: Pick<RequestContext<unknown>, 'query'>): Staleness | null | Refusal {
+  const text = context.query('state');
+  if (text === '') return null;
+  return (
+    STALENESS.find((one) => one === text) ??
+    invalid(
+      `The query parameter state must be one of ${STALENESS.join(', ')}, not ${shown(text)}.`,
+      '/query/state',
+    )
+  );
+}
 
 const listSources = ({ world, caller, usage, asker, now }: RequestContext<unknown>): ListSources => ({
   world,

@@ -1,13 +1,19 @@
 /** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
 import { isEmail } from '../../../domain/access/email.ts';
+import { PASSWORD_BYTES_MAX, passwordIssues } from '../../../domain/access/password-rules.ts';
 import { ROLE_NAMES, roleIdByName } from '../../../domain/access/roles.ts';
-import { isDateTime } from '../../../domain/flags/constraint-value.ts';
+import type { Command } from '../../../domain/decide/decide.ts';
+import { isDateTime } from '../../../domain/flags/constraint.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { isDotSegment, urlNameIssue } from '../../../domain/flags/url-name.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { isVisible, tidyName } from '../../../domain/people/look-alike.ts';
+import type { DomainEvent } from '../../../domain/state/events.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import { NOBODY } from '../../serving/access.ts';
+import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>
@@ -141,3 +147,62 @@ export const CreateFlagBody = v.pipe(
   v.object({ name: FlagNameSchema, ...METADATA_INPUT_ENTRIES, tags: v.optional(TagListSchema, []) }),
   v.title('CreateFlag'),
 );
+
+// Changes that can be tried: the events that they would record are listed, and none is.
+
+export const DRY_RUN_PARAMETER: QueryParameter = {
+  description: 'Whether to only list the events that would be recorded.',
+  schema: { type: 'boolean', default: false },
+};
+
+export function dryRunIn(context: Pick<RequestContext<unknown>, 'query'>): boolean | Refusal {
+  const dryRun = context.query('dryRun');
+  if (dryRun === '' || dryRun === 'true' || dryRun === 'false') return dryRun === 'true';
+  return invalid(`The parameter dryRun must be true or false, not "${dryRun}".`, '/query/dryRun');
+}
+
+/** An event, recorded or not: what no client knows of it before it is recorded is left out. */
+export function plannedEventView({ type, environment, data, preData }: DomainEvent) {
+  return { type, environment, data, preData };
+}
+
+// Passwords in the bodies of requests. What is said of them never repeats them.
+
+const NOT_TEXT = 'A password must be a string.';
+
+/** One that somebody chooses, which has to keep the rules. */
+export const NewPasswordSchema = v.pipe(
+  v.string(NOT_TEXT),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const issues = dataset.typed ? passwordIssues(dataset.value) : [];
+    if (issues.length > 0) addIssue({ message: issues.join(' ') });
+  }),
+  v.description(
+    `At least 10 characters with a lowercase and an uppercase letter, a digit and another character, or at least 20 characters; at most ${PASSWORD_BYTES_MAX} bytes.`,
+  ),
+);
+
+/** The body of a request that only asks whether a password would do. */
+export const PasswordBody = v.pipe(v.object({ password: NewPasswordSchema }), v.title('NewPassword'));
+
+/** One that somebody has, whatever the rules were when it was chosen. */
+export const KnownPasswordSchema = v.pipe(
+  v.string(NOT_TEXT),
+  v.check(
+    (text) => Buffer.byteLength(text) <= PASSWORD_BYTES_MAX,
+    `A password has at most ${PASSWORD_BYTES_MAX} bytes.`,
+  ),
+);
+
+/** The command with the hash of the password; at once, without one, where none was sent. */
+export function hashed(
+  context: Pick<RequestContext<unknown>, 'passwords' | 'caller' | 'remoteAddress'>,
+  password: string | undefined,
+  commandWith: (hash: string | undefined) => Command,
+): Command | Promise<Command | Refusal> {
+  if (password === undefined) return commandWith(undefined);
+  const sender = { address: context.remoteAddress(), isSignedIn: context.caller !== NOBODY };
+  return context.passwords
+    .hash(password, sender)
+    .then((hash) => (isRefusal(hash) ? hash : commandWith(hash)));
+}

@@ -1,8 +1,7 @@
 /** Schemas of responses about projects as a whole, environments, users, roles and tokens. */
-
 import * as v from 'valibot';
 import { CUSTOM_ROLE_TYPES, ROLE_NAMES } from '../../../domain/access/roles.ts';
-import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
+import { FLAG_TYPES } from '../../../domain/flags/metadata.ts';
 import { SHOWN_RULES_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';

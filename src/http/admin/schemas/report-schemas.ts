@@ -1,6 +1,6 @@
 /** Schemas of responses that sum up projects, users and the service. */
 import * as v from 'valibot';
-import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
+import { FLAG_TYPES } from '../../../domain/flags/metadata.ts';
 import { ProjectOverviewSchema } from './schemas.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -1,7 +1,9 @@
 /** The figures of the running process. */
 import * as v from 'valibot';
-import { jsonResponse } from '../../serving/json-response.ts';
-import { type Route, readRoute } from '../../serving/route.ts';
+import { isInMaintenance } from '../../../domain/state/settings.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Bytes = v.pipe(Count, v.description('Bytes.'));
@@ -53,5 +55,41 @@ export const instanceRoutes: readonly Route[] = [
       const seen = { projects: world.projects.size, flags: world.directory.flagProjects.size };
       return { revision: figures.lastEventId, response: jsonResponse(200, { ...figures, ...seen }) };
     },
+  }),
+];
+
+// Maintenance: while it is on, all changes but its end are refused.
+
+const MAINTENANCE = '/maintenance';
+
+const MaintenanceSchema = v.pipe(
+  v.object({ enabled: v.pipe(v.boolean(), v.description('Whether all changes are refused with 503.')) }),
+  v.title('Maintenance'),
+);
+
+export const maintenanceRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: MAINTENANCE,
+    operationId: 'getMaintenance',
+    tag: 'Instance',
+    summary: 'Read whether the server is in maintenance.',
+    permission: 'read',
+    success: { status: 200, schema: MaintenanceSchema },
+    read: (context) =>
+      settledResponse(context, { enabled: isInMaintenance(context.world.directory.settings) }),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: MAINTENANCE,
+    operationId: 'toggleMaintenance',
+    tag: 'Instance',
+    summary: 'Begin or end maintenance.',
+    permission: 'admin',
+    needs: ['UPDATE_MAINTENANCE_MODE'],
+    body: MaintenanceSchema,
+    success: { status: 204, schema: null },
+    command: ({ body }) => ({ type: 'set-maintenance', enabled: body.enabled }),
+    respond: () => emptyResponse(204),
   }),
 ];

@@ -3,6 +3,7 @@
  * the provider decides who is an Admin, so no Admin can. These routes show them, and take only what they are already, so that a
  * description of the service elsewhere can hold them (docs/specification/rights.md#settings-of-sign-on).
  */
+import * as v from 'valibot';
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
 import { invalidOperation, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
@@ -10,7 +11,48 @@ import { digestOf } from '../../serving/access.ts';
 import type { SignOn } from '../../serving/instance.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { settledResponse } from '../views/responses.ts';
-import { OidcSettingsSchema, SamlSettingsSchema } from './sign-on-schemas.ts';
+
+// The shapes of settings of single sign-on, as requests and responses have them.
+
+const Text = v.optional(v.nullable(v.string()));
+const Switch = v.optional(v.nullable(v.boolean()));
+
+const SHARED_FIELDS = {
+  enabled: v.boolean(),
+  autoCreate: v.pipe(Switch, v.description('Whether a first sign-in makes a user.')),
+  defaultRootRole: v.pipe(Text, v.description('The name of the root role of users whom no group gives one.')),
+  defaultRootRoleId: v.pipe(v.optional(v.nullable(v.number())), v.description('The id of that role.')),
+  emailDomains: Text,
+  enableGroupSyncing: Switch,
+  groupJsonPath: v.pipe(Text, v.description('The claim that lists the groups of a user.')),
+} as const;
+
+const OidcSettingsSchema = v.pipe(
+  v.object({
+    ...SHARED_FIELDS,
+    discoverUrl: v.pipe(Text, v.description('Where the provider describes itself.')),
+    clientId: Text,
+    secret: v.pipe(Text, v.description('The SHA-256 digest of the secret; a request may have the secret.')),
+    acrValues: Text,
+    idTokenSigningAlgorithm: Text,
+    addGroupsScope: Switch,
+    enableSingleSignOut: Switch,
+    enablePkce: Switch,
+  }),
+  v.title('OidcSettings'),
+);
+
+const SamlSettingsSchema = v.pipe(
+  v.object({
+    ...SHARED_FIELDS,
+    entityId: Text,
+    signOnUrl: Text,
+    certificate: Text,
+    signOutUrl: Text,
+    spCertificate: Text,
+  }),
+  v.title('SamlSettings'),
+);
 
 const OIDC = '/auth/oidc/settings';
 const SAML = '/auth/saml/settings';

@@ -8,10 +8,11 @@ import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../../domain/kinds/segment.
 import {
   FRONTEND_SETTING_ID,
   frontendOrigins,
+  isInMaintenance,
   isOrigin,
   ORIGIN_PHRASE,
-} from '../../../domain/state/frontend-origins.ts';
-import { isInMaintenance, settingOf } from '../../../domain/state/settings.ts';
+  settingOf,
+} from '../../../domain/state/settings.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
 import { publicUrl } from '../../serving/public-url.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';

@@ -9,12 +9,30 @@ import { emptyResponse } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import { settledResponse } from '../views/responses.ts';
-import {
-  EventCreatorsSchema,
-  FeedbackSchema,
-  SplashSchema,
-  TelemetrySettingsSchema,
-} from './unleash-page-schemas.ts';
+
+// The shapes of what pages of Unleash ask beside flags.
+
+const Id = v.pipe(v.number(), v.integer());
+
+const EventCreatorsSchema = v.array(v.pipe(v.object({ id: Id, name: v.string() }), v.title('EventCreator')));
+
+const TelemetrySettingsSchema = v.pipe(
+  v.object({
+    versionInfoCollectionEnabled: v.literal(false),
+    featureInfoCollectionEnabled: v.literal(false),
+  }),
+  v.title('TelemetrySettings'),
+);
+
+const FeedbackSchema = v.pipe(
+  v.object({ userId: Id, feedbackId: v.string(), neverShow: v.boolean(), given: v.nullable(v.string()) }),
+  v.title('Feedback'),
+);
+
+const SplashSchema = v.pipe(
+  v.object({ userId: Id, splashId: v.string(), seen: v.literal(true) }),
+  v.title('Splash'),
+);
 
 const ID_PHRASE = `a text of 1 to ${TEXT_LENGTH_MAX} characters`;
 const FEEDBACK_ENTRIES = {

@@ -1,6 +1,7 @@
 /** Context fields and their legal values. */
 import * as v from 'valibot';
 import { refuseTaken } from '../../../domain/decide/kind-commands.ts';
+import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
 import { CONTEXT_FIELD, LegalValueSchema } from '../../../domain/kinds/context-field.ts';
 import { namedRecords } from '../../../domain/state/directory-records.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
@@ -12,7 +13,7 @@ import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../
 import { arrayResponse } from '../views/list-response.ts';
 import { settledResponse } from '../views/responses.ts';
 import { strategyUses } from '../views/strategy-uses.ts';
-import { contextFieldView } from '../views/targeting-views.ts';
+import { contextFieldView } from '../views/views.ts';
 import { namedRoutes } from './named-routes.ts';
 
 const FIELDS = '/context';
@@ -136,5 +137,20 @@ export const contextFieldRoutes: readonly Route[] = [
       value: params.legalValue,
     }),
     respond: () => emptyResponse(200),
+  }),
+];
+
+/** The check of a constraint that a form makes before it adds it to a strategy. */
+export const constraintCheckRoutes: readonly Route[] = [
+  readRoute({
+    method: 'POST',
+    path: '/constraints/validate',
+    operationId: 'validateConstraint',
+    tag: 'Context',
+    summary: 'Check whether a strategy can have a constraint.',
+    permission: 'read',
+    body: ConstraintSchema,
+    success: { status: 204, schema: null },
+    read: ({ engine }) => ({ revision: engine.lastId, response: emptyResponse(204) }),
   }),
 ];

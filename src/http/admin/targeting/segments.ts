@@ -23,7 +23,7 @@ import {
 } from '../schemas/targeting-schemas.ts';
 import { pinnedResponse, recorded, settledResponse } from '../views/responses.ts';
 import { findStrategy, strategyUses } from '../views/strategy-uses.ts';
-import { segmentsText, segmentText } from '../views/targeting-views.ts';
+import { segmentsText, segmentText } from '../views/views.ts';
 
 const SEGMENTS = '/segments';
 const SEGMENT = `${SEGMENTS}/:id`;

@@ -5,7 +5,7 @@ import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { StrategyTypeSchema, StrategyTypesSchema } from '../schemas/targeting-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
-import { strategyTypeView } from '../views/targeting-views.ts';
+import { strategyTypeView } from '../views/views.ts';
 import { namedRoutes } from './named-routes.ts';
 
 const TYPES = '/strategies';

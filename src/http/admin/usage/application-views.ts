@@ -1,5 +1,6 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
 import { ALL } from '../../../domain/decide/token-commands.ts';
+import { compareVersions, parseSemanticVersion } from '../../../domain/evaluation/semantic-version.ts';
 import { findNamed } from '../../../domain/state/directory-records.ts';
 import type { World } from '../../../domain/state/world.ts';
 import {
@@ -13,8 +14,7 @@ import { SIDES, type Side } from '../../../domain/usage/reports.ts';
 import type { RequestContext } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
 import { hiddenProjects } from '../../serving/visible-world.ts';
-import { strategyTypeView } from '../views/targeting-views.ts';
-import { isOutdatedSdk } from './outdated-sdks.ts';
+import { strategyTypeView } from '../views/views.ts';
 
 /** What an application reported on one side. */
 interface Part {
@@ -248,4 +248,26 @@ function sdksIn(places: readonly Place[]): string[] {
 
 function distinct(names: readonly string[]): string[] {
   return [...new Set(names)].sort();
+}
+
+// Which SDKs are outdated: those that are older than the version from which Unleash calls them current. SDKs that are not in the table,
+// and versions that are no semantic versions, are not outdated.
+
+/** The first version that is not outdated. Newer SDKs for Node name themselves in another way, and are all current. */
+const CURRENT_SINCE: ReadonlyMap<string, string> = new Map([
+  ['unleash-client-node', '5.3.2'],
+  ['unleash-client-java', '9.0.0'],
+  ['unleash-client-go', '4.1.0'],
+  ['unleash-client-python', '5.9.2'],
+  ['unleash-client-ruby', '5.0.0'],
+  ['unleash-client-dotnet', '4.1.3'],
+  ['unleash-client-php', '1.13.0'],
+]);
+
+/** `sdk`: a name and a version, such as `unleash-client-node:6.12.1`. */
+function isOutdatedSdk(sdk: string): boolean {
+  const colon = sdk.indexOf(':');
+  const since = parseSemanticVersion(CURRENT_SINCE.get(sdk.slice(0, colon)) ?? '');
+  const version = parseSemanticVersion(sdk.slice(colon + 1));
+  return since !== null && version !== null && compareVersions(version, since) < 0;
 }

@@ -1,6 +1,9 @@
 /** Applications that reported (docs/specification/usage.md). */
+import * as v from 'valibot';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import { jsonResponse } from '../../serving/json-response.ts';
+import { refuseInMaintenance } from '../../../domain/state/settings.ts';
+import { TEXT_LENGTH_MAX } from '../../../domain/usage/applications.ts';
+import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
@@ -32,7 +35,7 @@ import {
 import { NO_STATE_SHOWN } from './flag-usage.ts';
 
 const APPLICATIONS = '/metrics/applications';
-export const APPLICATION = `${APPLICATIONS}/:appName`;
+const APPLICATION = `${APPLICATIONS}/:appName`;
 
 /** An application may have hundreds of names in its entry. */
 const PAGE = pageParameters({
@@ -104,7 +107,7 @@ function applicationsIn(context: RequestContext<unknown>): WholeApplication[] {
   return allApplications(context).filter((one) => isInProject(one, context.params.projectId));
 }
 
-export function named(context: RequestContext<unknown>): WholeApplication | Refusal {
+function named(context: RequestContext<unknown>): WholeApplication | Refusal {
   const { appName } = context.params;
   return applicationOf(context, appName) ?? notFound(`No application "${appName}" has reported.`);
 }
@@ -223,6 +226,76 @@ export const applicationRoutes: readonly Route[] = [
       const found = pageOf(context, applicationsIn(context));
       if (isRefusal(found)) return found;
       return shown({ applications: found.page.map(projectApplicationView), total: found.total });
+    },
+  }),
+];
+
+// What people change about applications. It is written behind, as reports are.
+
+/** Characters of each text. */
+const DETAIL_LENGTH_MAX = 500;
+const DETAIL_PHRASE = `a text of at most ${DETAIL_LENGTH_MAX} characters`;
+const Detail = v.pipe(v.string(DETAIL_PHRASE), v.maxLength(DETAIL_LENGTH_MAX, DETAIL_PHRASE));
+
+/** People click on it, so it must not be a script. */
+const ADDRESS_PHRASE = 'an address that begins with https:// or http://, or an empty text';
+const Address = v.pipe(Detail, v.regex(/^(?:https?:\/\/.*)?$/, ADDRESS_PHRASE));
+
+const DescriptionBody = v.pipe(
+  v.object({
+    description: v.exactOptional(Detail),
+    url: v.exactOptional(Address),
+    color: v.exactOptional(Detail),
+    icon: v.exactOptional(Detail),
+  }),
+  v.title('ApplicationDescription'),
+);
+
+export const applicationChangeRoutes: readonly Route[] = [
+  readRoute({
+    method: 'POST',
+    path: APPLICATION,
+    operationId: 'createApplication',
+    tag: 'Usage',
+    summary:
+      'Describe an application, whether or not it has reported. What the body leaves out stays as it is.',
+    permission: 'targeting:write',
+    needs: ['UPDATE_APPLICATION'],
+    changesUsage: true,
+    body: DescriptionBody,
+    success: { status: 202, schema: null },
+    refusals: ['NotFoundError'],
+    read: ({ world, usage, params, body }) => {
+      const maintenance = refuseInMaintenance(world.directory.settings);
+      if (maintenance !== null) return maintenance;
+      const { appName } = params;
+      if (appName.length > TEXT_LENGTH_MAX) {
+        return notFound(
+          `The name of an application has at most ${TEXT_LENGTH_MAX} characters, not ${appName.length}.`,
+        );
+      }
+      usage.describeApplication(appName, body);
+      return { revision: NO_STATE_SHOWN, response: emptyResponse(202) };
+    },
+  }),
+  readRoute({
+    method: 'DELETE',
+    path: APPLICATION,
+    operationId: 'deleteApplication',
+    tag: 'Usage',
+    summary: 'Forget an application until it reports again. What it counted stays.',
+    permission: 'targeting:write',
+    needs: ['UPDATE_APPLICATION'],
+    changesUsage: true,
+    success: { status: 200, schema: null },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const maintenance = refuseInMaintenance(context.world.directory.settings);
+      if (maintenance !== null) return maintenance;
+      const application = named(context);
+      if (isRefusal(application)) return application;
+      context.usage.forgetApplication(application.appName);
+      return { revision: NO_STATE_SHOWN, response: emptyResponse(200) };
     },
   }),
 ];

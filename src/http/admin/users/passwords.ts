@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { invalid, invalidOperation, isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { hashed, KnownPasswordSchema, NewPasswordSchema, PasswordBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import { hashed, KnownPasswordSchema, NewPasswordSchema, PasswordBody } from '../requests/passwords.ts';
 
 const CONFIRMATION = v.pipe(
   v.optional(KnownPasswordSchema),

@@ -12,12 +12,13 @@ import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
+  hashed,
+  NewPasswordSchema,
   RoleReferenceSchema,
   roleIdOf,
   UsernameSchema,
 } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import { hashed, NewPasswordSchema } from '../requests/passwords.ts';
 import { UsersAndGroupsSchema } from '../schemas/access-schemas.ts';
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from '../schemas/directory-schemas.ts';
 import { CompanionUserSchema } from '../schemas/schemas.ts';

@@ -2,8 +2,8 @@
  * Figures about a project's flags, for lists of projects and environments. They are kept for each shelf of flags and put together
  * from those, until something in the project changes, or the health figure does, which also depends on the date.
  */
-import type { FlagType } from '../../../domain/flags/flag-type.ts';
 import { endOfLife } from '../../../domain/flags/lifetime.ts';
+import type { FlagType } from '../../../domain/flags/metadata.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';

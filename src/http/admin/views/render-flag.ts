@@ -6,7 +6,7 @@
  * is the newer of both revisions, with the time at which the flag was seen in use, so it needs no hashing.
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
-import { listedMetadata } from '../../../domain/flags/metadata-changes.ts';
+import { listedMetadata } from '../../../domain/flags/metadata.ts';
 import { soleRollout } from '../../../domain/flags/strategy.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import type { FlagRecord } from '../../../domain/state/flag-record.ts';
@@ -20,8 +20,7 @@ import {
 import type { FlagSeen, FlagsUse, HourCounts } from '../../../domain/usage/last-seen.ts';
 import { environmentsRevision, FAVORITE_TAG, flagEtag, seenTag } from '../../serving/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
-import { stageView } from './lifecycle-view.ts';
-import { timeOrNull } from './views.ts';
+import { stageView, timeOrNull } from './views.ts';
 
 /** What a flag is shown from, apart from the flag. */
 export interface FlagSources {

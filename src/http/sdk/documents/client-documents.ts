@@ -4,8 +4,9 @@
  * memory, and be ready no sooner.
  */
 import type { Engine } from '../../../actors/engine.ts';
+import { ReadQueue } from '../../../actors/read-queue.ts';
 import type { FlagRecord } from '../../../domain/state/flag-record.ts';
-import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../../domain/state/served-size.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
@@ -16,7 +17,6 @@ import { ClientDocument, type NextContent, surroundingsOf } from './client-docum
 import type { ClientQuery, Payer } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
-import { Making } from './making.ts';
 
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;
@@ -184,4 +184,23 @@ export function clientDocuments(engine: Engine): ClientDocuments {
     documentsOf.set(engine, known);
   }
   return known;
+}
+
+// Makes large things one at a time, callers in turn: so one of them is in memory unfinished, however many are asked for.
+
+/** What waits is a request whose connection is counted, so nothing is refused. */
+const ONE_AT_A_TIME = { runningMax: 1, runningPerAskerMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
+
+/** What is made may be for several who ask, so it goes on when one of them has gone. */
+const NEVER = new AbortController().signal;
+
+class Making {
+  readonly #queue = new ReadQueue(ONE_AT_A_TIME);
+
+  /** `payer`: on whose behalf; absent for what all read. */
+  async run<T>(make: () => Promise<T>, payer?: { readonly name: string }): Promise<T> {
+    const made = await this.#queue.run(make, { name: payer?.name ?? '', signal: NEVER });
+    if (isRefusal(made)) throw new Error('a queue without an end refuses nothing');
+    return made;
+  }
 }

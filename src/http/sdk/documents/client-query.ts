@@ -4,7 +4,7 @@ import { defaultEnvironment, locateEnvironment } from '../../../domain/state/loc
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { type CallerScope, UNLIMITED } from '../../serving/access.ts';
-import { type FlagFilter, filterOf, isFiltering } from '../../serving/flag-filter.ts';
+import { FILTER_PARAMETERS, type FlagFilter, filterOf, isFiltering } from '../../serving/flag-filter.ts';
 import type { RequestContext } from '../../serving/route.ts';
 import type { SliceOwner } from '../../serving/slices.ts';
 
@@ -124,3 +124,14 @@ function knowsSegments(clientSpec: string): boolean {
   lastVerdict = majorsAhead > 0 || (majorsAhead === 0 && Number(minor) >= SEGMENTS_SINCE.minor);
   return lastVerdict;
 }
+
+/** How a query string narrows what a token covers. */
+export const QUERY_PARAMETERS = {
+  project: {
+    description: 'Id of a project; may be given more than once. A token for some projects decides itself.',
+  },
+  ...FILTER_PARAMETERS,
+  environment: {
+    description: 'Only without authentication: the environment. Otherwise it is that of the token.',
+  },
+} as const;

@@ -2,9 +2,8 @@
  * One body in each content coding that clients ask for, made when first asked for and never again: compressed fast for
  * whoever waits for it, and thoroughly a moment later, if it is still what clients get.
  */
-import type { Coding, Compressor } from '../../serving/compressor.ts';
+import { type Coding, type Compressor, preferredCoding } from '../../serving/compressor.ts';
 import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
-import { preferredCoding } from '../../serving/preferred-coding.ts';
 
 /** Smaller bodies fit into one packet as they are. */
 const COMPRESSED_BYTES_MIN = 1024;

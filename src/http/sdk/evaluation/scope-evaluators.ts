@@ -9,8 +9,9 @@ import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { CallerScope } from '../../serving/access.ts';
 import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
+import type { TaggedResponse } from '../../serving/json-response.ts';
 import { doneAtOnce, inSlices } from '../../serving/slices.ts';
-import { RepeatedResponses } from './repeated-responses.ts';
+import { BodyPieces } from '../../transport/response-body.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
@@ -148,4 +149,82 @@ export function scopeEvaluators(engine: Engine): ScopeEvaluators {
     evaluatorsOf.set(engine, known);
   }
   return known;
+}
+
+// Responses for contexts that come again: SDKs ask for the same one every few seconds. Only those that depend on nothing but the
+// context that was sent, and not on the time, on chance or on the caller's address.
+//
+// A response that is not long is a list of references to bytes that are kept beside the flags, which makes it small; and all are forgotten once anything
+// has changed that one of them shows, so that none keeps bytes of flags that are no more.
+
+/** Bytes of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
+const RESPONSE_BYTES = 2_000;
+const PIECE_BYTES = 8;
+
+/** Characters of a context as it was sent. A longer one is rare, and is evaluated each time. */
+const KEY_LENGTH_MAX = 2_000;
+
+export class RepeatedResponses {
+  readonly #byKey: CachePart<string, TaggedResponse>;
+  readonly #seen = new SeenBefore();
+
+  constructor(cache: Cache) {
+    this.#byKey = cache.part({ bytesOf, isMultiplied: true });
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get(key: string): TaggedResponse | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** Keeps the response when its context has come a second time. */
+  keep(key: string, response: TaggedResponse): void {
+    if (key.length <= KEY_LENGTH_MAX && this.#seen.has(key)) this.#byKey.set(key, response);
+  }
+
+  forgetAll(): void {
+    if (this.#byKey.size > 0) this.#byKey.clear();
+  }
+}
+
+function bytesOf({ body }: TaggedResponse, key: string): number {
+  const pieces = body instanceof BodyPieces ? piecesBytesOf(body) : 0;
+  return RESPONSE_BYTES + pieces + 2 * key.length;
+}
+
+/** Large pieces were joined for this response alone. */
+function piecesBytesOf(body: BodyPieces): number {
+  return body.areLarge ? body.byteLength : body.count * PIECE_BYTES;
+}
+
+// Tells what comes again from what comes once: only the former is worth keeping, and whoever thinks up ever new keys drives out nothing
+// that is kept. They do take the places of others here, so who may ask for nothing must not be noted.
+
+/** Keys that are remembered by their hash; a power of two. */
+const SEEN_MAX = 2 ** 14;
+
+/** FNV-1a of 32 bits over UTF-16 units. */
+function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+class SeenBefore {
+  /** Hashes, each in the place that its last bits say; a newer one takes the place of an older one. */
+  readonly #seen = new Uint32Array(SEEN_MAX);
+
+  /**
+   * Whether the key has come lately; from now on it has. Two keys of one hash only mean that one of them counts as seen a time too
+   * early.
+   */
+  has(key: string): boolean {
+    const hash = textHash(key);
+    const isKnown = this.#seen[hash % SEEN_MAX] === hash;
+    this.#seen[hash % SEEN_MAX] = hash;
+    return isKnown;
+  }
 }

@@ -4,10 +4,9 @@
  */
 import type { ApiToken, World } from '../../../domain/state/world.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import { KEEP_ALIVE } from './event-stream.ts';
 import type { Hydration } from './hydration.ts';
 import type { QueryWatch } from './query-watch.ts';
-import type { StreamFormat } from './stream-format.ts';
+import { KEEP_ALIVE, type StreamFormat } from './stream-format.ts';
 
 export interface FlagStreamOptions {
   readonly response: ResponseStream;

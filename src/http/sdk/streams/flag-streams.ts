@@ -12,13 +12,12 @@ import type { StreamOpening } from '../../serving/route.ts';
 import { inSlices, turn } from '../../serving/slices.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
 import type { ClientQuery, Payer } from '../documents/client-query.ts';
-import { EVENT_STREAM_HEADERS } from './event-stream.ts';
 import { FlagStream, type FlagStreamOptions } from './flag-stream.ts';
 import type { Hydration } from './hydration.ts';
 import { PacedWork } from './paced-work.ts';
 import type { QueryWatch } from './query-watch.ts';
 import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX, QueryWatches } from './query-watches.ts';
-import type { StreamFormat } from './stream-format.ts';
+import { EVENT_STREAM_HEADERS, type StreamFormat } from './stream-format.ts';
 
 /** Anybody can open pages, so these leave room for the streams of server-side SDKs. */
 export const PAGE_STREAMS_MAX = 5_000;

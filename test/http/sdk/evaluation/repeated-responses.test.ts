@@ -1,8 +1,7 @@
 /** Lists that are kept for contexts that come again: never an old one, and none that depends on more than the context. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RepeatedResponses } from '../../../../src/http/sdk/evaluation/repeated-responses.ts';
-import { scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
+import { RepeatedResponses, scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
 import { Cache } from '../../../../src/http/serving/cache.ts';
 import { type TaggedResponse, taggedResponse } from '../../../../src/http/serving/json-response.ts';
 import { BodyPieces } from '../../../../src/http/transport/response-body.ts';

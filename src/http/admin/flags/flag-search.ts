@@ -1,0 +1,271 @@
+/** The search for flags in all projects (docs/specification/flags.md#search). */
+import * as v from 'valibot';
+import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
+import { FLAG_TYPES } from '../../../domain/flags/metadata.ts';
+import { shown } from '../../../domain/json/issues.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
+import { authorOf } from '../../serving/access.ts';
+import { JSON_HEADERS } from '../../serving/json-response.ts';
+import {
+  type QueryParameter,
+  type ReadResponse,
+  type RequestContext,
+  type Route,
+  readRoute,
+} from '../../serving/route.ts';
+import { inSlices } from '../../serving/slices.ts';
+import * as locate from '../requests/locators.ts';
+import { pageParameters } from '../requests/page-parameters.ts';
+import { FlagSummarySchema, FoundFlagEnvironmentSchema, StageSchema, TagSchema } from '../schemas/schemas.ts';
+import { callerFavorites } from '../views/directory-views.ts';
+import { projectFigures } from '../views/project-figures.ts';
+import { settledResponse } from '../views/responses.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
+import { SortedPage } from '../views/sorted-page.ts';
+import { CONDITION_PARAMETERS, type FlagTest, flagConditions, foundFlagView } from './flag-conditions.ts';
+
+// The orders in which the search lists flags (docs/specification/flags.md#search).
+
+const FIELDS = ['name', 'type', 'project', 'createdAt', 'lastSeenAt', 'stale'] as const;
+const DIRECTIONS = ['asc', 'desc'] as const;
+
+/** A switch is sorted by the environment's name behind it. */
+const SWITCH = 'environment:';
+
+const ORDER_PARAMETERS: Readonly<Record<'sortBy' | 'sortOrder', QueryParameter>> = {
+  sortBy: {
+    description: `One of ${FIELDS.join(', ')}, or ${SWITCH}<name> for a switch; createdAt unless sent.`,
+  },
+  sortOrder: { description: 'asc, unless desc is sent.', schema: { type: 'string', enum: DIRECTIONS } },
+};
+
+type FlagOrder = (a: Flag, b: Flag) => number;
+
+function flagOrder(context: Pick<RequestContext<unknown>, 'query'>, seen: FlagsSeen): FlagOrder | Refusal {
+  const [field, direction] = [context.query('sortBy') || 'createdAt', context.query('sortOrder') || 'asc'];
+  const isKnown = FIELDS.some((one) => one === field) || field.startsWith(SWITCH);
+  if (!isKnown) {
+    return invalid(
+      `The query parameter sortBy must be one of ${FIELDS.join(', ')}, or ${SWITCH} and the name of an environment, not ${shown(field)}.`,
+      '/query/sortBy',
+    );
+  }
+  if (direction !== 'asc' && direction !== 'desc') {
+    return invalid(
+      `The query parameter sortOrder must be asc or desc, not ${shown(direction)}.`,
+      '/query/sortOrder',
+    );
+  }
+  const sign = direction === 'asc' ? 1 : -1;
+  const keyOf = sortKey(field, seen);
+  // Names are unique, so that pages never overlap.
+  return (a, b) => sign * compare(keyOf(a), keyOf(b)) || compare(a.name, b.name);
+}
+
+type Key = string | number;
+
+function sortKey(field: string, seen: FlagsSeen): (flag: Flag) => Key {
+  switch (field as (typeof FIELDS)[number]) {
+    case 'name':
+      return ({ name }) => name;
+    case 'type':
+      return ({ type }) => type;
+    case 'project':
+      return ({ project }) => project;
+    case 'stale':
+      return ({ stale }) => Number(stale);
+    case 'createdAt':
+      return ({ createdAt }) => createdAt;
+    case 'lastSeenAt':
+      return ({ name }) => seen.flag(name)?.atMs ?? 0;
+    default: {
+      const environment = field.slice(SWITCH.length);
+      return (flag) => Number(environmentOf(flag, environment).enabled);
+    }
+  }
+}
+
+const compare = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0);
+
+// Schemas of responses to searches for flags.
+
+const Integer = v.pipe(v.number(), v.integer());
+const { createdAt: Timestamp, lastSeenAt: NullableTimestamp } = FlagSummarySchema.entries;
+
+const FoundFlagSchema = v.pipe(
+  v.object({
+    name: v.string(),
+    type: v.picklist(FLAG_TYPES),
+    description: v.nullable(v.string()),
+    project: v.string(),
+    stale: v.boolean(),
+    favorite: v.boolean(),
+    impressionData: v.boolean(),
+    createdAt: Timestamp,
+    archivedAt: NullableTimestamp,
+    lastSeenAt: NullableTimestamp,
+    lifecycle: StageSchema,
+    dependencyType: v.nullable(v.picklist(['parent', 'child'])),
+    environments: v.array(FoundFlagEnvironmentSchema),
+    segments: v.pipe(v.array(v.string()), v.description('Names of those that its strategies use.')),
+    tags: v.array(TagSchema),
+    createdBy: v.pipe(
+      v.object({ id: Integer, name: v.string(), imageUrl: v.string() }),
+      v.description('The id is 0 where it is not known: older releases did not record it.'),
+    ),
+  }),
+  v.title('FoundFlag'),
+);
+
+const FoundFlagsSchema = v.pipe(
+  v.object({
+    features: v.array(FoundFlagSchema),
+    total: v.pipe(Integer, v.description('All that were found, whatever the page.')),
+    nextOffset: v.pipe(
+      v.exactOptional(Integer),
+      v.description('The offset at which the next page starts; left out on the last page.'),
+    ),
+  }),
+  v.title('FoundFlags'),
+);
+
+const FlagCreatorsSchema = v.array(
+  v.pipe(v.object({ id: Integer, name: v.string() }), v.title('FlagCreator')),
+);
+
+/** Where a page ends although more flags were found. Protects the event loop, and memory. */
+const PAGE_BYTES_MAX = 1024 * 1024;
+
+const PAGE = pageParameters({
+  limitMax: 100,
+  limitInitial: 50,
+  limit: 'The maximum number of flags; 50 unless it is sent.',
+  offset: 'How many flags to pass over.',
+  offsetPhrase: 'an integer from 0',
+});
+
+type Context = RequestContext<unknown>;
+
+interface Search {
+  readonly isWanted: FlagTest;
+  readonly order: FlagOrder;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function searchOf(context: Context): Search | Refusal {
+  const page = PAGE.of(context);
+  if (isRefusal(page)) return page;
+  const isWanted = flagConditions(context);
+  if (isRefusal(isWanted)) return isWanted;
+  const order = flagOrder(context, context.usage.seen);
+  if (isRefusal(order)) return order;
+  if (context.query('favoritesFirst') !== 'true') return { isWanted, order, ...page };
+  const favorites = favoriteFlags(context);
+  const rank = ({ name }: Flag): number => (favorites.has(name) ? 0 : 1);
+  return { isWanted, order: (a, b) => rank(a) - rank(b) || order(a, b), ...page };
+}
+
+const favoriteFlags = ({ world, caller }: Context): ReadonlySet<string> =>
+  new Set(callerFavorites(world, caller)?.flags);
+
+interface FoundPage {
+  readonly listed: readonly ShownFlag[];
+  readonly total: number;
+}
+
+/** The flags of the page: the walk over all flags, and the order of those found, in slices. */
+async function findPage(context: Context, search: Search): Promise<FoundPage | Refusal> {
+  const { isWanted, order, limit, offset } = search;
+  const { world, reads, asker } = context;
+  return reads.walk(async () => {
+    const flags = flagsNow(world.projects.values());
+    const page = new SortedPage<ShownFlag>((a, b) => order(a.record.flag, b.record.flag));
+    await inSlices(() => {
+      const { done, value } = flags.next();
+      if (done !== true && isWanted(value.record)) page.add(value);
+      return done === true;
+    }, asker);
+    page.end();
+    const listed: ShownFlag[] = [];
+    let position = 0;
+    await inSlices(() => {
+      if (listed.length === limit) return true;
+      const found = page.next();
+      if (found !== undefined && position >= offset) listed.push(found);
+      position += 1;
+      return found === undefined;
+    }, asker);
+    return { listed, total: page.total };
+  }, asker);
+}
+
+async function searchResponse(context: Context): Promise<ReadResponse | Refusal> {
+  const search = searchOf(context);
+  if (isRefusal(search)) return search;
+  const { engine, usage, world, asker } = context;
+  const favorites = favoriteFlags(context);
+  const found = await findPage(context, search);
+  if (isRefusal(found)) return found;
+  const features: string[] = [];
+  let bytes = 0;
+  await inSlices(() => {
+    const next = found.listed[features.length];
+    if (next === undefined || bytes >= PAGE_BYTES_MAX) return true;
+    const view = foundFlagView({ world, seen: usage.seen, favorites }, next.project, next.record);
+    const text = JSON.stringify(view);
+    bytes += Buffer.byteLength(text);
+    features.push(text);
+    return false;
+  }, asker);
+  const nextOffset = search.offset + features.length;
+  const rest = {
+    total: found.total,
+    ...(nextOffset < found.total && features.length > 0 ? { nextOffset } : {}),
+  };
+  const body = `{"features":[${features.join(',')}],${JSON.stringify(rest).slice(1)}`;
+  return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+}
+
+export const flagSearchRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/search/features',
+    operationId: 'searchFeatures',
+    tag: 'Features',
+    summary: 'Search the flags of all projects.',
+    permission: 'read',
+    query: {
+      ...CONDITION_PARAMETERS,
+      ...ORDER_PARAMETERS,
+      favoritesFirst: { description: "true lists the caller's favorites ahead of the others." },
+      ...PAGE.parameters,
+    },
+    success: { status: 200, schema: FoundFlagsSchema },
+    refusals: ['ValidationError'],
+    read: (context) => searchResponse(context),
+  }),
+];
+
+/** The route that lists who created the flags of a project, for filters of searches. */
+export const flagCreatorRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/flag-creators',
+    operationId: 'getProjectFlagCreators',
+    tag: 'Projects',
+    summary: 'List who created the flags of a project that are not archived.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: FlagCreatorsSchema },
+    read: async (context, project) => {
+      const [figures] = await projectFigures([project], context.now(), context.asker);
+      const creators = [...figures!.creators].map((userId) => {
+        const { id, name } = authorOf(context.world, userId);
+        return { id, name };
+      });
+      return settledResponse(context, creators);
+    },
+  }),
+];
