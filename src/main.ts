@@ -1,4 +1,4 @@
-/** What `npm start` runs: the server, which takes its settings from environment variables alone. */
+/** The entry point of `npm start`: a server that takes its settings from environment variables alone. */
 import { EXIT } from './process/exit-codes.ts';
 import { VERSION } from './process/installation.ts';
 import { exitWith, runServer } from './server-process.ts';

@@ -114,7 +114,7 @@ function isFileFault(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
-/** Of what stops a server that runs. */
+/** The exit code for an error that stops a running server. */
 function exitCodeOf(error: Error): ExitCode {
   const causes = [error, error.cause];
   if (causes.some((cause) => cause instanceof FencedError)) return EXIT.deposed;

@@ -124,7 +124,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Where somebody deleted the lock file, a second server gets a lock of its own, but the first one still answers. */
+/**
+ * Refuses to start beside a server that answers for this folder. The lock alone would let both run where somebody
+ * deleted its file.
+ */
 async function refuseRunningServer(folder: string): Promise<void> {
   const running = await askServer(folder, 'status');
   if (running !== null) throw new FolderLockedError(folder, running.pid);

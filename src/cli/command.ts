@@ -1,4 +1,4 @@
-/** What every command of the program is built with: its surroundings, and the options that all of them share. */
+/** The base of every command: its surroundings, and the options that all commands share. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';

@@ -134,7 +134,7 @@ function planText({ damages }: FolderVerification, { lastId, lost, unlisted }: R
   return lines.join('\n');
 }
 
-/** What the other preference would keep; empty when that is the same. */
+/** Describes the repair by the other preference; empty when it would be the same. */
 function alternativeText(
   verified: FolderVerification,
   { lastId, firstSegment }: RepairPlan,

@@ -166,7 +166,10 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
   };
 }
 
-/** Where only older events are damaged, the refusal says that the state can be had without them. */
+/**
+ * The newest event that can be restored. If only older events are damaged, the refusal says that the state can be had
+ * without them.
+ */
 async function newest({ fs, from, stateOnly }: RestoreOptions): Promise<number> {
   const source = { fs, folder: from };
   if (stateOnly) return newestState(source);

@@ -19,14 +19,14 @@ export const SOCKET_FILE_NAME = 'flagstaff.sock';
 const SOCKET_PATH_BYTES_MAX = 103;
 
 export interface ControlResults {
-  /** What the running server has: everything up to `durableId` is on disk. */
+  /** The progress of the running server: everything up to `durableId` is on disk. */
   readonly status: {
     readonly pid: number;
     readonly lastId: number;
     readonly durableId: number;
     /** Null where the server runs alone. */
     readonly cluster: ReplicaView | null;
-    /** What the leader knows of the archive; null on other nodes, and where there is none. */
+    /** The archive as the leader knows it; null on other nodes, and where there is none. */
     readonly archive: ArchiveView | null;
   };
   /** Waits until all that was appended so far is on disk. */
@@ -57,14 +57,14 @@ export function socketPath(folder: string, workingDirectory: string = process.cw
   return Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX ? path : null;
 }
 
-/** What a node of a cluster shows of itself to probes, to operators and over the control channel. */
+/** A node of a cluster, as probes, operators and the control channel see it. */
 
 interface NodeView {
   /** The node as the operator named it. */
   readonly node: string;
   /** Eight hexadecimal digits, drawn at each start. */
   readonly run: string;
-  /** Where the others reach its interface, such as `http://flags-1:4242`. */
+  /** The address at which the others reach its interface, such as `http://flags-1:4242`. */
   readonly address: string;
 }
 
@@ -72,7 +72,7 @@ interface NodeView {
 export interface PeerView extends NodeView {
   readonly role: string;
   readonly epoch: number;
-  /** Of the last record that the node has read or written. */
+  /** The position of the last record that the node has read or written. */
   readonly position: number;
   /** The last event on its disk. */
   readonly durableId: number;

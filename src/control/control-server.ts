@@ -23,10 +23,10 @@ const CONNECTIONS_MAX = 16;
 /** A client sends its request at once; one that does not is let go. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** Between two looks at who is too slow. */
+/** Milliseconds between two checks for clients that are too slow. */
 const TIMEOUT_CHECK_MS = 1_000;
 
-/** Of the request line and headers together; those of `curl` have about a hundred bytes. */
+/** Bytes of the request line and headers together; those of `curl` have about a hundred. */
 const HEAD_BYTES_MAX = 8 * 1024;
 
 export type ControlHandlers = { readonly [C in ControlCommand]: () => Promise<ControlResults[C]> };
@@ -118,7 +118,7 @@ interface Outcome {
   readonly body: unknown;
 }
 
-/** What a body says is not read: no command has one. */
+/** Carries out a command. No command has a body, so bodies are not read. */
 async function carryOut(
   { method, url = '' }: IncomingMessage,
   { handlers, log }: ControlServerOptions,

@@ -38,7 +38,7 @@ import { readSnapshot, type SnapshotReading } from '../persistence/snapshots/sna
 import { OperationError } from './operation-error.ts';
 import type { StateProgress } from './state-at.ts';
 
-/** Of what is being written, and gets its name when it is complete. */
+/** The suffix of an incomplete copy. It is renamed when it is complete. */
 export const PARTIAL_SUFFIX = '.partial';
 
 export interface CopyOptions {
@@ -47,7 +47,7 @@ export interface CopyOptions {
   readonly to: DataFolder;
   /** The last event to copy. */
   readonly lastId: number;
-  /** Behind that event's frame; null where no journal is to be copied. */
+  /** The boundary after that event's frame; null where no journal is to be copied. */
   readonly end: Boundary | null;
   onProgress?(bytesDone: number): void;
 }

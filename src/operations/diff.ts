@@ -164,7 +164,7 @@ type ThingKind = (typeof THING_KINDS)[number];
 
 interface Thing {
   readonly kind: ThingKind;
-  /** What it is called; unique within kind and project. */
+  /** Unique within kind and project. */
   readonly name: string;
   /** The project that a flag belongs to; of a project, itself; else null. */
   readonly project: string | null;

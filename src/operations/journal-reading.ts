@@ -44,7 +44,7 @@ export interface ReadOptions {
 export interface ReadEnd {
   /** The last event visited; `afterId` when there was none. */
   readonly lastId: number;
-  /** Behind the last frame visited; null when there was none. */
+  /** The boundary after the last frame visited; null when there was none. */
   readonly boundary: Boundary | null;
 }
 
@@ -65,7 +65,7 @@ export async function readJournal(source: JournalSource, options: ReadOptions): 
   return { lastId: reader.lastId, boundary: reader.boundary };
 }
 
-/** Where the frame that ends with event `id`, or holds it, ends; null when no segment holds it. */
+/** The boundary after the frame that holds event `id`; null when no segment holds it. */
 export async function boundaryAt(source: JournalSource, id: number): Promise<Boundary | null> {
   const segments = await listSegments(source);
   const firstId = segments[segmentOf(segments, id)];
@@ -193,8 +193,8 @@ interface NewestEventOptions {
 }
 
 /**
- * What a running server says is on disk, or what a start would find; 0 when there is nothing. Throws the refusal of a
- * start for a folder that is damaged, cut off or incomplete.
+ * The newest event that a running server reports to be on disk, or that a start would find; 0 when there is none.
+ * Throws the refusal of a start for a folder that is damaged, cut off or incomplete.
  */
 export async function newestEvent({ fs, folder, ask = askServer }: NewestEventOptions): Promise<number> {
   const server = await ask(folder, 'status');
@@ -208,8 +208,8 @@ export async function newestOfStopped(fs: FileSystem, folder: string): Promise<n
 }
 
 /**
- * As `newestEvent`, for a state that is wanted without the events before it, which may be damaged: the last journal
- * file has to be whole, as far as the durable mark and the newest snapshot say.
+ * Works like `newestEvent`, for a state without the events before it, which may be damaged: the last journal file has
+ * to be whole, as far as the durable mark and the newest snapshot say.
  */
 export async function newestState({ fs, folder, ask = askServer }: NewestEventOptions): Promise<number> {
   const server = await ask(folder, 'status');

@@ -39,7 +39,7 @@ interface Way {
   readonly firstSegment: number | null;
 }
 
-/** What to keep where not both can be: the newer state, or the event log from further back. */
+/** The part to keep where not both can be: the newer state, or the event log from further back. */
 export const REPAIR_PREFERENCES = ['state', 'history'] as const;
 export type RepairPreference = (typeof REPAIR_PREFERENCES)[number];
 
@@ -73,7 +73,7 @@ export function planRepair(
   };
 }
 
-/** What every way promises: a plan that does not keep it would build a folder with a hole. */
+/** Asserts the invariants of every way; a plan that breaks one would build a folder with a hole. */
 function assertSound({ base, run, lastId, firstSegment }: Way, highest: number): void {
   assert(lastId <= highest, 'a repair keeps no event that is not known');
   assert(base !== null || run?.firstId === 1, 'without a snapshot, the frames begin with the first event');

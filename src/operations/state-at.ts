@@ -50,7 +50,7 @@ export class StateAt {
   lastAt = 0;
   /** Checksum of the last frame: what a snapshot of this state has to carry. */
   chain = 0;
-  /** Where the journal was left; null before the first frame. */
+  /** The boundary up to which the journal was read; null before the first frame. */
   boundary: Boundary | null = null;
   snapshot: SnapshotFile | null = null;
   replayedEvents = 0;
@@ -102,7 +102,7 @@ export class StateAt {
     throw new OperationError('missing', `There is no event ${upTo} yet: the newest is ${this.lastId}.`);
   }
 
-  /** When the journal begins after this state, the events in between are gone. */
+  /** Refuses a journal that begins after this state: the events in between are gone. */
   async #refuseHole(): Promise<void> {
     const [firstId] = await listSegments(this.#source);
     if (firstId === undefined || firstId <= this.lastId + 1) return;

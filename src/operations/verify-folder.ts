@@ -33,7 +33,7 @@ export interface FolderVerification {
   readonly journal: JournalVerification;
   readonly snapshots: readonly VerifiedSnapshot[];
   readonly mark: DurableMark | null;
-  /** Where the log begins, as it was recorded. */
+  /** The recorded beginning of the log. */
   readonly beginning: SegmentStart | null;
   /** Id of the newest event that is whole. */
   readonly lastId: number;

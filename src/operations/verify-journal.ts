@@ -39,9 +39,9 @@ export interface Damage {
 export interface IntactRun {
   readonly firstId: number;
   lastId: number;
-  /** Before the first frame; its `chain` is the checksum that the first frame names as its predecessor's. */
+  /** The boundary before the first frame; its `chain` is the checksum that the first frame names as its predecessor's. */
   readonly start: Boundary;
-  /** Behind the last one. */
+  /** The boundary after the last frame. */
   end: Boundary;
 }
 

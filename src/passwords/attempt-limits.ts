@@ -26,7 +26,7 @@ export const ENTRIES_MAX = 20_000;
 interface Bucket {
   /** Attempts that are left; not whole while one is being filled again. */
   left: number;
-  /** When `left` was so, by the monotonic clock. */
+  /** The time of `left`, by the monotonic clock. */
   atMs: number;
 }
 

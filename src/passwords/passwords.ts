@@ -15,16 +15,19 @@ import type { User, World } from '../domain/state/world.ts';
 import { type AttemptLimit, AttemptLimits, type Counted } from './attempt-limits.ts';
 import type { ScryptQueue } from './scrypt-queue.ts';
 
-/** Of one user from one address: room for somebody who tries the passwords of a lifetime. */
+/** Attempts for one user from one address: room for somebody who tries the passwords of a lifetime. */
 export const USER_FROM_ADDRESS: AttemptLimit = { burst: 10, refillMs: 30_000 };
 
-/** Of one address; beyond it wrong ones get 429. A proxy that is not trusted stands for all people of a company. */
+/** Attempts from one address; beyond them wrong ones get 429. A proxy that is not trusted stands for all people of a company. */
 export const FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
 
 /** Links whose secret nobody gave out, of one address. */
 export const LINKS_FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
 
-/** Of one user from all addresses where the user has not signed in before. Whoever uses it up locks the user out elsewhere, so it takes many. */
+/**
+ * Attempts for one user from all addresses where the user has not signed in before. Using them up locks the user out
+ * elsewhere, so it takes many.
+ */
 export const OF_USER: AttemptLimit = { burst: 100, refillMs: 10_000 };
 
 /** The same whatever was wrong: nobody learns who has an account. */
@@ -42,7 +45,7 @@ export interface SignIn {
   readonly isSignedIn?: boolean;
 }
 
-/** Who has sent a new password. */
+/** The sender of a new password. */
 export interface Sender {
   readonly address: string;
   /** Whether the caller is signed in. */
@@ -69,7 +72,7 @@ export class Passwords {
     this.#limits = new AttemptLimits(options.monotonicMs);
   }
 
-  /** What is kept of a new password; a refusal (503) when too many passwords are being hashed. */
+  /** The hash to keep of a new password; a refusal (503) when too many passwords are being hashed. */
   hash(password: string, { address, isSignedIn }: Sender): Promise<string | Refusal> {
     return this.#queue.hash(password, { network: networkOf(address), isKnown: isSignedIn });
   }

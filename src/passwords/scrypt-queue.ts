@@ -34,7 +34,7 @@ const BUSY = refuse(
   'Too many passwords are being checked at the moment; try again in a few seconds.',
 );
 
-/** Who waits. */
+/** The sender of a waiting request. */
 export interface Waiting {
   /** An address, or a network of them, that counts as one. */
   readonly network: string;
@@ -85,7 +85,7 @@ export class ScryptQueue {
     );
   }
 
-  /** What nobody's password has, to be held against it where there is none: that takes as long as if there were. */
+  /** A hash that no password has. Checking a password against it takes as long as against a real one. */
   decoy(): PasswordHash {
     return { cost: this.#cost, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
   }
@@ -118,7 +118,7 @@ export class ScryptQueue {
   }
 }
 
-/** What waits, by address; the addresses in the order of their turns. */
+/** Waiting jobs by address, in the order of the addresses' turns. */
 class WaitingRoom {
   readonly #lines = new Map<string, Job[]>();
   #count = 0;

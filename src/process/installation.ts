@@ -1,5 +1,5 @@
 /**
- * Where this program is installed, and as what: a checkout, whose TypeScript runs through tsx, or the package made of it,
+ * The place and kind of this installation: a checkout, whose TypeScript runs through tsx, or the package made of it,
  * which is JavaScript. Both have the same folders below their root: `src` in one, `dist` in the other, and `web`.
  */
 import { existsSync, readFileSync } from 'node:fs';

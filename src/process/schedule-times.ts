@@ -1,4 +1,4 @@
-/** What the scheduler of Linux says about a thread. */
+/** Reads the Linux scheduler's figures about a thread. */
 import { openSync, readSync } from 'node:fs';
 
 /** Times of a thread so far, in milliseconds. */

@@ -12,16 +12,19 @@ export interface ClusterConfig {
     readonly certFile: string | null;
     readonly keyFile: string | null;
   };
-  /** By which the nodes of one cluster find their log. */
+  /** The name by which the nodes of one cluster find their log. */
   readonly cluster: string;
-  /** Of this node, as operators see it. */
+  /** The name of this node, for operators. */
   readonly node: string;
-  /** Where the other nodes reach this one, without a path; null for this machine's name and the port it listens on. */
+  /**
+   * The address at which the other nodes reach this one, without a path; null for this machine's name and the port it
+   * listens on.
+   */
   readonly address: string | null;
   readonly durability: 'disk' | 'memory';
   /** Whether the leader puts the journal into the archive, and has the log forget it. */
   readonly archive: 'on' | 'off';
-  /** What the log keeps of what is archived. */
+  /** Bytes of archived records that the log still keeps. */
   readonly logBytes: number;
 }
 

@@ -25,7 +25,7 @@ const OPEN_PAUSE_MS = 1_000;
 export interface ClusterOptions {
   readonly config: ClusterConfig;
   readonly folder: string;
-  /** On which this server listens. */
+  /** The port on which this server listens. */
   readonly port: number;
   readonly log: Log;
   /** Whether retention removes old events on the nodes. */
@@ -39,7 +39,7 @@ export interface ClusterOptions {
   readonly replicatedArchive?: FileArchive;
 }
 
-/** What the server does with its node. */
+/** The server's hold on its node. */
 export class OpenCluster {
   readonly store: Store;
   readonly replica: Replica;

@@ -40,16 +40,16 @@ export interface Config {
   readonly port: number;
   /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */
   readonly trustedProxies: readonly string[];
-  /** Where people reach this server: an origin, such as `https://flags.example`; null where the operator does not say. */
+  /** The origin at which people reach this server, such as `https://flags.example`; null where the operator does not say. */
   readonly publicOrigin: string | null;
   /** The prefix of every path. Empty, or with a slash at its start and none at its end. */
   readonly basePath: string;
   readonly dataDir: string;
   /** API tokens of a new data folder. Without an admin token among them, one is made. */
   readonly initialTokens: readonly InitialToken[];
-  /** From which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
+  /** The key from which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
   readonly tokenKey: string | null;
-  /** Of browsers that are signed in. */
+  /** Sessions of signed-in browsers. */
   readonly sessions: SessionConfig;
   /** Null where nobody signs in at a provider of OpenID Connect. */
   readonly oidc: OidcSettings | null;
@@ -57,7 +57,6 @@ export interface Config {
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
   readonly httpEngine: HttpEngine;
-  /** Threads that have the connections; 0: the main thread has them. */
   /** Open connections of one address; null for no limit. Only node:http can count them. */
   readonly connectionsPerAddressMax: number | null;
   /** How long a stop waits for requests that are under way. */
@@ -68,17 +67,17 @@ export interface Config {
   readonly historyCheckMs: number | null;
   /** Whether responses are counted and timed, and the metrics page exists. */
   readonly metrics: boolean;
-  /** What a reader of the metrics page must present as a bearer token; null: nothing. */
+  /** The bearer token that readers of the metrics page must present; null: none is needed. */
   readonly metricsToken: string | null;
   /** Whether SDKs in browsers and phones are served. */
   readonly frontendApi: boolean;
   /** Origins of pages that may call the frontend API and OFREP; `*` for any. */
   readonly frontendOrigins: readonly string[];
-  /** What the state may take of memory. */
+  /** Bytes of memory that the state may take. */
   readonly memoryBudgetBytes: number;
   /** How large the parts of a flag may grow. */
   readonly limits: GrowthLimits;
-  /** Which clients are told to stream, although they were not made to. */
+  /** Clients that are told to stream although they would not do so by themselves. */
   readonly streamingHint: (typeof STREAMING_HINTS)[number];
   /** Streams that may be open at once. */
   readonly streamsMax: number;
@@ -91,9 +90,9 @@ export interface Config {
 }
 
 export interface SessionConfig {
-  /** After which a session ends, however much it is used. */
+  /** Milliseconds after which a session ends, however much it is used. */
   readonly lifetimeMs: number;
-  /** After which a session ends that is not used. */
+  /** Milliseconds after which an unused session ends. */
   readonly idleMs: number;
   /** Whether browsers reach the server over HTTPS alone. */
   readonly isSecureOnly: boolean;
@@ -145,7 +144,7 @@ export function readConfig(env: Environment): Config {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Thirty days, and a week: whoever works here every week signs in once a month. The setting is named as Unleash names it. */
+/** Thirty days, and a week: somebody who works here every week signs in once a month. The setting has the name that Unleash gives it. */
 const SESSION_HOURS_DEFAULT = 30 * 24;
 const SESSION_IDLE_HOURS_DEFAULT = 7 * 24;
 

@@ -26,7 +26,7 @@ import { ConfigError } from '../process/settings.ts';
 import { makeAdminSecret } from './admin-token.ts';
 import type { Config, InitialToken } from './config.ts';
 
-/** What IMPORT_FILE holds is on disk by then, and the folder would not start again without its tokens. */
+/** Advice for a failure after the content of IMPORT_FILE is on disk: the folder would not start again without its tokens. */
 const IMPORTED_ADVICE = ' Delete the data folder, and start again with other tokens.';
 
 export interface FirstStartOptions {
@@ -142,7 +142,7 @@ async function placeMarker({ fs, config }: FirstStartOptions): Promise<string> {
 // Reads IMPORT_FILE, whose flags may be larger than the memory: they are read one by one, as often as is asked for, and
 // everything else is read once and kept.
 
-/** Of one flag, token or group; the largest that the limits allow has a hundredth of it. */
+/** Bytes of one flag, token or group; the largest that the limits allow has a hundredth of them. */
 const PART_BYTES_MAX = 64 * 1024 * 1024;
 
 const CHUNK_BYTES = 1024 * 1024;

@@ -28,7 +28,7 @@ export function surfacesOf({ frontendApi }: { readonly frontendApi: boolean }): 
   return frontendApi ? SURFACES : SURFACES.map((one) => (one === frontendSurface ? frontendOff : one));
 }
 
-/** Of all requests that SDKs send again and again, as they are sent. */
+/** The full paths of the routes that SDKs poll. */
 function polledPaths(basePath: string): readonly string[] {
   return SURFACES.flatMap(({ prefix, routes }) =>
     routes.flatMap((route) =>

@@ -1,6 +1,6 @@
 /**
- * What a caller must be allowed beyond the need of the route, by kind of command: what the body asks for, and what the state
- * makes of it. Asked in the turn of each command, with the rights that the caller has then.
+ * Rights that a command needs beyond those of its route, by kind of command: they depend on its body and on the
+ * state. Checked in the turn of each command, with the rights that the caller has then.
  */
 import type { Command } from '../../domain/decide/decide.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -56,7 +56,7 @@ function changedRoles(before: ReadonlyMap<number, number>, after: Wanted): reado
     .filter((roleId) => roleId !== undefined);
 }
 
-/** What those whom the command is about hold afterwards. */
+/** The roles that the command's users and groups are to hold afterwards. */
 function wantedRoles(project: ProjectState, command: MemberCommand): { members: Wanted; groups: Wanted } {
   const nobody: Wanted = new Map();
   switch (command.type) {

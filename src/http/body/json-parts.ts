@@ -20,7 +20,7 @@ export interface JsonPart {
 }
 
 export interface JsonPartsOptions {
-  /** What messages call the document. */
+  /** The name of the document in messages. */
   readonly whole: string;
   /** Whether the list or object at this path is opened. */
   isOpened(path: PartPath): boolean;
@@ -31,7 +31,7 @@ export interface JsonPartsOptions {
   readonly limits: JsonLimits;
 }
 
-/** What is wrong with the document. `path` is a JSON pointer. */
+/** An error in the document. `path` is a JSON pointer. */
 export class JsonPartsError extends Error {
   override readonly name = 'JsonPartsError';
   readonly path: string;
@@ -165,7 +165,7 @@ class PartReader {
 
 interface Part {
   readonly bytes: Uint8Array;
-  /** Where its first byte stands in the document. */
+  /** The place of its first byte in the document. */
   readonly start: TextPlace;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a body holds, counted in one pass over its bytes before any of it is parsed: nesting, the values, and the items of each
- * list. Protects the event loop, because what is made of a byte, and looked at by the schemas, costs many times the byte.
- * The counts are those of the value if the body is JSON at all; parsing finds out whether it is.
+ * Counts a body's nesting, values and items of each list in one pass over its bytes, before any of it is parsed.
+ * Protects the event loop, because parsing a byte and checking it against the schemas costs many times as much. The
+ * counts are right if the body is JSON at all; parsing finds out whether it is.
  */
 import { JSON_DEPTH_MAX } from '../../domain/json/json.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
@@ -44,7 +44,7 @@ const CLOSING = [0x5d, 0x7d] as const;
 const areLists: boolean[] = [];
 /** Items or fields begun so far; 1 when it is empty, too. */
 const lengths: number[] = [];
-/** Where the name of the field of an object that is being read begins; -1 before it. */
+/** The start of the name of the field being read, for each open object; -1 before its first. */
 const nameStarts: number[] = [];
 
 /** Bytes are enough to look at, since none of a multi-byte character is an ASCII one. */

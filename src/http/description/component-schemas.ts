@@ -15,7 +15,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 export interface ComponentSchemas {
   /** By name, in alphabetical order. */
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** What stands where the schema is used: a reference, or the schema itself when it has no title. */
+  /** The JSON Schema to write where the schema is used: a reference, or the schema itself when it has no title. */
   ofBody(schema: Schema): JsonSchema;
   ofResponse(schema: Schema): JsonSchema;
 }
@@ -77,8 +77,8 @@ function titledIn(roots: readonly Schema[]): ReadonlySet<Schema> {
 }
 
 /**
- * Where a schema keeps the schemas in it: in fields, lists of options and records of entries. Of a pipe only the
- * later steps are looked at: its first is the schema itself without its title.
+ * The schemas that a schema holds in its fields, options and record entries. In place of the first step of a pipe,
+ * which is the schema itself without its title, its own parts are given.
  */
 function partsOf(value: object): readonly unknown[] {
   if (Array.isArray(value)) return value;

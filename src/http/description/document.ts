@@ -103,7 +103,7 @@ function operationsOf(surfaces: readonly Surface[]): readonly SurfaceRoute[] {
   );
 }
 
-/** What plain routes say of themselves, by path. */
+/** The descriptions of plain routes, by path. */
 function plainRoutesOf(surfaces: readonly Surface[]): ReadonlyMap<string, PlainDescription> {
   const described = surfaces.flatMap(({ prefix, routes }) =>
     routes.flatMap((route) =>
@@ -273,7 +273,7 @@ const ADD_VARIANT = [
   { op: 'add', path: '/0', value: { name: 'one-page', weight: 1000, weightType: 'variable' } },
 ];
 
-/** Where a component's example would not fit the operation, or there is no component. By operation id. */
+/** Examples by operation id, for bodies without a component and for those that the component's example does not fit. */
 const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly response?: unknown }>> =
   {
     checkDependenciesExist: { response: true },

@@ -16,7 +16,7 @@ export interface SurfaceRoute {
 }
 
 interface Described {
-  /** When it happens: the description of the response. */
+  /** The circumstances of the error: the description of the response. */
   readonly when: string;
   /** The message of the example. */
   readonly message: string;
@@ -91,7 +91,7 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
 
 const EXAMPLE_ID = '6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11';
 
-/** With what every operation can respond: no token, a weak one, a stuck disk, a fault. */
+/** Errors that every operation can respond with: no token, a weak one, a stuck disk, a fault. */
 const ALWAYS: readonly ErrorName[] = [
   'AuthenticationRequired',
   'NoAccessError',

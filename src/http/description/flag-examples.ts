@@ -95,7 +95,7 @@ const PRODUCTION = {
 const FOUND_DEVELOPMENT = { ...DEVELOPMENT, yes: 1_200, no: 40 };
 const FLAG_ENVIRONMENT = { ...FOUND_DEVELOPMENT, strategies: [STRATEGY] };
 
-/** What every list shows of a flag. */
+/** The fields of a flag that every list shows. */
 const LISTED_FLAG = {
   name: 'checkout-redesign',
   ...listedMetadata(FLAG),

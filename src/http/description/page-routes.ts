@@ -110,7 +110,7 @@ function libraryPage(file: string): Page {
   return makePage(Buffer.from(text), '.js', PAGE_POLICY);
 }
 
-/** Where npm has put a file of a package, whose `exports` need not name it. */
+/** Finds a file of an installed package by its path, because the package's `exports` need not name it. */
 function moduleFile(file: string): string {
   const [scope = '', name = ''] = file.split('/');
   const packageName = scope.startsWith('@') ? `${scope}/${name}` : scope;

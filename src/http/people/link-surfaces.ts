@@ -1,6 +1,6 @@
 /**
- * What people do with a link that an Admin handed to them: set a password, or become a user. The secret in the link is all that they
- * have, so wrong ones are counted, apart from wrong passwords.
+ * Surfaces for links that an Admin has handed out, to set a password or to become a user. The secret in the link is
+ * all that identifies these people, so wrong secrets are counted, apart from wrong passwords.
  */
 import * as v from 'valibot';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';

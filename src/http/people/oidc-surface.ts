@@ -33,10 +33,10 @@ import { NO_SESSION, type SessionStart } from './session-start.ts';
 export const LOGIN_PATH = '/auth/oidc/login';
 export const CALLBACK_PATH = '/auth/oidc/callback';
 
-/** Whoever has begun a sign-in can have the server ask the provider; this bounds for how many it does at once. */
+/** Requests to the provider that run at once. Anybody who begins a sign-in can cause one. */
 export const RUNNING_MAX = 20;
 
-/** Sign-ins that fail and are logged in each period; whoever asks for many would fill the disk otherwise. */
+/** Failed sign-ins logged in each period; otherwise, many of them would fill the disk. */
 const LOGGED_MAX = 10;
 const LOGGED_PERIOD_MS = 60_000;
 
@@ -60,7 +60,7 @@ interface Kept extends Attempt {
   readonly place: string;
 }
 
-/** What became of a request's sign-in. */
+/** The outcome of a request's sign-in. */
 type Outcome =
   | { readonly place: string; readonly identity: SignInByProvider['identity'] }
   | { readonly place: string; readonly problem: SignInProblem };
@@ -235,7 +235,7 @@ class AttemptCookie<T extends object> {
     return `${this.#name}=${sealed}${this.#attributes}; Max-Age=${LIFETIME_SECONDS}`;
   }
 
-  /** What it holds, by the header Cookie; null without a good one. */
+  /** Reads its content from the header Cookie; null without a valid one. */
   read(cookie: string, nowMs: number): T | null {
     const sealed = this.#pattern.exec(cookie)?.[1];
     return sealed === undefined ? null : (this.#seal.open(sealed, nowMs) as T | null);

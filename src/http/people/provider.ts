@@ -22,20 +22,20 @@ export class ProviderError extends Error {
   }
 }
 
-/** What the browser keeps between the two halves of a sign-in. */
+/** The secrets that the browser keeps between the two halves of a sign-in. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** Who has signed in, as the provider says it. */
+/** The person who has signed in, as the provider describes them. */
 export interface Claims {
   readonly issuer: string;
   readonly subject: string;
   /** Only where the provider has verified it. */
   readonly email: string | null;
-  /** By which somebody without such an email is known. */
+  /** The name of somebody without such an email. */
   readonly username: string | null;
   readonly name: string | null;
   readonly groups: readonly string[];
@@ -76,7 +76,7 @@ export class Provider {
     this.#now = now;
   }
 
-  /** Where the browser goes to sign in, and what it keeps meanwhile. */
+  /** The address at which the browser signs in, and the attempt that it keeps meanwhile. */
   async begin(): Promise<{ readonly address: string; readonly attempt: Attempt }> {
     const client = await load();
     const config = await this.#configuration();
@@ -96,7 +96,7 @@ export class Provider {
     return { address: address.href, attempt };
   }
 
-  /** Who came back. `query`: of the address that the provider sent the browser to. */
+  /** The person who came back. `query`: from the address that the provider sent the browser to. */
   async finish(query: string, { state, nonce, verifier }: Attempt): Promise<Claims> {
     const client = await load();
     const config = await this.#configuration();
@@ -122,7 +122,7 @@ export class Provider {
     await this.#configuration();
   }
 
-  /** Where a browser goes that has signed out here, so that it is signed out there too; null where it cannot. */
+  /** The address at which a browser that has signed out here signs out at the provider too; null where there is none. */
   signOutAddress(returnTo: string): string | null {
     const endpoint = this.#known?.config.serverMetadata().end_session_endpoint;
     if (endpoint === undefined || !URL.canParse(endpoint)) return null;
@@ -157,7 +157,7 @@ export class Provider {
     }
   }
 
-  /** What it said earlier is most likely still so. */
+  /** Returns the configuration that the provider gave earlier, which most likely still holds; without one, throws. */
   #afterFailure({ error }: { readonly error: unknown }): Client.Configuration {
     if (this.#known !== null) return this.#known.config;
     const { issuer } = this.#settings;
@@ -269,12 +269,12 @@ async function boundedFetch(url: string, options: object): Promise<Response> {
   return new Response(isBodiless ? null : Buffer.concat(pieces), { status, statusText, headers });
 }
 
-/** What the operator says of the provider of OpenID Connect (src/start/oidc-config.ts reads it from the environment). */
+/** The operator's settings for the provider of OpenID Connect (src/start/oidc-config.ts reads them from the environment). */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where browsers reach this server: an origin, such as `https://flags.example`. */
+  /** The origin at which browsers reach this server, such as `https://flags.example`. */
   readonly origin: string;
   readonly scopes: string;
   /** The claim that lists a user's groups. */
@@ -285,6 +285,6 @@ export interface OidcSettings {
   readonly defaultRole: string | null;
   /** Emails that the provider has verified, and subjects, of users who are Admins. */
   readonly admins: readonly string[];
-  /** What the button says. */
+  /** The label of the button. */
   readonly button: string;
 }

@@ -6,7 +6,7 @@ import type { RequestContext } from '../serving/route.ts';
 import type { SessionCookies } from '../serving/session-cookie.ts';
 
 export interface SessionSettings {
-  /** After which a session ends, however much it is used. */
+  /** Milliseconds after which a session ends, however much it is used. */
   readonly lifetimeMs: number;
   /** Whether browsers reach the server over HTTPS alone. */
   readonly isSecureOnly: boolean;
@@ -26,7 +26,7 @@ export class SessionStart {
     this.#settings = settings;
   }
 
-  /** The command that begins a session for whoever has been recognised. */
+  /** The command that begins a session for the person who has been recognised. */
   command(context: Context, who: Pick<BeginSession, 'userId' | 'tokenDigest' | 'begunWith'>): BeginSession {
     return { type: 'begin-session', ...this.secret(context), ...who };
   }
@@ -43,7 +43,7 @@ export class SessionStart {
     return this.#cookies.begin({ secret: secretOf(context), eventId }, isSecure);
   }
 
-  /** Of the session that the request carries; null for none. */
+  /** The digest of the session that the request carries; null for none. */
   digestIn(context: Context): string | null {
     const cookie = this.#cookies.read(context.header('cookie'));
     return cookie === null ? null : digestOf(cookie.secret);

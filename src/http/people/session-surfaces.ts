@@ -19,7 +19,7 @@ import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts
 import type { HttpResponse } from '../transport/transport.ts';
 import { NO_SESSION, type SessionStart } from './session-start.ts';
 
-/** Where the browser goes next, to be signed out at the provider too. */
+/** The header with the address at which the browser signs out at the provider too. */
 const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';
 
 const SessionsSchema = v.pipe(
@@ -152,7 +152,7 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
 
 type Owner = Pick<Session, 'userId' | 'tokenDigest'>;
 
-/** Whose sessions they are: a user's, or those of an API token. */
+/** The owner of the caller's sessions: a user, or an API token. */
 function callerOf({ caller }: { readonly caller: Caller }): Owner {
   return { userId: caller.user?.id ?? null, tokenDigest: caller.token?.digest ?? null };
 }
@@ -178,7 +178,7 @@ const SignInsSchema = v.pipe(
 );
 
 interface SignInsOffered {
-  /** Of the button that leads to the provider, and where it leads; null where there is none. */
+  /** The label of the button that leads to the provider, and its path; null without a provider. */
   readonly provider: { readonly button: string; readonly path: string } | null;
   /** Whether nobody has to sign in. */
   readonly areOpen: boolean;

@@ -1,4 +1,4 @@
-/** What server-side SDKs and Unleash Edge ask for. */
+/** The surface for server-side SDKs and Unleash Edge. */
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../domain/flags/constraint.ts';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
@@ -143,7 +143,7 @@ const DeltaSchema = v.pipe(
   v.title('Client delta'),
 );
 
-/** What has changed since a client asked last. */
+/** The changes since a client's last request. */
 const deltaRoute = readRoute({
   method: 'GET',
   path: '/delta',

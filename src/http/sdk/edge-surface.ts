@@ -1,6 +1,6 @@
 /**
- * What Unleash Edge asks for without a token of its own: which of the tokens that its clients sent are valid, and what they cover.
- * Whoever asks shows that they have the tokens, and learns of others nothing but that they are not valid.
+ * The routes that Unleash Edge calls without a token of its own, to learn which of its clients' tokens are valid and
+ * what they cover. The request itself proves that Edge has the tokens; of invalid ones it learns only that.
  */
 import * as v from 'valibot';
 import { list } from '../../domain/json/list-schema.ts';

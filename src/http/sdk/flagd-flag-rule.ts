@@ -9,7 +9,7 @@ import { compileKind } from '../../domain/evaluation/strategy-kind.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 
-/** What a flag is translated from, beside itself. */
+/** The surroundings of a flag that its translation depends on. */
 export interface RuleScope {
   readonly environment: string;
   readonly environmentEnabled: boolean;
@@ -133,7 +133,7 @@ function combined(parts: readonly Translated[], operation: 'and' | 'or', decisiv
 
 const USER_ID = { var: 'userId' };
 
-/** Who an evaluation is for is `targetingKey` to OpenFeature, as long as the application names no user. */
+/** The user that an evaluation is for: `userId`, or OpenFeature's `targetingKey` when the application sends no `userId`. */
 const USER: Rule = { if: [{ '===': [USER_ID, null] }, { var: 'targetingKey' }, USER_ID] };
 
 /**

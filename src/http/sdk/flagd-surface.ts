@@ -1,4 +1,7 @@
-/** What flagd asks for: definitions of flags that it evaluates itself (docs/specification/surfaces.md#what-flagd-gets). */
+/**
+ * The surface for flagd, which gets definitions of flags and evaluates them itself
+ * (docs/specification/surfaces.md#what-flagd-gets).
+ */
 import * as v from 'valibot';
 import type { Engine } from '../../actors/engine.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
@@ -97,7 +100,7 @@ interface FlagdDocument {
 }
 
 interface Entry extends FlagdDocument {
-  /** What SDKs got when it was made. */
+  /** The SDKs' document that it was made from. */
   readonly source: EncodedBody;
 }
 

@@ -1,4 +1,4 @@
-/** What SDKs in browsers and phones ask for: flags already evaluated. */
+/** The surface for SDKs in browsers and phones, which get evaluated flags. */
 import * as v from 'valibot';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { errorOfRefusal, plainErrorResponse } from '../serving/errors.ts';

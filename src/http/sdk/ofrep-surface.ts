@@ -1,4 +1,4 @@
-/** What OpenFeature clients ask for, by the OpenFeature Remote Evaluation Protocol. */
+/** The surface for OpenFeature clients, by the OpenFeature Remote Evaluation Protocol. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Outcome } from '../../domain/evaluation/outcome.ts';
@@ -81,7 +81,7 @@ function heardWith({ world, params, now }: RequestContext<unknown>): Heard | Ref
   return isValid ? { query: queryOfScope(scopeOf(token), false), token } : NO_STREAM;
 }
 
-/** What evaluations without a token show. */
+/** The query of evaluations without a token. */
 function heardByAnyone({ world, streaming }: RequestContext<unknown>): Heard | Refusal {
   return streaming.areOpen ? { query: queryOfAnyone(world, false), token: null } : NO_STREAM;
 }

@@ -195,7 +195,7 @@ const acknowledge = (side: Side): ReadResponse => ({
   response: side === 'frontend' ? OK : ACCEPTED,
 });
 
-/** What an application says of its environment does not count. */
+/** The environment of the token; the one that an application reports does not count. */
 function environmentOf({ caller, world }: RequestContext<unknown>): string {
   const { environment } = caller.scope;
   return environment === ALL ? (defaultEnvironment(world) ?? '') : environment;

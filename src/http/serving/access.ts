@@ -1,5 +1,5 @@
 /**
- * Who the caller is, and what the caller may do (docs/specification/rights.md).
+ * Identifies the caller and decides what the caller may do (docs/specification/rights.md).
  *
  * A token is hashed and looked up once, and the caller is cached under the header's value until anything about users,
  * tokens or memberships changes. Unknown tokens are never cached, so each guess costs a hash and no memory. Every
@@ -31,11 +31,11 @@ export interface Caller {
   /** Ids of the caller's groups. */
   readonly groups: readonly number[];
   readonly scope: CallerScope;
-  /** When its token, or its session, expires, in milliseconds since 1970; Infinity for never. */
+  /** The expiry of its token or session, in milliseconds since 1970; Infinity for never. */
   readonly expiresAt: number;
 }
 
-/** What a caller's token covers. A user's rights come from roles, not from the token, so that one covers all. */
+/** The scope of a caller's token. A user's rights come from roles, not from the token, so a user's scope is everything. */
 export interface CallerScope {
   /** Project ids, in the order in which the token names them; `*`: every project. */
   readonly projects: readonly string[] | typeof ALL;
@@ -71,7 +71,7 @@ interface Remembered {
   readonly caller: Caller;
   /** The digest of the token. */
   readonly digest: string;
-  /** When its use was told last, in milliseconds since 1970. */
+  /** The time at which `onUse` was last called for it, in milliseconds since 1970. */
   toldAtMs: number;
   /** Null for a token. */
   readonly session: Session | null;
@@ -84,7 +84,7 @@ export interface AuthenticatorOptions {
   now(): number;
   /** Told of the use of a token or a session, at most once a minute. */
   onUse(digest: string): void;
-  /** When `onUse` was told of it last, in milliseconds since 1970; null for never. */
+  /** The time of the last `onUse` for it, in milliseconds since 1970; null for never. */
   usedAt(digest: string): number | null;
   /** A session that was not used for so long has ended. */
   readonly sessionIdleMs: number;
@@ -176,7 +176,7 @@ export function secretIn(authorization: string): string | null {
   return CREDENTIALS_PATTERN.exec(authorization)?.[1] ?? null;
 }
 
-/** SHA-256 in hexadecimal, the only thing that is kept of a secret (docs/specification/rights.md#secrets). */
+/** SHA-256 in hexadecimal, the only form in which a secret is stored (docs/specification/rights.md#secrets). */
 export function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
@@ -282,7 +282,7 @@ function expiryOf(expiresAt: string | null): number {
   return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 }
 
-/** Where a request asks for something: what its path names of a project and of an environment. */
+/** The project and environment that a request's path names. */
 export interface Asked {
   readonly projectId: string | null;
   readonly environment: string | null;
@@ -325,7 +325,7 @@ export function rolesIn(
 /** Far more than anybody has tokens in use; about 5,000 of them. */
 export const CACHE_BYTES_MAX = 4 * 2 ** 20;
 
-/** What an entry takes beside its secret: the caller, its scope and the map's own memory. */
+/** Bytes of an entry besides its secret: the caller, its scope and the map's own memory. */
 const ENTRY_BYTES = 700;
 
 export class CallerCache<T> {

@@ -15,7 +15,7 @@ export interface Call {
   readonly startedAt: number;
   /** Null where no traces are recorded. */
   readonly trace: RequestTrace | null;
-  /** When its response was sent; -1 before that, and where nobody wants to know. */
+  /** The time at which its response was sent; -1 before that, and where nobody needs it. */
   endedAt: number;
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
@@ -27,7 +27,7 @@ export interface Call {
   caller: Caller | null;
 }
 
-/** What the log tells of a call. */
+/** The call's fields in the log. */
 export function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' | 'actor'> {
   return { head: request, actor: caller?.actor.name };
 }

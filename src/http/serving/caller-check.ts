@@ -1,4 +1,7 @@
-/** Who calls, and whether he may: 401 and 403. Asked when the request comes, and again when its turn comes after a wait. */
+/**
+ * Identifies the caller and checks the caller's rights: 401 and 403. Runs when the request comes, and again in its
+ * turn after a wait.
+ */
 import { isIP } from 'node:net';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -66,7 +69,7 @@ export class CallerCheck {
     return session.eventId;
   }
 
-  /** Who sends a token is not asked for a cookie. */
+  /** The cookie's session, which is ignored when the request has a token. */
   #sessionOf(
     head: TransportRequestHead,
     { takesSessions }: SurfaceAccess,

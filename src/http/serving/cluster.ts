@@ -1,4 +1,4 @@
-/** What the dispatcher needs to know where several nodes serve: who takes writes, and how far this node is. */
+/** The dispatcher's view of a cluster: which node takes writes, and how far this node is. */
 import type { Engine } from '../../actors/engine.ts';
 import { invalid, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
@@ -24,8 +24,8 @@ const WAIT_MS = 1_000;
 export const WAITING_MAX = 1_000;
 
 /**
- * Of requests whose callers this node does not know: their tokens may be newer than what it has, or made up, and then
- * they must not take the places of others.
+ * Waiting requests whose callers this node does not know. Their tokens may be newer than its state, or made up;
+ * made-up ones must not take the places of others.
  */
 export const STRANGERS_WAITING_MAX = 100;
 
@@ -37,7 +37,7 @@ const NOT_YET = refuse(
   'This node does not have the event yet that the header Flagstaff-At-Least asks for; send the request again.',
 );
 
-/** What waits: the size of its body, and whether its caller is known here. */
+/** A waiting request: the size of its body, and whether its caller is known here. */
 export interface Waiting {
   readonly bytes: number;
   readonly isKnown: boolean;

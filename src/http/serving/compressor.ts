@@ -111,7 +111,7 @@ const remembered = new Map<string, ContentCoding>();
 let lastHeader = '';
 let lastCoding: ContentCoding = 'identity';
 
-/** The coding that an Accept-Encoding header likes best, and names first of those that it likes alike. */
+/** The coding that an Accept-Encoding header prefers; the first one named, of several with the same weight. */
 export function preferredCoding(acceptEncoding: string): ContentCoding {
   if (acceptEncoding === '') return 'identity';
   if (acceptEncoding === lastHeader) return lastCoding;

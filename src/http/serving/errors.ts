@@ -77,7 +77,7 @@ export interface HttpError {
 export interface ErrorShape {
   /** Errors whose body has only a message; the others are described by the common schema of errors. */
   readonly messageOnly: ReadonlySet<ErrorName>;
-  /** Where every error has a body of another shape: its schema, and an example of it with this message. */
+  /** The schema of errors, if every error has a body of another shape, and an example of it with this message. */
   readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
   /** `id`: of this one error. `params`: of the path; null before a route has been found. */
   bodyOf(error: HttpError, id: string, params: Params | null): unknown;
@@ -122,7 +122,7 @@ export function errorResponse(
   return { status: error.status, headers, body: JSON.stringify(shape.bodyOf(error, id, params)) };
 }
 
-/** Where no surface has a say. */
+/** The response to an error outside all surfaces. */
 export function plainErrorResponse(error: HttpError): HttpResponse {
   return errorResponse(error, { shape: COMMON_ERRORS, id: randomUUID(), params: null });
 }

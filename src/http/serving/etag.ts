@@ -12,8 +12,8 @@ import type { Params } from './params.ts';
 import type { Locate } from './route.ts';
 
 /**
- * In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. `tag`, of `seenTag`, stands for what the
- * JSON shows besides.
+ * The tag, in quotes, of the newest event that the flag's JSON shows and of the history that it belongs to. `tag`,
+ * from `seenTag`, stands for the rest of the JSON.
  */
 export function flagEtag(world: World, project: ProjectState, record: FlagRecord, tag = ''): string {
   return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)), tag);
@@ -73,8 +73,8 @@ export function etagOf({ lineage }: World, revision: number, tag = ''): string {
 }
 
 /**
- * In quotes: of a response about something that no revision is kept of. The first part stands for the record in the state, which
- * `If-Match` pins, and the second one for the bytes, which may show what is counted elsewhere.
+ * The tag, in quotes, of a response about something without a revision. The first part stands for the record in the
+ * state, which `If-Match` pins; the second for the bytes, which may show figures counted elsewhere.
  */
 export function recordEtag(record: object, body: Buffer): string {
   return `"${digestOf(JSON.stringify(record))}-${digestOf(body)}"`;

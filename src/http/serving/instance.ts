@@ -6,7 +6,7 @@ import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** What the administrative interface shows of the provider at which people sign in. */
+/** The provider at which people sign in, as the administrative interface shows it. */
 export interface SignOn {
   readonly issuer: string;
   readonly clientId: string;
@@ -24,7 +24,7 @@ export interface InstanceSources {
   readonly limits: GrowthLimits;
   /** The provider of OpenID Connect; null for none. */
   readonly signOn: SignOn | null;
-  /** From which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
+  /** The key from which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
   readonly tokenKey: string | null;
   readonly storage: DiskUsageReader;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;

@@ -12,7 +12,7 @@ export const JSON_HEADERS = ResponseHeaders.of(...JSON_TYPE, ...UNCACHED);
 /** Headers of a response without a body. */
 export const EMPTY_HEADERS = ResponseHeaders.of(...UNCACHED);
 
-/** What has a tag may be kept by the client itself, and must be asked for again with that tag. */
+/** Lets the client itself cache a tagged response, and makes it ask again with the tag each time. */
 const REVALIDATED = 'private, no-cache';
 
 const TAGGED_HEADERS = ResponseHeaders.of(
@@ -43,7 +43,7 @@ export class TaggedResponse implements HttpResponse {
     this.headers = headers;
   }
 
-  /** What a client gets that has this response already. Made once: polling clients hardly ever get anything else. */
+  /** The response to a client that already has this one. Made once: polling clients hardly ever get anything else. */
   get notModified(): HttpResponse {
     this.#notModified ??= { status: 304, headers: this.headers.only(NOT_MODIFIED_HEADERS), body: null };
     return this.#notModified;

@@ -15,7 +15,7 @@ import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 /** The header of a request that a follower hands on; its value is the follower's name. */
 export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 
-/** What the leader decides by, and what its logs and traces tell. */
+/** The headers that the leader needs for its decision, its logs and its traces. */
 const REQUEST_HEADERS = [
   'authorization',
   'cookie',
@@ -89,7 +89,7 @@ const UNKNOWN = refuse(
 export interface LeaderClientOptions {
   /** The name of this node. */
   readonly node: string;
-  /** Where the leader is reached, such as `http://flags-1:4242`; null while none is known. */
+  /** The leader's address, such as `http://flags-1:4242`; null while none is known. */
   leaderAddress(): string | null;
 }
 

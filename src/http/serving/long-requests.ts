@@ -12,13 +12,13 @@ import type { TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Surface } from './surface.ts';
 
-/** What may wait, in bytes. Protects memory, and with it those who would wait for longer than their clients do. */
+/** Bytes that waiting requests may hold. Protects memory, and keeps waits shorter than the timeouts of clients. */
 export const WAITING_BYTES_MAX = 32 * 2 ** 20;
 
 /** About what a request without a body holds while it waits. */
 const REQUEST_BYTES = 16 * 1024;
 
-/** What belongs to the others after a request, as a multiple of the time that it took. */
+/** The share of the others after a request, as a multiple of the time that it took. */
 const REST_FACTOR = 4;
 
 /** Nobody else wants the loop when there was no request of another caller for so long. */
@@ -35,7 +35,7 @@ export function isSpared(request: TransportRequest, { isForPages }: Surface): bo
   return isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
 }
 
-/** Who is charged for the time that a request takes. */
+/** The name under which the time that a request takes is charged. */
 export function chargedName(request: TransportRequest, { isForPages }: Surface, { actor }: Caller): string {
   const name = callerName(actor);
   return isForPages === true ? `${name} ${networkOf(request.remoteAddress())}` : name;

@@ -14,7 +14,7 @@ import type { CommitObservation } from '../../persistence/journal/journal.ts';
 import type { Transport } from '../transport/transport.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from './meters.ts';
 
-/** What happens at each commit of the journal. Made before the journal, which reports to it. */
+/** Meters each commit of the journal. Made before the journal, which reports to it. */
 export class CommitMeter {
   readonly frames = new Distribution(COUNT_BUCKETS);
   readonly commitSeconds = new Distribution(SECONDS_BUCKETS);
@@ -272,7 +272,7 @@ interface LabelledDistribution {
   readonly distribution: Distribution;
 }
 
-/** What the registry needs of a metric, over distributions that are filled elsewhere. */
+/** A metric in the registry, over distributions that are filled elsewhere. */
 class DistributionMetric {
   readonly name: string;
   readonly help: string;

@@ -80,10 +80,10 @@ type Fields = Record<string, unknown>;
 class Whole {
   readonly #schema: Schema;
   readonly #rest: JsonValue;
-  /** What the schema made of the rest. */
+  /** The schema's output for the rest. */
   #made: unknown;
   readonly #items = new Map<PlaceOfItems, unknown[] | Fields>();
-  /** How many there are at each place: to count fields takes as long as to go through them. */
+  /** The number of items at each place: counting fields takes as long as going through them. */
   readonly #counts = new Map<PlaceOfItems, number>();
 
   constructor(schema: Schema, rest: JsonValue) {
@@ -194,7 +194,7 @@ class Scan {
   #place: PlaceOfItems | null = null;
   #placeDepth = 0;
   #placeIsList = false;
-  /** Where the bytes begin that are in no piece, and no part of the rest, yet. */
+  /** The start of the bytes that are not yet in any piece or in the rest. */
   #start = 0;
 
   constructor(bytes: Uint8Array, places: readonly PlaceOfItems[]) {

@@ -1,6 +1,6 @@
 /**
- * What supervisors and load balancers ask: `/health` whether the process is alive and can write, `/ready` whether
- * it should get requests, and the metrics page, which is made at most once a second.
+ * The probes of supervisors and load balancers: `/health` whether the process is alive and can write, `/ready`
+ * whether it should get requests, and the metrics page, which is made at most once a second.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { basename } from 'node:path';
@@ -20,7 +20,7 @@ import type { Surface } from './surface.ts';
 
 export const METRICS_PATH = '/internal-backstage/prometheus';
 
-/** Where the process is in its life. */
+/** The phase of the process's life. */
 export type Phase = 'starting' | 'ready' | 'draining';
 
 /** Protects the event loop: making the page takes milliseconds, and without a token anybody may ask. */
@@ -28,7 +28,7 @@ export const METRICS_AGE_MS_MAX = 1_000;
 
 interface MetricsPage {
   readonly registry: Registry;
-  /** Null: whoever reaches the port may read them. */
+  /** Null: everybody who reaches the port may read them. */
   readonly token: string | null;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
@@ -123,7 +123,7 @@ function holdsToken(request: TransportRequest, token: string): boolean {
   return timingSafeEqual(digest(request.header('authorization')), digest(`Bearer ${token}`));
 }
 
-/** What `make` gives, made at most once in METRICS_AGE_MS_MAX for everybody who asks. */
+/** Shares one result of `make` between all callers within METRICS_AGE_MS_MAX. */
 function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Promise<T> {
   let made: { readonly at: number; readonly value: Promise<T> } | null = null;
   return () => {

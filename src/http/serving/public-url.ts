@@ -1,4 +1,4 @@
-/** Where people reach this server. */
+/** The address at which people reach this server. */
 import type { RequestContext } from './route.ts';
 
 /** The URL as the operator says it, or else as the caller wrote it. A proxy may have ended HTTPS, which the browser says by the origin of its page. */
@@ -9,7 +9,7 @@ export function publicUrl(context: RequestContext<unknown>): string {
   return `${publicOrigin ?? `${scheme}://${host}`}${basePath}`;
 }
 
-/** What the page for links is asked to do with a secret: it stands behind the `#`, which browsers send to nobody. */
+/** The purpose of a link's secret, for the page that opens it. The secret comes after the `#`, which browsers send to nobody. */
 export type LinkUse = 'password' | 'invitation';
 
 export function linkUrl(context: RequestContext<unknown>, use: LinkUse, secret: string): string {

@@ -1,4 +1,4 @@
-/** From a checked request to what it reads, once or as a stream; sent when all that it shows is durable (invariant 4). */
+/** Takes a checked request to its response or stream, which is sent when everything that it shows is durable (invariant 4). */
 import type { Engine } from '../../actors/engine.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';

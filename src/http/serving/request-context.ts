@@ -1,4 +1,4 @@
-/** What the handler of a route sees of its request. */
+/** The request, as the handler of a route sees it. */
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
@@ -13,7 +13,7 @@ import type { Params } from './params.ts';
 import type { RequestContext, StreamingHints } from './route.ts';
 import { worldSeenBy } from './visible-world.ts';
 
-/** What all requests share. */
+/** The sources that all requests share. */
 export interface ContextSources {
   readonly engine: Engine;
   readonly reads: LogReads;

@@ -1,6 +1,6 @@
 /**
- * What is logged about requests: every one at the level debug (the access log), those without a valid token at info, and
- * failures at error. Lines hold no bodies, no tokens and no query strings.
+ * Logs requests: every one at the level debug (the access log), those without a valid token at info, and failures at
+ * error. Lines hold no bodies, no tokens and no query strings.
  */
 import { randomUUID } from 'node:crypto';
 import { bytesOf } from '../transport/response-body.ts';
@@ -13,7 +13,7 @@ export interface ApiLog {
   isLevelEnabled(level: string): boolean;
 }
 
-/** Refused logins that are logged in each period; whoever guesses tokens would fill the disk otherwise. */
+/** Refused logins logged in each period; otherwise, guessing tokens would fill the disk. */
 export const REFUSED_LOGINS_LOGGED_MAX = 10;
 export const REFUSED_LOGINS_PERIOD_MS = 60_000;
 
@@ -109,7 +109,7 @@ export function loggedPath(path: string): string {
 
 // Ids with which a request can be found again in the logs of clients, proxies and this server.
 
-/** What logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
+/** Ids that logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
 
 /** The `X-Request-Id` that the request came with; empty without one that can be used. */

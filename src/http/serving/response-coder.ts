@@ -29,7 +29,7 @@ export class ResponseCoder {
   readonly #compressor = new Compressor();
   /** With what they were compressed from. */
   readonly #kept: CachePart<TaggedResponse, Compressed>;
-  /** What is being compressed, for all who ask meanwhile. */
+  /** Compressions under way, which all requests for the response share. */
   readonly #pending: Readonly<Record<Coding, Map<TaggedResponse, Promise<HttpResponse>>>> = {
     gzip: new Map(),
     br: new Map(),
@@ -44,7 +44,7 @@ export class ResponseCoder {
     });
   }
 
-  /** What a client that sent `acceptEncoding` gets. */
+  /** The coding for a client that sent `acceptEncoding`. */
   codingOf({ status, body }: HttpResponse, acceptEncoding: string): Coding | 'identity' {
     if (acceptEncoding === '' || status !== 200 || body === null) return 'identity';
     const bytes = byteLengthOf(body);
@@ -61,7 +61,10 @@ export class ResponseCoder {
     return this.#keptAs(response, coding) ?? this.#made(response, coding);
   }
 
-  /** What a client gets that has the response in this coding or as it is, and null for any other. Nothing is compressed for it. */
+  /**
+   * The response to a client that already has this one, in this coding or uncompressed; null for any other client.
+   * Compresses nothing.
+   */
   notModified(response: TaggedResponse, coding: Coding, request: TransportRequest): HttpResponse | null {
     if (isNotModified(request, response.etag)) return response.notModified;
     const etag = tagOfCoding(response.etag, coding);

@@ -1,6 +1,6 @@
 /**
- * What a route is. The table of routes of each surface is the one place from which routing, authentication, rights,
- * validation and the description of the interface come; a handler only says what is read, or which command is
+ * The description of a route. The table of routes of each surface is the one source of routing, authentication,
+ * rights, validation and the description of the interface; a handler only says what is read, or which command is
  * meant and how its outcome is answered.
  */
 import type * as v from 'valibot';
@@ -34,7 +34,7 @@ export interface RequestContext<Body> {
   readonly reads: LogReads;
   /** Figures of the process. */
   readonly instance: Instance;
-  /** What applications report. */
+  /** The reports of applications. */
   readonly usage: Usage;
   readonly passwords: Passwords;
   readonly streaming: StreamingHints;
@@ -57,15 +57,15 @@ export interface RequestContext<Body> {
   now(): number;
 }
 
-/** What clients are told: where the server is, and which of them may stream. */
+/** Hints for clients: where the server is, and which clients may stream. */
 export interface StreamingHints {
   readonly forSdks: boolean;
   readonly forPages: boolean;
   /** Whether nobody needs a token, so that streams of pages need no ticket. */
   readonly areOpen: boolean;
-  /** What stands before every path that a client is told of. */
+  /** The prefix of every path that a client is told. */
   readonly basePath: string;
-  /** Where people reach the server, such as `https://flags.example`; null where the operator does not say. */
+  /** The address at which people reach the server, such as `https://flags.example`; null where the operator does not say. */
   readonly publicOrigin: string | null;
 }
 
@@ -100,14 +100,14 @@ interface RouteBase extends Need {
   readonly refusals?: readonly RefusalName[];
 }
 
-/** What a read gives: a response that is ready, and the newest event that it shows. */
+/** The result of a read: a response that is ready, and the newest event that it shows. */
 export interface ReadResponse {
   readonly revision: number;
   /** A client that already has a tagged response gets 304. */
   readonly response: HttpResponse | TaggedResponse;
 }
 
-/** Where many items stand in a body. */
+/** The place of many items in a body. */
 export interface ItemsOfBody {
   /** Names of fields from the top. */
   readonly place: readonly string[];
@@ -139,9 +139,9 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
    * the command is decided against the state in its own turn.
    */
   command(context: RequestContext<Body>, located: Located): Command | Refusal | Promise<Command | Refusal>;
-  /** Who makes the change, where it is not the caller: somebody who was recognised by what the body holds. */
+  /** The author of the change where it is not the caller: somebody recognised by the content of the body. */
   actor?(world: World, command: Command): Actor;
-  /** What `If-Match` pins where the path names no flag: the part of the state that the write changes (requests/pins.ts). */
+  /** The part of the state that the write changes, which `If-Match` pins where the path names no flag (requests/pins.ts). */
   readonly pinned?: Locate<object>;
   /** The field of the response that holds a secret, which is shown only once and never kept. */
   readonly secretField?: string | readonly string[];
@@ -151,7 +151,7 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
   respond(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): HttpResponse;
 }
 
-/** What a stream begins with once it may: the newest event that it shows at first, and who writes to it. */
+/** The start of a permitted stream: the newest event that it shows at first, and the source that writes to it. */
 export interface StreamOpening {
   readonly revision: number;
   /** The headers of the response, whose status is 200. */
@@ -176,7 +176,7 @@ export interface PlainDescription {
   /** One sentence. */
   readonly summary: string;
   readonly contentType: string;
-  /** What each status means. */
+  /** The meaning of each status. */
   readonly statuses: Readonly<Record<number, string>>;
 }
 

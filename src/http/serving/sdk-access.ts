@@ -1,4 +1,4 @@
-/** What the surfaces for SDKs have in common: one kind of token each, and errors as SDKs read them. */
+/** The access rules that the surfaces for SDKs share: one kind of token each, and errors as SDKs read them. */
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { COMMON_ERRORS, type ErrorName, type ErrorShape } from './errors.ts';
 import type { SurfaceAccess } from './surface.ts';

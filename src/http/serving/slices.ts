@@ -63,7 +63,7 @@ export interface SliceOwner {
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
-/** What is done within this long needs no slices: it holds the event loop no longer than other requests do. */
+/** Milliseconds of work that needs no slices: it holds the event loop no longer than other requests do. */
 const AT_ONCE_MS = 2;
 
 /**

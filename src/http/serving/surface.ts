@@ -11,7 +11,7 @@ import type { ErrorShape } from './errors.ts';
 import type { PlainRoute, Route } from './route.ts';
 
 export interface Surface {
-  /** What stands before the path of every one of its routes; empty for none. */
+  /** The prefix of the paths of all its routes; empty for none. */
   readonly prefix: string;
   /** Null: everybody may call, and no token is looked at. */
   readonly access: SurfaceAccess | null;
@@ -21,7 +21,7 @@ export interface Surface {
   readonly isForPages?: boolean;
   /** Whether responses to reads are compressed for clients that take that. */
   readonly compresses?: boolean;
-  /** What it is for, in a paragraph of the interface's description; null: it is not described there. */
+  /** Its purpose, in a paragraph of the interface's description; null: it is not described there. */
   readonly description: string | null;
 }
 
@@ -38,7 +38,7 @@ export function surfaceInFull({
   return { prefix, access, errors, routes, isForPages, compresses, description };
 }
 
-/** Who may call a surface, and what is told to those who may not. */
+/** The access rules of a surface, and its refusals of callers who do not meet them. */
 export interface SurfaceAccess {
   /** The refusal of a caller without a valid token. */
   readonly unauthenticated: Refusal;

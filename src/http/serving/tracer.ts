@@ -1,14 +1,11 @@
-/**
- * What a request tells of itself while it is on its way, for whoever records traces. Without a tracer nothing is told, and a request
- * costs a comparison with null more.
- */
+/** The events of a request that are reported to a tracer. Without a tracer a request costs one more comparison with null. */
 import type { TransportRequestHead } from '../transport/transport.ts';
 
 export interface Tracer {
   begin(head: TransportRequestHead): RequestTrace;
 }
 
-/** Told in this order. A request that is no command is only ended, and one that is refused may end at any point. */
+/** Called in this order. A request that is no command is only ended, and one that is refused may end at any point. */
 export interface RequestTrace {
   /** The command is in its mailbox. */
   queued(): void;

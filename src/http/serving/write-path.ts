@@ -1,4 +1,4 @@
-/** From a checked request to the command that it is, into its mailbox, and to the response when its event is durable (invariant 3). */
+/** Takes a checked request to its command, into its mailbox, and to the response when its event is durable (invariant 3). */
 import { createHash } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
 import type { Outcome, Retry, Submission } from '../../actors/submission.ts';
@@ -24,16 +24,16 @@ import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
 import { partSeenBy, worldSeenBy } from './visible-world.ts';
 
-/** What the author of rules should hear of them. */
+/** The header with warnings to the author of rules. */
 const WARNINGS_HEADER = 'flagstaff-warnings';
 
 type Turn = Pick<Submission<HttpResponse>, 'mayStart' | 'seenBy'>;
 
-/** What the checks of a request have made of it. */
+/** A write that has passed the checks of its request. */
 export interface PreparedWrite {
   readonly route: WriteRoute;
   readonly context: RequestContext<unknown>;
-  /** What the path names. */
+  /** The object that the path names. */
   readonly located: unknown;
   /** The values in the path, in its order. */
   readonly params: readonly string[];

@@ -110,7 +110,7 @@ class Share {
 // Collects a request body that arrives in pieces, within two limits: one for each body, and one for all bodies
 // together, so that many clients cannot take more memory than one may.
 
-/** Whose body it is. An object, because each request would otherwise make a function that it hardly ever needs. */
+/** The owner of the body. An object, because each request would otherwise make a function that it hardly ever needs. */
 export interface BodyOwner {
   /** Called when other bodies need the budget. The collector is empty by then. */
   bodyEvicted(): void;

@@ -27,7 +27,7 @@ export const systemClock: TransportClock = {
   },
 };
 
-/** What a queue links into its list. The fields belong to the queue; an entry is in one queue at a time. */
+/** An entry of a queue. The fields are the links of the queue's list; an entry is in one queue at a time. */
 export abstract class DeadlineEntry {
   queue: DeadlineQueue | null = null;
   older: DeadlineEntry | null = null;

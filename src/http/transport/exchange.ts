@@ -60,7 +60,7 @@ export function closeExchangeServer({ requests, responses, stalledStreams }: Exc
 export abstract class Exchange extends DeadlineEntry implements Responder, UnreadHolder, BodyOwner {
   aborted = false;
   protected hasResponded = false;
-  /** What follows on the connection cannot be trusted, or is not wanted. */
+  /** Set when the rest of the connection cannot be trusted, or is not wanted. */
   protected mustClose = false;
   /** Set while the body is arriving. */
   protected body: BodyCollector | null = null;
@@ -266,9 +266,10 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
 }
 
 /**
- * Where a request came from, as the proxies say it that the operator trusts (docs/operating.md#behind-a-tls-proxy). Each proxy appends
- * the other end of its connection to X-Forwarded-For. So the list is read from its end, and the first address that is no
- * trusted proxy is the caller: whatever the caller wrote stands before it. Anybody else's header is not looked at.
+ * Finds the address that a request came from, by the word of the proxies that the operator trusts
+ * (docs/operating.md#behind-a-tls-proxy). Each proxy appends the other end of its connection to X-Forwarded-For. So
+ * the list is read from its end, and the first address that is no trusted proxy is the caller's; whatever the caller
+ * wrote comes before it. Headers from other senders are ignored.
  */
 class TrustedProxies {
   readonly #ranges = new BlockList();

@@ -37,7 +37,10 @@ export async function explainListenFailure(host: string, port: number): Promise<
   return new ListenError(host, port, cause);
 }
 
-/** Where a server listens, as a browser takes it: `http://0.0.0.0:4242`, and with an IPv6 address `http://[::1]:4242`. */
+/**
+ * The origin at which a server listens, in a form that browsers accept: `http://0.0.0.0:4242`, and with an IPv6
+ * address `http://[::1]:4242`.
+ */
 export function originOf(host: string, port: number): string {
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

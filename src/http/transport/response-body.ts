@@ -12,7 +12,7 @@ export type ResponseBody = Uint8Array | string | BodyPieces | null;
 export class BodyPieces {
   readonly byteLength: number;
   readonly #pieces: readonly Uint8Array[];
-  /** Where each piece begins; made when it is first asked for. */
+  /** The offset of each piece; computed at its first use. */
   #begins: Float64Array | null = null;
 
   /** None of the pieces is changed afterwards. `byteLength` is that of all together. */

@@ -20,7 +20,7 @@ export interface StreamStart extends StreamHead {
   readonly isLast: boolean;
 }
 
-/** What all streams of a server share. */
+/** The parts that all streams of a server share. */
 export interface StreamServer extends Pick<TransportOptions, 'log'> {
   readonly limits: TransportLimits;
   /** Streams that are open or still being ended. */
@@ -48,7 +48,7 @@ const nothing = (): void => undefined;
 
 export abstract class OpenStream extends DeadlineEntry implements ResponseStream, UnreadHolder {
   #state: 'open' | 'closing' | 'over' = 'open';
-  /** What the engine has not been given; null while that is nothing, which it is for most streams most of the time. */
+  /** Writes that the engine has not been given; null while there are none, as for most streams most of the time. */
   #queue: Waiting[] | null = null;
   #queuedBytes = 0;
   /** Bytes of the piece that the engine has taken without having room for it; 0 while it has room. */
@@ -234,7 +234,7 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
   }
 }
 
-/** What answers a HEAD request for a stream: its head has been sent, and nothing follows. */
+/** The stream of a HEAD request: its head has been sent, and nothing follows. */
 export const ENDED_STREAM: ResponseStream = {
   write: () => false,
   close: nothing,

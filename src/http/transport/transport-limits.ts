@@ -29,7 +29,7 @@ export interface TransportLimits {
   readonly streamsMax: number;
   /** How long a stream's client may take nothing while something waits for it. uWebSockets has 10 s built in. */
   readonly streamStallMs: number;
-  /** What may wait for a stream's client when a further write comes. Beyond it the client would hardly catch up. */
+  /** Bytes that may wait for a stream's client at a further write. Beyond them the client would hardly catch up. */
   readonly streamBufferBytesMax: number;
   /** Bytes of responses that clients have not read, over all of them; shared ones count once. Protects memory. */
   readonly unreadBytesMax: number;

@@ -99,7 +99,7 @@ export interface Responder {
 
 export type RequestHandler = (request: TransportRequest, responder: Responder) => void;
 
-/** What pino offers, as far as an engine needs it. */
+/** The part of pino's interface that an engine needs. */
 export interface TransportLog {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;

@@ -20,7 +20,7 @@ export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void
 /** Pieces are joined in it, to be offered; used only within one call. */
 export const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** What is offered in one turn of the event loop: taking it costs the kernel about half a millisecond. */
+/** Bytes offered in one turn of the event loop: taking them costs the kernel about half a millisecond. */
 const OFFERED_BYTES_MAX = 1024 * 1024;
 
 /**

@@ -54,7 +54,7 @@ export class UwsExchange extends Exchange {
   #isOpen = true;
   /** Inside one of the library's callbacks, which have corked the socket already. */
   #isCorked = true;
-  /** What comes after a body that is still arriving and is not kept; null when it is kept. */
+  /** The call to make after the end of a body that is discarded as it arrives; null when the body is kept. */
   #afterwards: (() => void) | null = null;
   #swallowedBytes = 0;
 

@@ -146,7 +146,7 @@ function addHeader(name: string, value: string): void {
 
 // The native library: loading it, and listening with it.
 
-/** What is used of the module at run time; its type declarations leave some of it out. */
+/** The module's interface at run time, as far as it is used here; its type declarations leave some of it out. */
 interface UwsModule {
   App(): TemplatedApp;
   us_listen_socket_close(socket: us_listen_socket): void;

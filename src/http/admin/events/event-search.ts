@@ -115,7 +115,7 @@ type ListRoute = Omit<
   'method' | 'tag' | 'permission' | 'refusals' | 'read'
 > & {
   scope(context: RequestContext<unknown>): Pick<EventQuery, 'project' | 'feature'>;
-  /** What the response names besides the events. */
+  /** Further fields of the response, besides the events. */
   more?(context: RequestContext<unknown>): Readonly<Record<string, string>>;
 };
 

@@ -11,7 +11,7 @@ import { recordedStreams } from './recorded-streams.ts';
 
 const ID_PATTERN = /^[0-9]{1,15}$/;
 
-/** What the client names as the last event that it knows of: a browser that comes back does so in the header. */
+/** The last event that the client says it has seen. A browser that reconnects says so in the header. */
 function knownIdIn(context: RequestContext<unknown>): number | null | Refusal {
   const header = context.header('last-event-id');
   if (ID_PATTERN.test(header)) return Number(header);

@@ -83,7 +83,7 @@ export async function readEvents(
   }));
 }
 
-/** What stands before and behind the events in a body. */
+/** The fields of a body before and after its events. */
 interface PageFrame {
   readonly head: Readonly<Record<string, unknown>>;
   readonly tail: Readonly<Record<string, unknown>>;
@@ -111,7 +111,10 @@ export function projectOfSegment({
     : null;
 }
 
-/** What a search by the caller asks for. Leaving events out, and not their data, hides them from a search for text too. */
+/**
+ * The query narrowed to what the caller may see. It leaves out whole events, not just their data, so that a search
+ * for text cannot find them either.
+ */
 function shownOf(query: EventQuery, world: World, caller: Caller): EventQuery {
   const hidden = hiddenProjects(world, caller);
   const seesAll = seesCredentials(world, caller);

@@ -1,6 +1,6 @@
 /**
- * What streams about recorded events say. An event is told by its head: what a client shows of it, it reads with its own rights.
- * Those who may read everything can have it whole, to copy the log elsewhere as it grows.
+ * The messages of streams about recorded events. A message holds the head of an event; a client reads the rest with
+ * its own rights. Clients that may read everything can have events whole, to copy the log elsewhere as it grows.
  */
 import type { Change, ChangeFeed } from '../../../actors/change-feed.ts';
 import type { RecordedEvent } from '../../../domain/state/events.ts';
@@ -10,10 +10,10 @@ import { EVENT_END, eventHead } from '../../sdk/streams/stream-format.ts';
 /** Events of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;
 
-/** Characters of a message: whoever missed more reads it in pages. Encoded in some 5 ms. */
+/** Characters of a message, which take some 5 ms to encode. A client that has missed more reads it in pages. */
 export const TOLD_LENGTH_MAX = 2 ** 20;
 
-/** What is told of an event: where it is from, or all of it. */
+/** The part of an event that is sent: its head, or all of it. */
 export type Told = 'head' | 'whole';
 
 /** Whether a client may hear of an event; null: of every one. */
@@ -43,7 +43,7 @@ export class RecordedNews {
     return { id, bytes: message('opened', id, {}) };
   }
 
-  /** What is durable and came after event `id`; null for nothing. */
+  /** The news of durable events after event `id`; null when there are none. */
   after(id: number, isHeard: IsHeard): News | null {
     const newestId = this.#feed.durableId;
     if (id === newestId) return null;

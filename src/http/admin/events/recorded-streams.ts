@@ -167,9 +167,9 @@ export function recordedStreams(engine: Engine): RecordedStreams {
 // One open stream about recorded events, and how far its client is.
 
 interface RecordedStreamRequest {
-  /** Who is counted. */
+  /** The caller whose streams are counted together. */
   readonly callerName: string;
-  /** What the caller may hear of now; 'nothing' where it may read no more. */
+  /** The events that the caller may hear of now; 'nothing' when it may no longer read any. */
   rights(): IsHeard | 'nothing';
   /** The last event that the client knows of; null for none. */
   readonly knownId: number | null;

@@ -31,7 +31,7 @@ const BulkStaleBody = v.pipe(
   v.title('BatchStale'),
 );
 
-/** Where a page of the archive ends although there are more flags. Protects the event loop. */
+/** Bytes after which a page of the archive ends although there are more flags. Protects the event loop. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
 
 const PAGE = pageParameters({

@@ -134,7 +134,7 @@ const FlagCreatorsSchema = v.array(
   v.pipe(v.object({ id: Integer, name: v.string() }), v.title('FlagCreator')),
 );
 
-/** Where a page ends although more flags were found. Protects the event loop, and memory. */
+/** Bytes after which a page ends although more flags were found. Protects the event loop, and memory. */
 const PAGE_BYTES_MAX = 1024 * 1024;
 
 const PAGE = pageParameters({

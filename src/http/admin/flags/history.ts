@@ -165,7 +165,7 @@ async function changedSince(
   return changed;
 }
 
-/** What the flags were, but for those that were made or archived since then. All are read in one go. */
+/** Reads the flags as they were at the event, in one go. */
 async function targetsOf(
   context: RequestContext<{ readonly eventId: number }>,
   changed: readonly Flag[],

@@ -19,7 +19,7 @@ interface Asking {
   readonly environment: string | null;
 }
 
-/** What the move needs in each project: to move, and to change what the flag is in each environment where it is set up. */
+/** The rights that a move needs in each project: to move the flag, and to change it in each environment where it is set up. */
 function needsOf(flag: Flag): readonly Asking[] {
   const inEnvironments = flag.environments.flatMap(({ name }) => {
     const { enabled, strategies, variants } = environmentOf(flag, name);

@@ -126,7 +126,7 @@ export const ImportBody = v.pipe(
 
 type Import = v.InferOutput<typeof ImportBody>;
 
-/** What belongs to each flag, by its name. */
+/** Groups the parts by the names of their flags. */
 function grouped<T, U>(items: readonly T[], nameOf: (item: T) => string, part: (item: T) => U) {
   const groups = new Map<string, U[]>();
   for (const item of items) {

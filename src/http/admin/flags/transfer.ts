@@ -152,7 +152,7 @@ function refuseLargeExport(flags: readonly Flag[]): Refusal | null {
 
 const FILE_HEADERS = JSON_HEADERS.with('content-disposition', 'attachment; filename="flags.json"');
 
-/** What an import may change of the project's flags. */
+/** The permissions that every import needs, whatever its flags hold. */
 const FLAG_PERMISSIONS: readonly PermissionName[] = [
   'CREATE_FEATURE',
   'UPDATE_FEATURE',
@@ -164,7 +164,7 @@ const FLAG_PERMISSIONS: readonly PermissionName[] = [
   'UPDATE_FEATURE_ENVIRONMENT_VARIANTS',
 ];
 
-/** What the caller lacks for the import. */
+/** The permissions that the caller lacks for the import. */
 function missingPermissions(
   world: World,
   caller: Caller,

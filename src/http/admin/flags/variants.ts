@@ -34,7 +34,7 @@ interface Scope {
   readonly variants: (context: Context) => readonly Variant[];
   readonly needs: readonly PermissionName[];
   readonly operationIds: { readonly get: string; readonly put: string; readonly patch: string };
-  /** What the summaries of the routes call what is read and written. */
+  /** The words for these variants in the summaries of the routes. */
   readonly shown: string;
   readonly where: string;
 }

@@ -11,7 +11,7 @@ import type { RequestContext } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
 import { BodyPieces } from '../../transport/response-body.ts';
 
-/** Where in the interface the strategy can be changed. */
+/** The place of a strategy in the interface, where it can be changed. */
 export interface StrategyPlace {
   readonly project: string;
   readonly flag: string;

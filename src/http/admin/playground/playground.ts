@@ -179,7 +179,7 @@ function placeBy({ scope, shown }: ScopeEvaluator): Place {
   return { environment: scope.environment, ...shown };
 }
 
-/** What a request evaluates, and by what: all of it as it is at one moment. */
+/** The environments and flags that a request evaluates, all as they are at one moment. */
 interface Begun {
   readonly places: readonly [Place, ...Place[]];
   readonly flags: readonly NamedFlag[];

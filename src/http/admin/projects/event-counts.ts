@@ -1,4 +1,4 @@
-/** What the log tells of a project: how much was changed, and how long new flags took to production. */
+/** Figures of a project from the event log: how much was changed, and how long new flags took to production. */
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { EventType } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -77,7 +77,7 @@ interface LeadTime {
   readonly name: string;
   /** Days from the creation to the first time that the flag was switched on in an environment of the type production. */
   readonly timeToProduction: number;
-  /** When that was, in milliseconds since 1970. */
+  /** The time at which it was switched on there, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
@@ -114,7 +114,7 @@ function newestReleases({ flags }: ProjectState): readonly Flag[] {
   return newest;
 }
 
-/** When the flag was first switched on in one of the environments; null: never, as far as the log reaches. */
+/** The first time that the flag was switched on in one of the environments; null: never, as far as the log reaches. */
 async function firstSwitch(
   { reads, engine, asker }: Context,
   flag: { readonly project: string; readonly feature: string },

@@ -177,7 +177,7 @@ interface StageSum {
   current: number;
   /** Flags that have entered it, whether or not they have left it. */
   entered: number;
-  /** That all of them have been in it. */
+  /** Milliseconds that flags spent in this stage, summed. */
   ms: number;
   /** Flags in it that have entered it in the last 30 days. */
   lately: number;

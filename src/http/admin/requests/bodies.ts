@@ -1,4 +1,4 @@
-/** Schemas of small request bodies, and of those that several routes share. */
+/** Schemas of small request bodies, and of bodies that several routes share. */
 import * as v from 'valibot';
 import { isEmail } from '../../../domain/access/email.ts';
 import { PASSWORD_BYTES_MAX, passwordIssues } from '../../../domain/access/password-rules.ts';

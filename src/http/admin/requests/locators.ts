@@ -97,7 +97,6 @@ export function personalToken(world: World, params: Params) {
   return tokenOf(world, user(world, params), params);
 }
 
-/** That of the service account in the path. */
 export function serviceAccountToken(world: World, params: Params) {
   return tokenOf(world, serviceAccount(world, params), params);
 }

@@ -14,7 +14,7 @@ interface PageOptions {
   /** Descriptions of the parameters. */
   readonly limit: string;
   readonly offset: string;
-  /** What an offset must be, for the refusal of one that is not. */
+  /** The rule for an offset, as the refusal of a bad one words it. */
   readonly offsetPhrase: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What `If-Match` pins on writes to other things than flags: the part of the state that the write changes, as the read of it names it
- * in its ETag.
+ * The part of the state that `If-Match` pins on a write to something other than a flag: the part that the write changes, as the
+ * ETag of its read names it.
  */
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
@@ -14,7 +14,7 @@ export function project(world: World, params: Params): object | Refusal {
   return isRefusal(located) ? located : located.settings;
 }
 
-/** Who belongs to the project, all together. */
+/** The members and groups of the project, all together. */
 export function access(world: World, params: Params): object | Refusal {
   const located = locate.project(world, params);
   return isRefusal(located) ? located : accessOf(located);

@@ -55,7 +55,7 @@ function parsed(name: string, text: string, accepted: readonly string[]): Condit
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** When the day of UTC that the condition names begins, in milliseconds since 1970. */
+/** The beginning of the UTC day that the condition names, in milliseconds since 1970. */
 export function dayOf(name: string, { values: [day = ''] }: Condition<string>): number | Refusal {
   const startMs = DAY.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   if (!Number.isNaN(startMs)) return startMs;

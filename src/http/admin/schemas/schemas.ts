@@ -25,7 +25,7 @@ export const ErrorSchema = v.pipe(
   v.title('Error'),
 );
 
-/** Where all that counts of an error is its status, and what it tells people. */
+/** An error with a message alone, for responses whose status says the rest. */
 export const MessageErrorSchema = v.pipe(v.object({ message: v.string() }), v.title('MessageError'));
 
 export const MembershipErrorSchema = v.pipe(
@@ -78,7 +78,7 @@ const FLAG_FIELDS = {
 
 export const FlagSchema = v.pipe(v.object(FLAG_FIELDS), v.title('Flag'));
 
-/** What lists of flags show of an environment too. */
+/** The fields of an environment that lists of flags show too. */
 const FLAG_ENVIRONMENT_FIELDS = {
   name: v.string(),
   displayName: v.string(),
@@ -101,7 +101,7 @@ const FLAG_ENVIRONMENT_FIELDS = {
   ),
 } as const;
 
-/** What is shown of an environment where flags are not listed all at once. */
+/** The fields of an environment outside lists of all flags: they include its use. */
 const USED_FLAG_ENVIRONMENT_FIELDS = {
   ...FLAG_ENVIRONMENT_FIELDS,
   yes: v.pipe(v.number(), v.integer(), v.description('How often it was on in the running hour.')),

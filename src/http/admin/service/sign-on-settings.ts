@@ -70,7 +70,7 @@ const OIDC_IS_ON = invalidOperation(
 
 type Settings = Readonly<Record<string, unknown>> & { readonly enabled: boolean };
 
-/** Which variable says what a field shows. */
+/** The environment variable behind each field. */
 const VARIABLES: Readonly<Record<string, string>> = {
   discoverUrl: 'OIDC_ISSUER',
   clientId: 'OIDC_CLIENT_ID',
@@ -103,7 +103,7 @@ function oidcSettings(world: World, signOn: SignOn | null): Settings {
   };
 }
 
-/** What of the sent settings is not so. */
+/** Refuses settings that differ from those the server runs with; null when they agree. */
 function oidcRefusal(signOn: SignOn | null, own: Settings, sent: Settings): Refusal | null {
   if (!sent.enabled) return own.enabled ? OIDC_IS_ON : null;
   if (signOn === null) return NO_OIDC;

@@ -1,4 +1,4 @@
-/** What the console of Unleash asks for at its start, and the origins of pages that may call the surfaces for pages. */
+/** The settings that Unleash's console requests at its start, and the origins of pages that may call the surfaces for pages. */
 import * as v from 'valibot';
 import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts';
 import { API_TOKENS_MAX } from '../../../domain/decide/token-commands.ts';

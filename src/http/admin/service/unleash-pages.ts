@@ -1,6 +1,7 @@
 /**
- * What pages and clients of Unleash send about themselves: answers to a survey, what they have shown, errors of their own. None of it
- * changes a flag, so it is answered and not kept (docs/unleash-compatibility.md). And what they ask beside.
+ * Routes for what Unleash's pages and clients send about themselves: answers to a survey, pages shown, errors of
+ * their own. None of it changes a flag, so it is answered and not kept (docs/unleash-compatibility.md). And routes
+ * for the few things that they read besides.
  */
 import * as v from 'valibot';
 import { SYSTEM } from '../../../domain/state/decision.ts';
@@ -67,7 +68,7 @@ interface Feedback {
 const feedbackResponse = (context: RequestContext<unknown>, { feedbackId, neverShow, given }: Feedback) =>
   settledResponse(context, { userId: userIdOf(context), feedbackId, neverShow, given });
 
-/** Who can have recorded an event: users, and what stands for those who are none. */
+/** Possible authors of events: users, API tokens as one, and the system. */
 function eventCreators({ world }: RequestContext<unknown>) {
   const ids = [...world.directory.users.keys(), API_TOKEN_USER_ID, SYSTEM.userId];
   return ids.map((id) => ({ id, name: authorOf(world, id).name }));

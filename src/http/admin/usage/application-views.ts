@@ -16,7 +16,7 @@ import { inSlices } from '../../serving/slices.ts';
 import { hiddenProjects } from '../../serving/visible-world.ts';
 import { strategyTypeView } from '../views/views.ts';
 
-/** What an application reported on one side. */
+/** The reports of an application from one side. */
 interface Part {
   readonly side: Side;
   readonly application: Application;
@@ -95,7 +95,7 @@ export function isInProject(application: WholeApplication, projectId: string): b
   );
 }
 
-/** What people said of it is kept with what it reported from servers. */
+/** The details that people entered, which are stored with one of the application's sides. */
 function detailsOf({ parts }: WholeApplication): ApplicationDetails {
   return parts.find(({ application }) => application.details !== null)?.application.details ?? NO_DETAILS;
 }

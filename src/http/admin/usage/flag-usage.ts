@@ -8,7 +8,10 @@ import { FlagUsageSchema, RawFlagUsageSchema } from '../schemas/usage-schemas.ts
 
 const FLAG_USAGE = '/client-metrics/features/:featureName';
 
-/** What applications report is no part of the state, so a response that shows it waits for nothing. */
+/**
+ * The revision of a response that shows only reports of applications: they are no part of the state, so it waits for
+ * no event.
+ */
 export const NO_STATE_SHOWN = 0;
 
 /** By hours; a longer span is by days. */

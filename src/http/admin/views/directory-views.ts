@@ -46,7 +46,7 @@ export function settingsView({
 export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
   user === null ? [] : favoritesOf(world, user.id).projects;
 
-/** What the caller has marked; null for who has marked nothing. */
+/** The caller's favorites; null for a caller without any. */
 export function callerFavorites(world: World, { user }: Caller): Favorites | null {
   const favorites = user === null ? undefined : world.directory.favorites.get(user.id);
   return favorites ?? null;
@@ -77,7 +77,7 @@ export function projectSummaryView(
   };
 }
 
-/** Who has a role in the project, with its id. */
+/** The users and groups that have a role in the project, with the role's id. */
 function holdersOf({ directory }: World, project: ProjectState) {
   const users = [...project.members].map(([userId, roleId]) => {
     const user = directory.users.get(userId);

@@ -23,7 +23,7 @@ interface List<T> {
   /** The field of the response that has the list. */
   readonly name: string;
   readonly items: Iterable<T>;
-  /** What is shown of an item. */
+  /** The item as the list shows it. */
   view(item: T): unknown;
 }
 

@@ -12,9 +12,9 @@ import { andThen, ofEachShelf, type ShelfWork } from './shelf-walk.ts';
 
 /** While the figures are right although nothing changes. */
 interface Validity {
-  /** When they were computed, in milliseconds since 1970. */
+  /** The time of the computation, in milliseconds since 1970. */
   readonly validFrom: number;
-  /** When the next flag exceeds the lifetime of its type. */
+  /** The time at which the next flag exceeds the lifetime of its type. */
   readonly validUntil: number;
 }
 
@@ -30,7 +30,7 @@ export interface ProjectFigures extends Validity {
   readonly typeCounts: ReadonlyMap<FlagType, number>;
   /** Name of the oldest flag; null when there is none. */
   readonly firstFlag: string | null;
-  /** Ids of those who created the flags. */
+  /** Ids of the users who created the flags. */
   readonly creators: ReadonlySet<number>;
   /** How many flags depend on others, archived ones included. */
   readonly childCount: number;

@@ -1,4 +1,4 @@
-/** What the page of a project shows besides its flags. */
+/** The page of a project, without its flags. */
 import { shownRules } from '../../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../../domain/flags/strategy.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';

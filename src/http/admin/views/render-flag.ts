@@ -22,7 +22,7 @@ import { environmentsRevision, FAVORITE_TAG, flagEtag, seenTag } from '../../ser
 import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
 import { stageView, timeOrNull } from './views.ts';
 
-/** What a flag is shown from, apart from the flag. */
+/** The sources of a flag's view, apart from the flag. */
 export interface FlagSources {
   readonly world: World;
   readonly seen: FlagsUse;
@@ -118,7 +118,7 @@ export function flagSummary(
   };
 }
 
-/** What is known of the use of one flag. */
+/** The known use of one flag. */
 export interface FlagUse {
   readonly seen: FlagSeen | null;
   /** The counts of the running hour, by environment. */
@@ -165,7 +165,7 @@ export function usedEnvironmentSummary(flag: Flag, environment: Environment, { s
   return { ...environmentSummary(flag, environment, seen), yes, no };
 }
 
-/** What lists of flags show of an environment too. */
+/** The part of an environment's view that lists of flags show too. */
 export function environmentSummary(
   flag: Flag,
   { name, type, sortOrder }: Environment,

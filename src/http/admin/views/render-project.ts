@@ -41,7 +41,7 @@ const FLAG_LIST_VERSION = 2;
 /** Up to so many bytes, a body is joined once for all its readers; more stays in pieces, which the engines send one by one. */
 const JOINED_BYTES_MAX = 256 * 1024;
 
-/** What a list is made from, and on whose account. */
+/** The sources of a list, and the caller who is charged for making it. */
 export interface ListSources extends FlagSources {
   /** The favorites of the caller; null for one who has marked nothing. */
   readonly favorites: Favorites | null;
@@ -72,7 +72,7 @@ interface KeptResponse {
 const overviews = new WeakMap<ProjectState, KeptResponse>();
 const lists = new WeakMap<ProjectState, KeptResponse>();
 
-/** What the summaries of each project take. Those of the project whose lists were asked for longest ago are made anew. */
+/** Bytes of the summaries, by project. The cache drops those of the project whose lists were requested longest ago. */
 const summaryBytesOf = new WeakMap<Cache, CachePart<ProjectState, number>>();
 
 function summaryBytesIn(cache: Cache): CachePart<ProjectState, number> {
@@ -205,7 +205,10 @@ function useTag(summaries: readonly ShelfSummaries[]): string {
   return uses.tag;
 }
 
-/** What a caller has marked in a project. Lists with it are made for each request, from the summaries that are kept for all. */
+/**
+ * A caller's favorites in a project. Lists that show them are made for each request, from the summaries that all
+ * callers share.
+ */
 interface Marks {
   readonly userId: number;
   /** Names of flags. */

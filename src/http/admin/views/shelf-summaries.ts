@@ -10,7 +10,7 @@ import type { FlagSeen, FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { flagSummary } from './render-flag.ts';
 import type { ShelfWork } from './shelf-walk.ts';
 
-/** What summaries are made from, apart from the flags. */
+/** The sources of summaries, apart from the flags. */
 export interface SummarySources {
   readonly seen: FlagsSeen;
   /** The environments of the project. */
@@ -88,7 +88,7 @@ export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries
   };
 }
 
-/** Drops what is kept of the shelf. */
+/** Drops the shelf's cached summaries. */
 export function forgetSummaries({ shelf }: ShelvedFlags): void {
   kept.drop(shelf);
 }

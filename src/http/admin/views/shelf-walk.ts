@@ -6,7 +6,7 @@ import type { FlagRecord, ShelvedFlags } from '../../../domain/state/flag-record
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 
-/** So many shelves take some 3 ms when nothing is kept of them. */
+/** Shelves that are made at once: with nothing cached, they take some 3 ms. */
 const SHELVES_AT_ONCE = 8;
 
 /** Goes on at once with what is there already, so that what was kept is shown without waiting for a later turn. */
@@ -36,12 +36,12 @@ function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Gen
 
 /** How something is made of each shelf. */
 export interface ShelfWork<T> {
-  /** What was kept and is still right; undefined without. */
+  /** The cached value, if it is still right. */
   known(shelved: ShelvedFlags): T | undefined;
   make(shelved: ShelvedFlags): T;
 }
 
-/** What is made of each of the shelves, in their order. */
+/** Returns what `work` makes of each shelf, in the order of the shelves. */
 export function ofEachShelf<T>(
   shelves: readonly ShelvedFlags[],
   work: ShelfWork<T>,

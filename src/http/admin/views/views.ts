@@ -21,7 +21,7 @@ export function imageUrlOf(identity: string): string {
   return `https://gravatar.com/avatar/${hash}?s=42&d=retro&r=g`;
 }
 
-/** When users signed in. */
+/** Looks up the times at which users signed in. */
 export type SignInsOf = Pick<UserSignIns, 'of'>;
 
 export function userView(user: User, signIns: SignInsOf) {

@@ -1,10 +1,10 @@
 /**
- * What one query for flags gets: a document of bytes, made anew only when something in it changed. It is put together
- * from blocks of flags, and of those only the ones with a changed flag are made again.
+ * The response to one query for flags: a document of bytes, made anew only when something in it has changed. It is
+ * put together from blocks of flags, and only blocks with a changed flag are made again.
  *
- * Its tag is a hash of what is in it. Event ids would not do: an event of another environment, or about what SDKs do
- * not see, must not change the tag, and the state keeps no ids for each environment. A hash survives restarts, is the
- * same on every node, and costs a change the hashing of one block.
+ * Its tag is a hash of its content. Event ids would not do: an event of another environment, or about something that
+ * SDKs do not see, must not change the tag, and the state keeps no ids for each environment. A hash survives
+ * restarts, is the same on every node, and costs a change the hashing of one block.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -36,7 +36,7 @@ export interface ClientDocumentOptions extends BodyWorkshop {
   onResized(document: ClientDocument): void;
 }
 
-/** What tells whether anything can have changed that the query looks at. */
+/** A stamp of everything that the query looks at: equal stamps mean that nothing can have changed. */
 interface Stamp {
   readonly directory: number;
   readonly projectCount: number;
@@ -50,7 +50,7 @@ interface Content {
   readonly encoded: EncodedBody;
 }
 
-/** What a document is to show, while it is made. */
+/** The next content of a document, while it is made. */
 export interface NextContent {
   readonly builder: DocumentBuilder;
   readonly lastId: number;
@@ -107,7 +107,7 @@ export class ClientDocument {
     return this.#checkedId >= eventId;
   }
 
-  /** What it has to show after the event `lastId`, which is the newest one: flags and segments as they are at the moment of the call. */
+  /** The content after the event `lastId`, which is the newest one: flags and segments as they are at the moment of the call. */
   next(lastId: number): NextContent {
     const { query, blocks, world } = this.#options;
     const records = recordsOf(projectsOf(world, query), query);
@@ -160,7 +160,7 @@ interface BuilderOptions {
   readonly blocks: FlagBlocks;
   readonly around: FlagSurroundings;
   readonly query: ClientQuery;
-  /** What the document shows so far. */
+  /** The content that the document shows so far. */
   readonly known: Content | null;
 }
 
@@ -191,7 +191,7 @@ export class DocumentBuilder {
     return this.#isTooLarge;
   }
 
-  /** What was made before it was too large. */
+  /** The bytes made before the document proved too large. */
   get bytes(): number {
     return this.#bytes;
   }

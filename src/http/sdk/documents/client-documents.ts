@@ -42,13 +42,16 @@ export class ClientDocuments {
   readonly workshop: BodyWorkshop;
   readonly #whole: CachePart<string, Entry>;
   readonly #narrowed: CachePart<string, Entry>;
-  /** What was asked for last. Comparing with it is faster than looking it up; it was touched by that. */
+  /**
+   * The query of the last request. Comparing with it is faster than a lookup, and that request has already marked its
+   * entry as used.
+   */
   #lastQuery: ClientQuery | null = null;
   #last: Entry | null = null;
   /** By environment, and whether segments are inlined. */
   readonly #blocks = new Map<string, FlagBlocks>();
   readonly #texts: CachePart<FlagBlocks, FlagBlocks>;
-  /** What is made in slices: documents, and what other routes make of many flags for one query. */
+  /** Makes documents in slices, and other responses made of many flags for one query. */
   readonly making = new Making();
 
   constructor({ world, cache, ...workshop }: ClientDocumentsOptions) {
@@ -138,7 +141,7 @@ export class ClientDocuments {
     return entry;
   }
 
-  /** What is kept beside the flags for queries such as this one. */
+  /** The blocks of flags that queries with this environment and this kind of segments share. */
   blocksOf({ environment, inlineSegments }: ClientQuery): FlagBlocks {
     const key = JSON.stringify([environment, inlineSegments]);
     let blocks = this.#blocks.get(key);
@@ -188,10 +191,10 @@ export function clientDocuments(engine: Engine): ClientDocuments {
 
 // Makes large things one at a time, callers in turn: so one of them is in memory unfinished, however many are asked for.
 
-/** What waits is a request whose connection is counted, so nothing is refused. */
+/** Limits without refusals: the connection of each waiting request is counted already. */
 const ONE_AT_A_TIME = { runningMax: 1, runningPerAskerMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
 
-/** What is made may be for several who ask, so it goes on when one of them has gone. */
+/** A signal that never aborts: several requests may wait for the same thing, so it is made even when one of them has gone. */
 const NEVER = new AbortController().signal;
 
 class Making {

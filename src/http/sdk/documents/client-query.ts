@@ -1,4 +1,4 @@
-/** Which flags a request asks for: what its token covers, narrowed by its query string. */
+/** The flags that a request asks for: those that its token covers, narrowed by its query string. */
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { defaultEnvironment, locateEnvironment } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -19,13 +19,13 @@ export interface ClientQuery extends FlagFilter {
   readonly key: string;
 }
 
-/** Who is charged for the time that making something takes (src/actors/loop-accounts.ts). */
+/** The caller who is charged for the time that making something takes (src/actors/loop-accounts.ts). */
 export interface Payer extends Pick<SliceOwner, 'charge'> {
   /** Equal for all that one caller asks. */
   readonly name: string;
 }
 
-/** Nobody pays for what all with a token read. Whoever narrows a query has it made for himself. */
+/** The payer of a narrowed query. Nobody pays for the response that all callers with the token share. */
 export function payerOf({ isNarrowed }: ClientQuery, context: RequestContext<unknown>): Payer | undefined {
   if (!isNarrowed) return undefined;
   const { name, charge } = context.asker;
@@ -83,7 +83,7 @@ interface Narrowing extends Partial<FlagFilter> {
   readonly projects?: readonly string[];
 }
 
-/** What a token covers is not up to its bearer: a query string only narrows what the token leaves open. */
+/** Makes the query. The token's scope is fixed: a query string only narrows what the token leaves open. */
 function makeQuery(scope: CallerScope, narrowing: Narrowing): ClientQuery {
   const { inlineSegments, namePrefix = '', tags = [], projects: asked = ALL } = narrowing;
   const environment = scope.environment === ALL ? (narrowing.environment ?? '') : scope.environment;

@@ -24,7 +24,7 @@ export interface EncodedBodyOptions extends BodyWorkshop {
   /** Without quotes; tells this body apart from all others that the same request has got or will get. */
   readonly tag: string;
   readonly body: Buffer;
-  /** Where clients read the tag as a number, all codings have the same. */
+  /** True where all codings share one tag, because clients read it as a number. */
   readonly isTagOfAllCodings?: true;
   /** Told when the body takes more bytes, or fewer, than before. */
   onResized(): void;

@@ -8,7 +8,7 @@ import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import type { FlagRecord } from '../../../domain/state/flag-record.ts';
 import { clientFlagJson, type FlagSurroundings } from './flag-view.ts';
 
-/** What a flag looks like, without its text: of equal texts it is equal. */
+/** The look of a flag without its text. Equal texts have equal looks. */
 export interface FlagLook {
   /** SHA-256 of the text. */
   readonly digest: string;

@@ -7,7 +7,7 @@ import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
 import type { Variant } from '../../../domain/flags/variant.ts';
 
-/** What a flag looks like depends on beside the flag itself. */
+/** The surroundings of a flag that its look depends on. */
 export interface FlagSurroundings {
   readonly environment: string;
   /** Whether the environment as a whole is on. */

@@ -24,7 +24,7 @@ const JOINED_BYTES = 256 * 1024;
 export interface OutcomeListsOptions {
   /** The field that holds the list in the object that a body is. */
   readonly field: string;
-  /** Where each outcome keeps its bytes. */
+  /** The form in which each outcome caches its bytes. */
   readonly form: OutcomeForm;
   /** An outcome as it is sent. */
   view(outcome: Outcome): unknown;
@@ -46,7 +46,7 @@ export class OutcomeLists {
     return new OutcomeList(this.#start, this.#endOf(furtherFields), this.#options);
   }
 
-  /** What follows the outcomes: mostly the same as the last time. */
+  /** The bytes after the outcomes, mostly the same as the last time. */
   #endOf(furtherFields: string): RenderedOutcome {
     if (this.#end === null || furtherFields !== this.#endFields) {
       this.#end = rendered(`]${furtherFields}}`);
@@ -60,7 +60,7 @@ export class OutcomeLists {
 export class OutcomeList {
   readonly #options: OutcomeListsOptions;
   readonly #end: RenderedOutcome;
-  /** Joined, and not yet. */
+  /** Pieces that have been joined; `#pieces` has the others. */
   readonly #joined: Uint8Array[] = [];
   #pieces: Uint8Array[];
   #piecesBytes: number;

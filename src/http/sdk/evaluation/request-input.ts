@@ -1,4 +1,4 @@
-/** From the context that a request carries to what an evaluation takes. */
+/** Turns the context in a request into the input of an evaluation. */
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import {
@@ -44,7 +44,7 @@ export interface SentContext {
   readonly key: string;
   /** Made when it is asked for. */
   readonly fields: () => Readonly<Record<string, unknown>>;
-  /** Where it stands in the request, as a JSON pointer. */
+  /** The context's place in the request, as a JSON pointer. */
   readonly path: string;
 }
 
@@ -98,7 +98,7 @@ export class RequestInput implements EvaluationInput {
   }
 }
 
-/** What was not sent is found out when a rule asks for it, which few do. */
+/** A context that looks up fields which were not sent only when a rule reads them, which few rules do. */
 class RequestedContext implements EvaluationContext {
   readonly userId: string | undefined;
   readonly environment: string | undefined;

@@ -15,7 +15,7 @@ export interface Scope {
   readonly projects: readonly string[] | typeof ALL;
 }
 
-/** What an evaluator shows. */
+/** An evaluator and the newest event that it shows. */
 export interface ShownScope {
   readonly evaluator: Evaluator;
   /** The newest event that an outcome can show: a reader waits until that is durable. */
@@ -74,7 +74,10 @@ export class ScopeEvaluator {
     return this.#seen.lastId >= eventId;
   }
 
-  /** What it has to show after the event `lastId`, which is the newest one: everything as it is at the moment of the call. */
+  /**
+   * The evaluator after the event `lastId`, which is the newest one, and its update. It shows everything as it is at
+   * the moment of the call.
+   */
   next(lastId: number): NextEvaluator {
     const { directory } = this.#world;
     const seen = this.#seen;
@@ -128,7 +131,7 @@ export function keyOf(scope: Scope): string {
 // From an evaluator to the next one, step by step: what is gone from the shelves that changed leaves it, what stands on them now is
 // compiled and put in, and then the columns are made by which lists are evaluated.
 
-/** What is looked at of a project, as it was at one moment. */
+/** The flags of a project at one moment. */
 interface SeenProject {
   readonly revision: number;
   readonly shelves: readonly ShelvedFlags[];

@@ -15,8 +15,8 @@ import { BodyPieces } from '../../transport/response-body.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
- * Of each flag of each evaluator, most of them its columns; what a flag was compiled into is kept beside the flag, once for each
- * environment.
+ * Bytes of each flag in each evaluator, mostly for its columns. A compiled flag is kept beside the flag, once for
+ * each environment.
  */
 const FLAG_BYTES = 150;
 
@@ -46,7 +46,7 @@ export class ScopeEvaluators {
   readonly #world: World;
   readonly #entries: CachePart<string, Entry>;
   readonly #keys = new WeakMap<CallerScope, string>();
-  /** What they came to in their newest state. */
+  /** Responses that the evaluators in their newest state have already given. */
   readonly repeated: RepeatedResponses;
   /** For lists of so many flags that they are made in slices; what waits counts in bytes. */
   readonly longLists = new ReadQueue(LONG_LISTS);

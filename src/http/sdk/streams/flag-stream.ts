@@ -14,11 +14,11 @@ export interface FlagStreamOptions {
   readonly format: StreamFormat;
   /** Null where no token was asked for. */
   readonly token: ApiToken | null;
-  /** What it begins with, made piece by piece. */
+  /** The messages that the stream begins with, made piece by piece. */
   readonly first: Iterable<Uint8Array>;
-  /** What `first` is made from; null where it is of changes alone. */
+  /** The content that `first` is made from; null when `first` has only changes. */
   readonly hydration: Hydration | null;
-  /** What the client has once it has taken `first`. */
+  /** The event that the client has reached after `first`. */
   readonly sentId: number;
 }
 
@@ -29,7 +29,7 @@ export class FlagStream {
   readonly token: ApiToken | null;
   /** Milliseconds since 1970. */
   readonly #expiresAtMs: number;
-  /** What it begins with and was not written yet; null for most streams most of the time. */
+  /** The rest of the first messages; null for most streams most of the time. */
   #first: Iterator<Uint8Array> | null;
   #hydration: Hydration | null;
   #sentId: number;
@@ -71,7 +71,7 @@ export class FlagStream {
     return this.#first === null;
   }
 
-  /** What it begins with, until `forgetHydration`. */
+  /** The content that the first messages are made from; null after `forgetHydration`. */
   get hydration(): Hydration | null {
     return this.#hydration;
   }

@@ -326,7 +326,7 @@ export class FlagStreams {
     this.#work.want();
   }
 
-  /** What its streams show cannot be trusted: their clients come back. */
+  /** Ends the streams of a watch whose content cannot be trusted; their clients reconnect. */
   #fail({ watch, streams }: Delivery, error: unknown): void {
     this.watches.drop(watch);
     this.#ending.push(...streams);

@@ -9,13 +9,13 @@ const SLICE_MS = 5;
 /** The share of the time that the work gets, over long, while others want it. */
 const SHARE = 0.1;
 
-/** What may be taken after a rest although others want it: one change for several thousand streams. */
+/** Milliseconds of work after a rest, even if others are waiting: enough for one change to several thousand streams. */
 const BURST_MS = 100;
 
-/** Others who take longer between two slices are busy. */
+/** Milliseconds that others may take between two slices without counting as busy. */
 const OTHERS_MS = 1;
 
-/** How soon it looks again whether others are still busy. */
+/** Milliseconds until the next look whether others are still busy. */
 const REST_MS = 10;
 
 export interface WorkClock {

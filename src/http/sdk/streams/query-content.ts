@@ -1,7 +1,7 @@
 /**
- * What a query shows: what each flag looks like, and the segments that the flags refer to. The looks are shared by all queries of an
- * environment, so a query takes little for each flag. Asked to look at a flag or a segment
- * again, it says what clients must be told to show the same; most events change nothing that they see.
+ * The content of a query: the look of each flag, and the segments that the flags refer to. All queries of an
+ * environment share the looks, so a query takes little for each flag. Looking at a flag or a segment again returns
+ * the changes that clients must be told; most events change nothing that they see.
  *
  * Clients that go by these changes know segments, so segments are never inlined.
  */
@@ -14,7 +14,7 @@ import { type ClientQuery, coversProject, projectsOf } from '../documents/client
 import type { FlagBlocks, FlagLook } from '../documents/flag-blocks.ts';
 import { segmentJson } from '../documents/flag-view.ts';
 
-/** What clients are told. */
+/** A change that clients are told of. */
 export interface VisibleChange {
   /** The id of the event that it comes from, or of the newest of several. */
   readonly eventId: number;
@@ -61,7 +61,7 @@ export class QueryContent {
     }
   }
 
-  /** What clients must be told of the flag after event `eventId`. */
+  /** Changes of the flag that clients must be told after event `eventId`. */
   lookAtFlag(name: string, eventId: number): readonly VisibleChange[] {
     const record = this.#recordOf(name);
     const before = this.#flags.get(name);
@@ -82,7 +82,7 @@ export class QueryContent {
     ];
   }
 
-  /** What clients must be told of the segment, and of flags that refer to it, after event `eventId`. */
+  /** Changes of the segment, and of flags that refer to it, that clients must be told after event `eventId`. */
   lookAtSegment(id: number, eventId: number): readonly VisibleChange[] {
     const segment = this.#options.world.directory.segments.get(id);
     const used = this.#segments.get(id);

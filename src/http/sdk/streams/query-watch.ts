@@ -20,7 +20,7 @@ export interface QueryWatchOptions {
   readonly engine: Engine;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
-  /** What its log may have at the moment. */
+  /** The present limit on the characters of its log. */
   readonly logCharactersMax?: () => number;
 }
 
@@ -40,11 +40,11 @@ export class QueryWatch {
   /** The newest event that the content shows for certain. */
   #checkedId = -1;
   /**
-   * Of the change that was found last. They are told in the order in which they were found, because only in that order each segment is
-   * there as long as a flag refers to it; so none has a smaller id than the one before.
+   * The id of the change that was found last. No later change gets a smaller one: changes are told in the order in
+   * which they were found, because only in that order does each segment exist for as long as a flag refers to it.
    */
   #seenAs = -1;
-  /** What was found and not yet told: something while flags are looked at in slices. */
+  /** Changes found and not yet told; there are some only while flags are looked at in slices. */
   #found: VisibleChange[] = [];
   /** Set while flags are looked at in slices. */
   #looking: Promise<void> | null = null;
@@ -106,7 +106,7 @@ export class QueryWatch {
     return this.#looking;
   }
 
-  /** What has to be looked at since the last time. */
+  /** The looks that are due for the events since the last time. */
   #looksDue(): Iterator<readonly VisibleChange[]> {
     const { lastId, feed } = this.#engine;
     const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId);

@@ -37,7 +37,7 @@ interface HydrationBody {
   readonly encoded: EncodedBody;
 }
 
-/** What is kept of the watches without streams, and for responses. */
+/** Cached watches without streams, and cached bodies of responses. */
 interface Kept {
   readonly watches: CachePart<string, QueryWatch>;
   readonly bodies: CachePart<QueryWatch, HydrationBody>;
@@ -178,7 +178,7 @@ export class QueryWatches {
     if (this.#free(watch)) this.#keptOf(watch.query).watches.set(watch.query.key, watch);
   }
 
-  /** What it shows is wrong: whoever asks next gets a new one. */
+  /** Drops a watch whose content is wrong; the next request makes a new one. */
   drop(watch: QueryWatch): void {
     this.#free(watch);
     this.#keptOf(watch.query).watches.delete(watch.query.key);

@@ -1,4 +1,4 @@
-/** What streams say: each kind of client is told of the same updates in its own words. */
+/** The formats of streams: the same updates, worded for each kind of client. */
 import { ResponseHeaders } from '../../transport/response-headers.ts';
 import type { WatchUpdate } from './watch-log.ts';
 
@@ -6,11 +6,12 @@ export interface StreamFormat {
   /** Whether pages open such streams, of which there can be any number. */
   readonly isForPages: boolean;
   /**
-   * What a client gets that has seen nothing yet, or too little: all that the query shows, and what has `missed` since that moment.
-   * `id`: of the newest event that the two show. Each piece is made when it is asked for.
+   * The messages for a client that has seen nothing yet, or too little: all that the query shows, and the updates
+   * that it `missed` since that moment. `id`: the newest event that the two show. Each piece is made when it is asked
+   * for.
    */
   start(id: number, hydration: Iterable<Uint8Array>, missed: readonly WatchUpdate[]): Iterable<Uint8Array>;
-  /** What a client gets that comes back and has missed these. */
+  /** The messages for a client that reconnects and has missed these updates. */
   resume(missed: readonly WatchUpdate[]): readonly Uint8Array[];
   /** The same bytes for every stream. */
   update(update: WatchUpdate): Uint8Array;

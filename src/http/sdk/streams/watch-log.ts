@@ -54,8 +54,8 @@ export class WatchLog {
   }
 
   /**
-   * What a client has missed that has seen `id`. Null for an id that was given to nobody, or too long ago: another history
-   * may have used the same numbers, so that one in between proves nothing.
+   * The updates after `id`. Null when `id` was never given to a client, or too long ago: another history may have
+   * used the same numbers, so an id between two known ones proves nothing.
    */
   since(id: number): readonly WatchUpdate[] | null {
     if (id === this.newestId) return NONE;
