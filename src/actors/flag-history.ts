@@ -12,6 +12,7 @@ import { LRUCache } from 'lru-cache';
 import type { Flag } from '../domain/flags/flag.ts';
 import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
 import { apply } from '../domain/state/apply.ts';
+import { typesThatReach } from '../domain/state/event-types.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { putFlag } from '../domain/state/records.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
@@ -217,30 +218,11 @@ function aspectsOf({ project, flags, evaluation }: PastFlagsQuery): readonly Eve
   ];
 }
 
-const PROJECT_TYPES: readonly DomainEvent['type'][] = [
-  'project-created',
-  'project-updated',
-  'project-deleted',
-  'project-environment-added',
-  'project-environment-removed',
-];
+const PROJECT_TYPES = typesThatReach('project', 'project settings');
 /** These events change the flag that they name and the other flag too, because a parent lists its children. */
-const DEPENDENCY_TYPES: readonly DomainEvent['type'][] = [
-  'feature-dependency-added',
-  'feature-dependency-removed',
-  'feature-dependencies-removed',
-];
-const ENVIRONMENT_TYPES: readonly DomainEvent['type'][] = [
-  'environment-created',
-  'environment-updated',
-  'environment-deleted',
-];
-
-const SEGMENT_TYPES: readonly DomainEvent['type'][] = [
-  'segment-created',
-  'segment-updated',
-  'segment-deleted',
-];
+const DEPENDENCY_TYPES = typesThatReach('other flag');
+const ENVIRONMENT_TYPES = typesThatReach('environment');
+const SEGMENT_TYPES = typesThatReach('segment');
 
 /** Applies a selection of events, with placeholders for the other flags that events about dependencies name. */
 class PastWorld {

@@ -6,6 +6,7 @@ import { refuseBeyondMemory } from '../growth/refuse-memory.ts';
 import { refuseBeyondServed } from '../growth/refuse-served.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
 import type { DecideContext } from '../state/decision.ts';
+import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
 import type { ProjectSettings, ProjectState, World } from '../state/world.ts';
@@ -55,12 +56,6 @@ function outgrowthRefusal({ type, operations }: Asked, { message, at }: Outgrowt
 /** The time that checking the names of one change against the pattern may take at worst: an import of 250 names, in one turn. */
 const NAMING_MICROSECONDS_MAX = 12_000;
 
-const CHANGES: Partial<Record<DomainEvent['type'], 1 | -1>> = {
-  'feature-created': 1,
-  'feature-revived': 1,
-  'feature-archived': -1,
-};
-
 function refuseByProjectRules(world: World, events: readonly DomainEvent[]): Refusal | null {
   const grown = events.find((event) => changeBy(event) > 0);
   const project = grown?.project == null ? undefined : world.projects.get(grown.project);
@@ -101,5 +96,5 @@ function refuseNumber({ settings, flags }: ProjectState, events: readonly Domain
 /** A flag that moves arrives with the event that holds it. */
 function changeBy(event: DomainEvent): number {
   if (event.type === 'feature-project-change') return event.hidden === undefined ? -1 : 1;
-  return CHANGES[event.type] ?? 0;
+  return eventRow(event.type).flags ?? 0;
 }

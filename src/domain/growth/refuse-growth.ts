@@ -12,6 +12,7 @@ import { GROWTH_LIMITS, type GrowthLimitName, type GrowthLimits } from '../flags
 import type { Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonSize } from '../json/json.ts';
+import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
 import type { World } from '../state/world.ts';
 
@@ -28,7 +29,8 @@ export function findOutgrowth(
   events: readonly DomainEvent[],
   limits: GrowthLimits,
 ): Outgrowth | null {
-  if (!events.some(({ type }) => GROWING.has(type))) return null;
+  // Most changes are switches, and need no further look.
+  if (!events.some(({ type }) => eventRow(type).grows?.includes('flag'))) return null;
   const check = new GrowthCheck(world, limits);
   for (const event of events) {
     const found = event.featureName === null ? null : check.look(event as FlagEvent);
@@ -36,17 +38,6 @@ export function findOutgrowth(
   }
   return check.lookAtCounts();
 }
-
-/** All others make nothing larger: most changes are switches, and need no further look. */
-const GROWING: ReadonlySet<DomainEvent['type']> = new Set([
-  'feature-created',
-  'feature-metadata-updated',
-  'feature-tagged',
-  'feature-strategy-add',
-  'feature-strategy-update',
-  'feature-variants-updated',
-  'feature-environment-variants-updated',
-]);
 
 /** A number that one of the limits is about. */
 interface Growth {

@@ -10,6 +10,7 @@ import type { Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { Segment } from '../kinds/segment.ts';
+import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
 import { type Refusal, refuse } from '../state/refusal.ts';
 import {
@@ -29,25 +30,12 @@ export function refuseBeyondServed(
   events: readonly DomainEvent[],
   clockMs: number,
 ): Refusal | null {
-  if (!events.some(({ type }) => GROWING.has(type))) return null;
+  // Most changes are switches, and need no further look.
+  if (!events.some(({ type }) => eventRow(type).grows?.includes('documents'))) return null;
   const growth = new ServedGrowth(world);
   for (const event of events) growth.look(event);
   return growth.refusal(clockMs);
 }
-
-/** All others make nothing larger: most changes are switches, and need no further look. */
-const GROWING: ReadonlySet<DomainEvent['type']> = new Set([
-  'feature-created',
-  'feature-metadata-updated',
-  'feature-strategy-add',
-  'feature-strategy-update',
-  'feature-variants-updated',
-  'feature-environment-variants-updated',
-  'feature-dependency-added',
-  'feature-revived',
-  'feature-project-change',
-  'segment-updated',
-]);
 
 /**
  * The most bytes of JSON for a byte of memory: a character of one byte is written as six, inside a parameter that is a list or an

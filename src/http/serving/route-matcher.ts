@@ -24,7 +24,8 @@ export interface Route<T> {
 type RouteMatch<T> =
   | {
       readonly kind: 'found';
-      readonly found: T /** Values in the order of the pattern. */;
+      readonly found: T;
+      /** Values in the order of the pattern. */
       readonly params: readonly string[];
     }
   | { readonly kind: 'not-found' }

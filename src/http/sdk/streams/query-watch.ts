@@ -7,6 +7,7 @@
  */
 import type { Change } from '../../../actors/change-feed.ts';
 import type { Engine } from '../../../actors/engine.ts';
+import { typesThatReach } from '../../../domain/state/event-types.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import { surroundingsOf } from '../documents/client-document.ts';
@@ -192,8 +193,8 @@ function effectsOf(changes: readonly Change[], query: ClientQuery): EventEffects
       const eventId = change.id + at;
       if (event.featureName !== null) {
         if (isInScope(event, query)) flags.set(event.featureName, eventId);
-      } else if (touchesEverything(event, query)) {
-        everything = eventId;
+      } else if (REACHING_ALL.has(event.type)) {
+        if (isInScope(event, query)) everything = eventId;
       } else {
         const segment = segmentOf(event);
         if (segment !== null) segments.set(segment, eventId);
@@ -203,26 +204,13 @@ function effectsOf(changes: readonly Change[], query: ClientQuery): EventEffects
   return { flags, segments, everything };
 }
 
-function isInScope(event: Extract<DomainEvent, { featureName: string }>, query: ClientQuery): boolean {
-  const isOfEnvironment = event.environment === null || event.environment === query.environment;
-  return isOfEnvironment && coversProject(query, event.project);
+function isInScope({ environment, project }: DomainEvent, query: ClientQuery): boolean {
+  const isOfEnvironment = environment === null || environment === query.environment;
+  return isOfEnvironment && (project === null || coversProject(query, project));
 }
 
-function touchesEverything(event: DomainEvent, query: ClientQuery): boolean {
-  switch (event.type) {
-    case 'environment-created':
-    case 'environment-updated':
-    case 'environment-deleted':
-      return event.environment === query.environment;
-    case 'project-environment-added':
-    case 'project-environment-removed':
-      return event.environment === query.environment && coversProject(query, event.project);
-    case 'project-deleted':
-      return coversProject(query, event.project);
-    default:
-      return false;
-  }
-}
+/** Types of events that may change every flag of their environment, or of their project. */
+const REACHING_ALL: ReadonlySet<string> = new Set(typesThatReach('environment', 'project'));
 
 function segmentOf(event: DomainEvent): number | null {
   switch (event.type) {
