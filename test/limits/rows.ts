@@ -68,7 +68,7 @@ import {
   RESPONSES_BYTES_MAX,
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
-import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-size.ts';
+import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-bytes.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events/events.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/events/recorded-news.ts';

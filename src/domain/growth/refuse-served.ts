@@ -21,7 +21,7 @@ import {
   SDK_DOCUMENT_BYTES_MAX,
   segmentBytes,
   strategiesGrowth,
-} from '../state/served-size.ts';
+} from '../state/served-bytes.ts';
 import type { World } from '../state/world.ts';
 
 /** `events` are decided and not yet applied. */

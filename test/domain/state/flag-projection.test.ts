@@ -1,8 +1,7 @@
 /** What surfaces keep of flags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FlagProjection } from '../../../src/domain/state/flag-projection.ts';
-import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
+import { FlagProjection, type FlagRecord } from '../../../src/domain/state/flag-record.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 function worldWith(...names: readonly string[]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutJson } from '../../../src/http/serving/pieces-of-body.ts';
+import { cutJson } from '../../../src/http/serving/request-body.ts';
 
 const PLACES = [['list'], ['outer', 'fields']] as const;
 

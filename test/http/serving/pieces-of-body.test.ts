@@ -4,8 +4,7 @@ import { it, test } from 'node:test';
 import fc from 'fast-check';
 import { LIST_LENGTH_MAX } from '../../../src/http/body/json-shape.ts';
 import { applicationReportRoutes, BULK_COUNTS_MAX, bulkReportRoutes } from '../../../src/http/sdk/reports.ts';
-import { PiecesOfBodies } from '../../../src/http/serving/pieces-of-body.ts';
-import { readBody } from '../../../src/http/serving/request-body.ts';
+import { PiecesOfBodies, readBody } from '../../../src/http/serving/request-body.ts';
 import type { ReadRoute } from '../../../src/http/serving/route.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 

@@ -4,8 +4,7 @@
  */
 import { endOfLife } from '../../../domain/flags/lifetime.ts';
 import type { FlagType } from '../../../domain/flags/metadata.ts';
-import { FlagProjection } from '../../../domain/state/flag-projection.ts';
-import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
+import { FlagProjection, type ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import type { SliceOwner } from '../../serving/slices.ts';
 import { andThen, ofEachShelf, type ShelfWork } from './shelf-walk.ts';

@@ -8,8 +8,7 @@
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
 import { listedMetadata } from '../../../domain/flags/metadata.ts';
 import { soleRollout } from '../../../domain/flags/strategy.ts';
-import { FlagProjection } from '../../../domain/state/flag-projection.ts';
-import type { FlagRecord } from '../../../domain/state/flag-record.ts';
+import { FlagProjection, type FlagRecord } from '../../../domain/state/flag-record.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
 import {
   type Environment,

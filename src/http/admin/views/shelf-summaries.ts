@@ -3,8 +3,7 @@
  * bytes of the others are copied and not made again.
  */
 import type { Flag } from '../../../domain/flags/flag.ts';
-import { FlagProjection } from '../../../domain/state/flag-projection.ts';
-import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
+import { FlagProjection, type ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import type { FlagSeen, FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { flagSummary } from './render-flag.ts';

@@ -7,7 +7,7 @@ import type { Engine } from '../../../actors/engine.ts';
 import { ReadQueue } from '../../../actors/read-queue.ts';
 import type { FlagRecord } from '../../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../../domain/state/served-size.ts';
+import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../../domain/state/served-bytes.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
 import { Compressor } from '../../serving/compressor.ts';
