@@ -83,7 +83,7 @@ function stopText(stop: LastStop): string {
 }
 
 // A summary of what a data folder holds, and whether a server would start on it. It takes no lock and changes nothing.
-// What cannot be read is left out of the summary. `verify` names every damage.
+// Parts that cannot be read are left out of the summary. `verify` names every damage.
 
 interface EventSummary {
   readonly id: number;

@@ -81,7 +81,7 @@ export function signInSurfaces({ config, cookies, log }: SignInParts): readonly 
   ];
 }
 
-// What listens, before there is anything to respond with.
+// The listener, from before there is anything to respond with.
 
 interface FrontOptions {
   readonly config: Config;

@@ -36,7 +36,7 @@ export class FlagColumns {
   readonly #firsts: Int32Array;
   /** For each flag, one of the constants above. Only flags decided by their strategies have any here. */
   readonly #deciders: Uint8Array;
-  // Of each strategy.
+  // One entry a strategy.
   /** Null: none. */
   readonly #conditions: readonly (Conditions | null)[];
   /** One of the constants above. */
@@ -47,7 +47,7 @@ export class FlagColumns {
   readonly #groups: Int32Array;
   /** Null: a variant has to be chosen. */
   readonly #hits: readonly (Outcome | null)[];
-  // Of each rollout group, which strategies may share: where the hash of its name stands, and what a user is sticky on.
+  // One entry a rollout group, which strategies may share: where the hash of its name stands, and what a user is sticky on.
   readonly #hashes: Int32Array;
   readonly #blocks: Int32Array;
   readonly #lengths: Int32Array;

@@ -29,7 +29,7 @@ export class TextIndex {
   readonly #links: Int32Array;
   /** For each state, the slot of the edge that was added last. */
   readonly #lastEdges: Int32Array;
-  // Of each slot of the table. No edge leads to the root, so that a target of 0 is an empty slot.
+  // One entry a slot of the table. No edge leads to the root, so that a target of 0 is an empty slot.
   readonly #keys: Uint32Array;
   readonly #targets: Uint16Array;
   /** The slot of the edge that was added to the same state before. */

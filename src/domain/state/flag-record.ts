@@ -105,7 +105,7 @@ export class FlagRecord implements ProjectionHolder {
     this.shelf.changed();
   }
 
-  // What a record keeps, whoever has looked at it, for shelves as they are at one moment.
+  // Values of a record for shelves as they are at one moment, for all readers.
 
   static kept(record: FlagRecord): Flag | PackedFlag {
     return record.#flag ?? record.#packed!;

@@ -10,7 +10,7 @@ import { refuseMove } from './flags/move.ts';
 import { refuseImport } from './flags/transfer.ts';
 import { refuseToken } from './users/api-tokens.ts';
 
-// Which roles in a project a caller may give and take away (docs/specification/membership.md#rules).
+// The roles in a project that a caller may give and take away (docs/specification/membership.md#rules).
 
 type MemberCommand = Extract<
   Command,

@@ -110,7 +110,7 @@ const eventStreamRoute: StreamRoute = {
 
 // Flags evaluated for one context: one, and all of them.
 
-// What a flag came to, as OpenFeature clients read it (docs/specification/surfaces.md#what-openfeature-clients-get).
+// The evaluation of a flag, as OpenFeature clients read it (docs/specification/surfaces.md#what-openfeature-clients-get).
 
 const EvaluationSchema = v.pipe(
   v.object({

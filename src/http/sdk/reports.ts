@@ -29,7 +29,7 @@ interface SentCounts {
 }
 
 const TIME_PHRASE = 'a time, as ISO 8601 or milliseconds since 1970';
-// Of one bulk report: each entry takes some microseconds. Unleash Edge sends reports of 90 KB.
+// Entries of one bulk report: each takes some microseconds. Unleash Edge sends reports of 90 KB.
 export const BULK_APPLICATIONS_MAX = 1_000;
 export const BULK_COUNTS_MAX = 5_000;
 const SEEN_TOKENS_MAX = 1_000;

@@ -96,7 +96,7 @@ function compressed({ body, coding, effort }: CompressionJob): Promise<Buffer> {
   });
 }
 
-// Which content coding a client likes best.
+// The content coding that a client prefers.
 
 /** Codings in the order in which the server likes them. */
 const CODINGS = ['br', 'gzip', 'identity'] as const;

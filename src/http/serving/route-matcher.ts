@@ -260,7 +260,7 @@ function decode(raw: string): string | null {
   }
 }
 
-// What is told where no route matches, and the headers that belong to it.
+// The response where no route matches, and its headers.
 
 /** Longer paths are not repeated whole. No route is as long. */
 const SHOWN_LENGTH_MAX = 200;

@@ -233,7 +233,7 @@ function withoutSecret(body: string, secretField: WriteRoute['secretField']): st
   return JSON.stringify(shown);
 }
 
-// What the author of rules should hear of them, though they are taken: fields that no application may know, values that are none of
+// Warnings to the author of rules that are taken all the same: fields that no application may know, values that are none of
 // the legal ones, and much time that an evaluation may take (docs/specification/strategies.md#warnings).
 
 interface RuleWarning {

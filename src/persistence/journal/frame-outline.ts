@@ -13,7 +13,7 @@ import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 
 export type NamesOfEvent = Pick<RecordedEvent, 'type' | 'project' | 'featureName' | 'environment'>;
 
-// Where, among the places kept of an event, a field's start is; its end follows.
+// The index of a field's start among the places of an event; its end follows.
 const TYPE_AT = 0;
 const PROJECT_AT = 2;
 const FEATURE_AT = 4;

@@ -250,7 +250,7 @@ function distinct(names: readonly string[]): string[] {
   return [...new Set(names)].sort();
 }
 
-// Which SDKs are outdated: those that are older than the version from which Unleash calls them current. SDKs that are not in the table,
+// Outdated SDKs: those that are older than the version from which Unleash calls them current. SDKs that are not in the table,
 // and versions that are no semantic versions, are not outdated.
 
 /** The first version that is not outdated. Newer SDKs for Node name themselves in another way, and are all current. */

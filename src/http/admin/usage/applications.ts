@@ -230,7 +230,7 @@ export const applicationRoutes: readonly Route[] = [
   }),
 ];
 
-// What people change about applications. It is written behind, as reports are.
+// Changes that people make to applications. They are written behind, as reports are.
 
 /** Characters of each text. */
 const DETAIL_LENGTH_MAX = 500;

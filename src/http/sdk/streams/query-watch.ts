@@ -171,7 +171,7 @@ function* looksAtAll(content: QueryContent, eventId: () => number): Generator<re
   for (const name of content.names()) yield content.lookAtFlag(name, eventId());
 }
 
-// Which flags and segments events may have changed in what a query shows. Too many is harmless: each is looked at.
+// The flags and segments of a query that events may have changed. Too many is harmless: each is looked at.
 
 /** Ids of the newest events. */
 interface EventEffects {
