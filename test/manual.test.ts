@@ -146,7 +146,7 @@ const page = async (server: TestServer): Promise<string> =>
 function settingClaims(): Claim[] {
   // Texts of any form, secrets, and what names a file or a folder.
   const free = /^(?:HTTP_HOST|DATA_DIR|IMPORT_FILE|INIT_|OIDC_|OTEL_|REPLICATION_)/;
-  return linesOf('README.md')
+  return linesOf('docs/settings.md')
     .filter(({ text }) => /^\| `[A-Z_]+`/.test(text))
     .flatMap(({ at, text }) =>
       [...(text.split(' | ')[0] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => ({ at, name })),

@@ -1,5 +1,5 @@
 /**
- * `node --import tsx test/browser/take-pictures.ts`: takes the pictures of the console that the README shows, of a server of its own
+ * `node --import tsx test/browser/take-pictures.ts`: takes the pictures of the console that the README and docs/console.md show, of a server of its own
  * with flags that a shop could have, and writes them into docs/pictures.
  */
 import { statSync } from 'node:fs';

@@ -49,18 +49,19 @@ export interface WalkResult {
 
 export interface ReadmeResult {
   readonly walks: ReadonlyMap<string, WalkResult>;
-  /** Content of a file in the checkout, by its name in the README; empty when there is none. */
+  /** Content of a file in the checkout, by its name in the walks; empty when there is none. */
   readonly files: ReadonlyMap<string, string>;
 }
 
 export async function followReadme(fileNames: readonly string[]): Promise<ReadmeResult> {
   const readme = readFileSync(join(ROOT_FOLDER, 'README.md'), 'utf8');
+  const page = readFileSync(join(ROOT_FOLDER, 'docs/walks.md'), 'utf8');
   const [first, second] = [String(await freePort()), String(await freePort())];
   assert(
     readme.includes('```sh\nnpm ci\nnpm start\n```'),
     'the first lines of the README are those that run here',
   );
-  const walks = walksOf(readme);
+  const walks = walksOf(page);
   const folder = freshCheckout();
   const parts = [...walks].map(([name, lines]) => `echo '${MARK}${name}'\n${lines}\n`);
   const script = [ONE_STREAM, FIRST_LINES, ...parts, 'kill $(cat data/flagstaff.lock); wait $FIRST\n'].join(

@@ -1,4 +1,4 @@
-/** The walks of the README, in the order of the page, after its first lines. */
+/** The walks of docs/walks.md, in the order of the page, after the first lines of the README. */
 // Own process: it takes long.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
@@ -8,7 +8,7 @@ interface Named {
   readonly name: string;
 }
 
-describe('the README, read from top to bottom in one checkout', () => {
+describe('the README and its walks, followed in one checkout', () => {
   let result: ReadmeResult;
   before(async () => {
     result = await followReadme(['state.json']);
