@@ -13,11 +13,11 @@ export function refuseLargerThan(bytesMax: number, what: string, value: unknown)
   );
 }
 
-/** A change has room for four times as much (CHANGE_BYTES_MAX). */
-const RELATED_BYTES_MAX = 2 ** 20;
+/** More would hold the event loop for too long: a user may be in 1,000 groups, whose events take 16 KiB each. */
+const RELATED_BYTES_MAX = 256 * 1024;
 
 /**
- * The events of what follows a deletion, such as the tokens of a project: as many as a change has room for. What the others would
+ * The events of what follows a deletion, such as the tokens of a project: those of the first 256 KiB. What the others would
  * say happens all the same (NAMES_GO_WITH_DELETED), so that no deletion is ever too large.
  */
 export function relatedEvents<T>(subjects: Iterable<T>, eventOf: (subject: T) => DomainEvent): DomainEvent[] {

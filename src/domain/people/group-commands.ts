@@ -1,7 +1,7 @@
 /** Decisions on groups of users (docs/specification/membership.md#groups). */
 import { refuseLargerThan, relatedEvents } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
-import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX, type Group } from '../kinds/group.ts';
+import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX, type Group, withoutUser } from '../kinds/group.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
@@ -89,10 +89,12 @@ export function deleteGroup(world: World, { id }: DeleteGroup): Decision {
 
 /** The events by which a user leaves all groups. */
 export function groupsLeft(world: World, userId: number): DomainEvent[] {
-  return relatedEvents(groupsOf(world.directory, userId), (preData) => {
-    const data = { ...preData, users: preData.users.filter((one) => one !== userId) };
-    return { type: 'group-updated', ...ABOUT_NOTHING, data, preData };
-  });
+  return relatedEvents(groupsOf(world.directory, userId), (preData) => ({
+    type: 'group-updated',
+    ...ABOUT_NOTHING,
+    data: withoutUser(preData, userId),
+    preData,
+  }));
 }
 
 const usersOf = ({ users = [] }: GroupFields): readonly number[] => [...new Set(users)].sort((a, b) => a - b);

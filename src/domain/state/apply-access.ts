@@ -1,5 +1,6 @@
 /** `apply` for events that change rights: users, their passwords, links and sessions. */
 import { makingRoom, type Session } from '../access/sessions.ts';
+import { withoutUser } from '../kinds/group.ts';
 import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
 import { dropFavorites } from './favorites.ts';
 import { dropRecord, putRecord } from './records.ts';
@@ -72,8 +73,7 @@ export function applySessionEvent(world: World, event: SessionEvent, stamp: Even
 function leaveGroups(world: World, userId: number): void {
   const { groups } = world.directory;
   for (const group of groups.values()) {
-    if (!group.users.includes(userId)) continue;
-    putRecord(world, groups, group.id, { ...group, users: group.users.filter((id) => id !== userId) });
+    if (group.users.includes(userId)) putRecord(world, groups, group.id, withoutUser(group, userId));
   }
 }
 
