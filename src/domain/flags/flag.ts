@@ -73,6 +73,12 @@ export function environmentOf(flag: Flag, environment: string): FlagEnvironment 
   );
 }
 
+/** The same for many environments of a flag, of which `environmentOf` looks through all each time. */
+export function environmentsOf(flag: Flag): (environment: string) => FlagEnvironment {
+  const known = new Map(flag.environments.map((one) => [one.name, one]));
+  return (name) => known.get(name) ?? { name, ...UNTOUCHED_PARTS };
+}
+
 /**
  * `firstEnvironment` is the project's first in order. The flag shows its variants
  * (docs/specification/variants.md#environments).

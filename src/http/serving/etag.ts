@@ -7,6 +7,7 @@ import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
+import { BodyPieces } from '../transport/response-body.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import type { Params } from './params.ts';
 import type { Locate } from './route.ts';
@@ -76,7 +77,7 @@ export function etagOf({ lineage }: World, revision: number, tag = ''): string {
  * The tag, in quotes, of a response about something without a revision. The first part stands for the record in the
  * state, which `If-Match` pins; the second for the bytes, which may show figures counted elsewhere.
  */
-export function recordEtag(record: object, body: Buffer): string {
+export function recordEtag(record: object, body: Buffer | BodyPieces): string {
   return `"${digestOf(JSON.stringify(record))}-${digestOf(body)}"`;
 }
 
@@ -85,8 +86,11 @@ function namesRecord(etag: string, record: object): boolean {
   return etag.startsWith(`"${digestOf(JSON.stringify(record))}-`);
 }
 
-const digestOf = (content: string | Buffer): string =>
-  createHash('sha256').update(content).digest('hex').slice(0, 24);
+function digestOf(content: string | Buffer | BodyPieces): string {
+  const hash = createHash('sha256');
+  for (const piece of content instanceof BodyPieces ? content : [content]) hash.update(piece);
+  return hash.digest('hex').slice(0, 24);
+}
 
 /** The newest event that any flag's JSON in the project shows besides those about the flag itself. */
 export function environmentsRevision(world: World, project: ProjectState): number {

@@ -6,7 +6,8 @@ import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.t
 import { recordEtag } from '../../serving/etag.ts';
 import { JSON_HEADERS, taggedResponse } from '../../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
+import { inSlices, type SliceOwner } from '../../serving/slices.ts';
+import { BodyPieces } from '../../transport/response-body.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 
 /** Bytes of a response. 2,000 tokens of ten projects take 2 MiB; a caller who reads slowly keeps all of it in memory. */
@@ -60,35 +61,15 @@ export async function listsResponse(
   if (isRefusal(page)) return page;
   const { engine, asker } = context;
   const revision = engine.lastId;
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  const add = (text: string): void => {
-    const part = Buffer.from(text);
-    parts.push(part);
-    bytes += part.byteLength;
-  };
-  add(JSON.stringify(others).slice(0, -1));
+  const made = new ListBody();
+  made.add(JSON.stringify(others).slice(0, -1));
   for (const { name, shown } of lists.map((list) => list(page.limit, page.offset))) {
-    add(`${bytes > 1 ? ',' : ''}"${name}":[`);
-    const items = shown();
-    let count = 0;
-    await inSlices(() => {
-      const { done, value } = items.next();
-      if (done === true || bytes > LIST_BYTES_MAX) return true;
-      add(`${count === 0 ? '' : ','}${JSON.stringify(value)}`);
-      count += 1;
-      return false;
-    }, asker);
-    if (bytes > LIST_BYTES_MAX) return tooLong(name, count);
-    add(']');
+    made.add(`${made.bytes > 1 ? ',' : ''}"${name}":`);
+    const count = await made.addList(shown(), asker);
+    if (made.bytes > LIST_BYTES_MAX) return tooLong(name, count);
   }
-  add('}');
-  const body = Buffer.concat(parts);
-  return {
-    revision: Math.max(revision, engine.lastId),
-    response: { status: 200, headers: JSON_HEADERS, body },
-    body,
-  };
+  made.add('}');
+  return made.read(Math.max(revision, engine.lastId));
 }
 
 /** A response that is a list of few but large items, made in slices. */
@@ -98,21 +79,45 @@ export async function arrayResponse<T>(
   view: (item: T) => unknown,
 ): Promise<ReadResponse> {
   const revision = engine.lastId;
-  const parts: string[] = [];
-  await inSlices(() => {
-    const item = items[parts.length];
-    if (item === undefined) return true;
-    parts.push(JSON.stringify(view(item)));
-    return false;
-  }, asker);
-  return {
-    revision: Math.max(revision, engine.lastId),
-    response: { status: 200, headers: JSON_HEADERS, body: `[${parts.join(',')}]` },
-  };
+  const made = new ListBody();
+  await made.addList(listOf({ name: '', items, view })(items.length, 0).shown(), asker);
+  return made.read(Math.max(revision, engine.lastId));
 }
 
 interface ListRead extends ReadResponse {
-  readonly body: Buffer;
+  readonly body: BodyPieces;
+}
+
+/** A body that is made item by item, and never joined: a list of 6 MB held the event loop for 20 ms while it became one text. */
+class ListBody {
+  readonly #pieces: Buffer[] = [];
+  bytes = 0;
+
+  add(text: string): void {
+    const piece = Buffer.from(text);
+    this.#pieces.push(piece);
+    this.bytes += piece.byteLength;
+  }
+
+  /** Stops when the body is too long. Returns the number of items. */
+  async addList(items: Iterator<unknown>, asker: SliceOwner): Promise<number> {
+    let count = 0;
+    this.add('[');
+    await inSlices(() => {
+      const { done, value } = items.next();
+      if (done === true || this.bytes > LIST_BYTES_MAX) return true;
+      this.add(`${count === 0 ? '' : ','}${JSON.stringify(value)}`);
+      count += 1;
+      return false;
+    }, asker);
+    this.add(']');
+    return count;
+  }
+
+  read(revision: number): ListRead {
+    const body = new BodyPieces(this.#pieces, this.bytes);
+    return { revision, response: { status: 200, headers: JSON_HEADERS, body }, body };
+  }
 }
 
 /** The same, with an ETag by which a write may pin the record as it was when the list was begun. */

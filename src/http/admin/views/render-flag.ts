@@ -5,7 +5,14 @@
  * A flag's JSON also shows the project's environments, and `environmentsRevision` says when those changed. The ETag
  * is the newer of both revisions, with the time at which the flag was seen in use, so it needs no hashing.
  */
-import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
+import {
+  environmentOf,
+  environmentsOf,
+  type Flag,
+  type FlagEnvironment,
+  flagData,
+  flagVariants,
+} from '../../../domain/flags/flag.ts';
 import { listedMetadata } from '../../../domain/flags/metadata.ts';
 import { soleRollout } from '../../../domain/flags/strategy.ts';
 import { FlagProjection, type FlagRecord } from '../../../domain/state/flag-record.ts';
@@ -105,6 +112,7 @@ export function flagSummary(
   environments: readonly Environment[],
   seen: FlagSeen | null,
 ) {
+  const environmentNamed = environmentsOf(flag);
   return {
     name: flag.name,
     ...listedMetadata(flag),
@@ -113,7 +121,9 @@ export function flagSummary(
     createdByUserId: createdBy ?? 0,
     lastSeenAt: timeOrNull(seen?.atMs),
     tags: flag.tags,
-    environments: environments.map((environment) => environmentSummary(flag, environment, seen)),
+    environments: environments.map((environment) =>
+      environmentSummary(environmentNamed(environment.name), environment, seen),
+    ),
   };
 }
 
@@ -161,16 +171,15 @@ export function environmentView(flag: Flag, environment: Environment, use: FlagU
 /** With how often the flag was evaluated there in the running hour. */
 export function usedEnvironmentSummary(flag: Flag, environment: Environment, { seen, hour }: FlagUse) {
   const { yes, no } = hour.get(environment.name) ?? { yes: 0, no: 0 };
-  return { ...environmentSummary(flag, environment, seen), yes, no };
+  return { ...environmentSummary(environmentOf(flag, environment.name), environment, seen), yes, no };
 }
 
 /** The part of an environment's view that lists of flags show too. */
-export function environmentSummary(
-  flag: Flag,
+function environmentSummary(
+  { enabled, strategies, variants }: FlagEnvironment,
   { name, type, sortOrder }: Environment,
   seen: FlagSeen | null,
 ) {
-  const { enabled, strategies, variants } = environmentOf(flag, name);
   const decisive = strategies.filter(({ disabled }) => disabled !== true);
   return {
     name,

@@ -4,10 +4,7 @@
  */
 import type { FlagRecord, ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { inSlices, type SliceOwner } from '../../serving/slices.ts';
-
-/** Shelves that are made at once: with nothing cached, they take some 3 ms. */
-const SHELVES_AT_ONCE = 8;
+import { doneAtOnce, inSlices, type SliceOwner } from '../../serving/slices.ts';
 
 /** Goes on at once with what is there already, so that what was kept is shown without waiting for a later turn. */
 export function andThen<T, U>(value: T | Promise<T>, use: (value: T) => U | Promise<U>): U | Promise<U> {
@@ -54,14 +51,12 @@ export function ofEachShelf<T>(
     // Somebody else may have made it meanwhile.
     found[at] = work.known(shelved) ?? work.make(shelved);
   };
-  if (missing.length <= SHELVES_AT_ONCE) {
-    for (const at of missing) fill(at);
-    return found as T[];
-  }
   let done = 0;
-  return inSlices(() => {
-    fill(missing[done]!);
+  const advance = (): boolean => {
+    if (done < missing.length) fill(missing[done]!);
     done += 1;
-    return done === missing.length;
-  }, owner).then(() => found as T[]);
+    return done >= missing.length;
+  };
+  if (doneAtOnce(advance)) return found as T[];
+  return inSlices(advance, owner).then(() => found as T[]);
 }
