@@ -18,7 +18,7 @@ import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FlagBlocks } from './flag-blocks.ts';
 import { type FlagSurroundings, segmentJson } from './flag-view.ts';
-import { BLOCK_ITEMS, BlockList, holdOnTo, type JsonBlock, listed } from './json-blocks.ts';
+import { BLOCK_ITEMS, BlockList, holdOnTo, type JsonBlock, joining, listed } from './json-blocks.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
@@ -221,13 +221,7 @@ export class DocumentBuilder {
     }
     const parts = { flags: blocks, segments: query.inlineSegments ? null : sent.end() };
     const { tag, pieces } = rendered(query, parts);
-    const body = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
-    let at = 0;
-    for (const piece of pieces) {
-      body.set(piece, at);
-      at += piece.byteLength;
-      yield;
-    }
+    const body = yield* joining(pieces);
     holdOnTo(blocks, body, pieces[0]!.byteLength);
     this.#made = { blocks, segments, tag, body };
   }

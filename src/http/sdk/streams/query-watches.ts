@@ -2,6 +2,7 @@
  * The watches, one for each query. Those that have streams stay, and their bytes are reserved in the cache; the others are part of it.
  * So are the parts of hydrations, which all streams of a query share that begin together.
  */
+import assert from 'node:assert/strict';
 import type { Engine } from '../../../actors/engine.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
 import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
@@ -9,6 +10,7 @@ import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import { clientDocuments } from '../documents/client-documents.ts';
 import type { ClientQuery, Payer } from '../documents/client-query.ts';
 import { EncodedBody } from '../documents/encoded-body.ts';
+import { joining } from '../documents/json-blocks.ts';
 import { HYDRATION_START, type Hydration, type HydrationPart, type HydrationPosition } from './hydration.ts';
 import { QueryWatch } from './query-watch.ts';
 import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from './watch-log.ts';
@@ -225,25 +227,33 @@ export class QueryWatches {
 
 /** Makes the body of a response from the parts of a hydration. */
 class BodyMaker {
-  readonly #pieces: Uint8Array[] = [EVENTS_HEAD];
-  readonly #hydration: Hydration;
-  #position: HydrationPosition | null = HYDRATION_START;
+  readonly #steps: Iterator<void, Buffer>;
+  #body: Buffer | null = null;
 
   constructor(hydration: Hydration) {
-    this.#hydration = hydration;
+    this.#steps = bodySteps(hydration);
   }
 
-  /** Makes one part; true when that was the last one. */
+  /** Makes a little of it; true when there is all. */
   advance(): boolean {
-    if (this.#position !== null) {
-      const { bytes, next } = this.#hydration.part(this.#position);
-      this.#pieces.push(bytes);
-      this.#position = next;
-    }
-    return this.#position === null;
+    const { done, value } = this.#steps.next();
+    if (done === true) this.#body = value;
+    return done === true;
   }
 
   body(): Buffer {
-    return Buffer.concat([...this.#pieces, EVENTS_TAIL]);
+    assert(this.#body !== null, 'a body is asked for when it is made');
+    return this.#body;
   }
+}
+
+function* bodySteps(hydration: Hydration): Generator<void, Buffer> {
+  const pieces: Uint8Array[] = [EVENTS_HEAD];
+  for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {
+    const { bytes, next }: HydrationPart = hydration.part(position);
+    pieces.push(bytes);
+    position = next;
+    yield;
+  }
+  return yield* joining([...pieces, EVENTS_TAIL]);
 }
