@@ -1,7 +1,8 @@
 /** The entry point of `npm start`: a server that takes its settings from environment variables alone. */
 import { EXIT } from './process/exit-codes.ts';
 import { VERSION } from './process/installation.ts';
-import { exitWith, runServer } from './server-process.ts';
+import { runServer } from './server.ts';
+import { exitWith } from './start/failures.ts';
 
 /** Ends the process for `--version`, and for an argument that somebody takes for a setting. */
 function readArguments([first]: readonly string[]): void {

@@ -3,15 +3,12 @@
  * is ready. At the end it drains, takes a last snapshot, and unlocks. `main.ts` runs one in a process; tests run
  * several.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
-import { StalenessCheck } from './actors/staleness-check.ts';
-import { openStore, type Store, type StoreOptions } from './actors/store.ts';
-import { Usage } from './actors/usage.ts';
-import type { StoreHooks } from './addons/replication/cluster-node.ts';
-import type { FileArchive } from './addons/replication/file-archive.ts';
-import type { ReplicatedLog } from './addons/replication/replicated-log.ts';
+import type { StalenessCheck } from './actors/staleness-check.ts';
+import type { Store } from './actors/store.ts';
+import type { Usage } from './actors/usage.ts';
+import { openTracer } from './addons/tracing/tracing.ts';
 import { askServer } from './control/control-client.ts';
 import { type ControlServer, controlHandlers, openControl } from './control/control-server.ts';
 import type { ScryptCost } from './domain/access/password-hash.ts';
@@ -26,43 +23,31 @@ import { CommitMeter, createMetrics, type MetricsSources } from './http/serving/
 import { probeSurface, startingHandler } from './http/serving/probes.ts';
 import { SessionCookies } from './http/serving/session-cookie.ts';
 import type { Tracer } from './http/serving/tracer.ts';
+import { originOf } from './http/transport/listen-failure.ts';
 import type { Transport } from './http/transport/transport.ts';
 import { Passwords } from './passwords/passwords.ts';
 import { ScryptQueue } from './passwords/scrypt-queue.ts';
-import { dataFolder } from './persistence/disk/data-folder.ts';
-import { createFileSystem, type FileSystem, realFileSystem } from './persistence/disk/file-system.ts';
+import { createFileSystem, realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
-import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-work.ts';
-import { UsageFolder } from './persistence/snapshots/usage-folder.ts';
+import { EXIT } from './process/exit-codes.ts';
 import { VERSION } from './process/installation.ts';
-import type { Log } from './process/log.ts';
-import { coreUsedMs } from './process/schedule-times.ts';
-import { createAdminToken } from './start/admin-token.ts';
-import { joinCluster, type OpenCluster } from './start/cluster.ts';
-import type { Config } from './start/config.ts';
-import { recordFirstEvents } from './start/first-start.ts';
+import { createLog } from './process/log.ts';
+import { createAdminToken, writeFirstToken } from './start/admin-token.ts';
+import type { OpenCluster } from './start/cluster.ts';
+import { ignoredVariables, readConfig } from './start/config.ts';
+import { exitCodeOf, fail } from './start/failures.ts';
+import { type NodeOptions, openNode, openUsage, stalenessCheck } from './start/node.ts';
 import { createFront, type Front, signInSurfaces, surfacesOf } from './start/surfaces.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
 
-export interface ServerOptions {
-  readonly config: Config;
-  readonly log: Log;
-  /** Ends the process: the journal or the state cannot be trusted any more (invariant 6). */
-  stop(error: Error): void;
-  /** Shows a secret, which is shown only once and never logged. */
-  announceToken(secret: string): void;
-  /** For tests: other disks, clocks and sizes. */
-  readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
+export interface ServerOptions extends NodeOptions {
   /** For tests, whose passwords nobody guesses. */
   readonly passwordCost?: ScryptCost;
   /** Told of requests; nobody is unless given. */
   readonly tracer?: Tracer | null;
-  /** For tests: in place of the log that the configuration names, and its archive. */
-  readonly replicatedLog?: ReplicatedLog;
-  readonly replicatedArchive?: FileArchive;
 }
 
 export interface Server {
@@ -141,112 +126,6 @@ interface Parts {
   readonly transport: Transport;
   readonly commits: CommitMeter;
   readonly front: Front;
-}
-
-interface StoreParts {
-  readonly commits: CommitMeter;
-  readonly lock: FolderLock;
-  /** On which the server listens. */
-  readonly port: number;
-  readonly fs: FileSystem;
-}
-
-/** The store with its first events: of a server that runs alone, or of a node that has joined its cluster. */
-async function openNode(
-  options: ServerOptions,
-  parts: StoreParts,
-): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
-  const { log, stop, replicatedLog, replicatedArchive } = options;
-  const { cluster: config, dataDir: folder } = options.config;
-  const firstEvents = (store: Store): Promise<void> =>
-    recordFirstEvents(store, { ...options, fs: realFileSystem });
-  if (config === null) {
-    const store = await open(options, parts);
-    await firstEvents(store);
-    return { store, cluster: null };
-  }
-  const cluster = await joinCluster({
-    ...{ config, folder, port: parts.port, log, stop },
-    hasRetention: options.config.eventRetentionDays !== null,
-    open: (hooks) => open(options, parts, hooks),
-    onLeading: firstEvents,
-    ...(replicatedLog !== undefined && { replicatedLog }),
-    ...(replicatedArchive !== undefined && { replicatedArchive }),
-  });
-  return { store: cluster.store, cluster };
-}
-
-function open(
-  options: ServerOptions,
-  { commits, lock, fs }: StoreParts,
-  hooks: Partial<StoreHooks> = {},
-): Promise<Store> {
-  return openStore({
-    ...hooks,
-    fs,
-    folder: options.config.dataDir,
-    clock: {
-      now: Date.now,
-      defer: setImmediate,
-      monotonic: () => performance.now(),
-      coreUsed: coreUsedMs(),
-    },
-    newId: randomUUID,
-    newName: () => randomBytes(4).toString('hex'),
-    logReader: new WorkerLogReader(),
-    log: options.log,
-    stop: options.stop,
-    eventRetentionDays: options.config.eventRetentionDays,
-    historyCheckMs: options.config.historyCheckMs,
-    limits: options.config.limits,
-    memoryBudgetBytes: options.config.memoryBudgetBytes,
-    onCommit: (observation) => commits.observe(observation),
-    holdsLock: () => lock.isHeld(),
-    ...options.store,
-  });
-}
-
-/** Free space below which what applications report is not saved: the reserve of the journal, and twice what it can take. */
-const USAGE_ROOM_BYTES = 256 * 1024 * 1024;
-
-async function openUsage({ engine }: Store, fs: FileSystem, { config, log }: ServerOptions): Promise<Usage> {
-  const usage = new Usage({
-    world: engine.world,
-    feed: engine.feed,
-    folder: new UsageFolder({
-      fs,
-      folder: dataFolder(config.dataDir).usage,
-      onDamaged: (details) =>
-        log.warn(
-          details,
-          'a file of what applications reported is damaged; it was set aside, and what it lacks is lost',
-        ),
-    }),
-    now: Date.now,
-    hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
-    onFault: (error) =>
-      log.error(
-        { err: error },
-        'what applications reported could not be read or saved; flags are not concerned',
-      ),
-    timer: unrefTimer,
-  });
-  await usage.open();
-  return usage;
-}
-
-function stalenessCheck({ engine }: Store, { log }: ServerOptions): StalenessCheck {
-  return new StalenessCheck({
-    engine,
-    monotonicMs: () => performance.now(),
-    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
-    timer: unrefTimer,
-    onFault: (error) => log.error({ err: error }, 'the check for flags that outlived their types failed'),
-  });
-}
-
-function unrefTimer(delayMs: number, callback: () => void): void {
-  setTimeout(callback, delayMs).unref();
 }
 
 function createHandler(
@@ -385,4 +264,96 @@ function serverOf(running: Running): Server {
     lock.release();
   };
   return { port, store, cluster, usage, staleness, transport, close };
+}
+
+// The process of a server: configuration, server, signals.
+
+/** Resolves when the server listens; what it cannot do ends the process with a line and an exit code. */
+export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
+  // Node itself ends with exit code 1 after an uncaught error, which no manual explains.
+  process.on('uncaughtException', fail);
+  await serve(env).catch(fail);
+}
+
+async function serve(env: NodeJS.ProcessEnv): Promise<void> {
+  const config = readConfig(env);
+  const log = createLog(config.logLevel);
+  const ignored = ignoredVariables(env);
+  if (ignored.length > 0)
+    log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
+  if (env['HTTP_WORKERS'] !== undefined)
+    log.warn(
+      {},
+      'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',
+    );
+  const startedAt = performance.now();
+  const tracer = config.tracing === null ? null : await openTracer(config.tracing, log);
+  const signals = stopOnSignals(
+    (message) => log.info({}, message),
+    () => tracer?.close(),
+  );
+  const server = await startServer({
+    config,
+    log,
+    tracer,
+    stop: (error) => {
+      log.fatal({ err: error }, error.message);
+      process.exit(exitCodeOf(error));
+    },
+    announceToken: (secret) => {
+      if (process.stderr.isTTY)
+        return void process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
+      const file = writeFirstToken(config.dataDir, secret);
+      log.info(
+        { file },
+        'The first admin token is in this file; keep it in a safe place, and delete the file',
+      );
+    },
+  });
+  const { recovery, engine } = server.store;
+  log.info(
+    {
+      port: server.port,
+      engine: server.transport.engine,
+      dataDir: config.dataDir,
+      lastEventId: engine.lastId,
+      snapshotId: recovery.snapshotId,
+      replayedEvents: recovery.replayedEvents,
+      startMs: Math.round(performance.now() - startedAt),
+    },
+    `Flagstaff listens on ${originOf(config.host, server.port)}${config.basePath}`,
+  );
+  if (config.authType === 'none')
+    log.warn({}, 'AUTH_TYPE=none: anybody who can reach this port may do everything');
+  signals.server = server;
+}
+
+/**
+ * The first signal drains and takes a last snapshot. A second one, or one during a start, ends the process at once,
+ * which loses nothing either. The listeners exist from the first moment, because the first process of a container
+ * ignores signals for which it has no listener.
+ */
+function stopOnSignals(
+  say: (message: string) => void,
+  afterwards: () => Promise<void> | undefined,
+): { server: Server | null } {
+  const signals: { server: Server | null } = { server: null };
+  let stopping = false;
+  const stop = (signal: string): void => {
+    const { server } = signals;
+    if (stopping || server === null) process.exit(EXIT.ok);
+    stopping = true;
+    say(`${signal}: finishing the requests under way, then stopping`);
+    const close = async (): Promise<void> => {
+      await server.close();
+      await afterwards();
+    };
+    close().then(
+      () => process.exit(EXIT.ok),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  return signals;
 }

@@ -166,7 +166,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'from a request to its response: routes, callers and their rights, conditions, bodies, errors, coding, probes and metrics',
     imports: [
       'actors',
-      'control',
       'domain/access',
       'domain/decide',
       'domain/evaluation',
@@ -415,7 +414,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   control: {
-    purpose: 'the channel by which commands reach a running server, and what a node shows of itself',
+    purpose: 'the channel by which commands reach a running server',
     imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   operations: {
@@ -441,13 +440,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'addons/replication': {
     purpose:
       'a shared log for several nodes, one of which leads: records, leadership, the archive, NATS JetStream',
-    imports: [
-      'control',
-      'persistence/disk',
-      'persistence/journal',
-      'persistence/recovery',
-      'persistence/snapshots',
-    ],
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
   },
   'addons/tracing': {
     purpose: 'traces of requests, by OpenTelemetry',
@@ -455,7 +448,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   start: {
     purpose:
-      'what a start does before and while the server opens: settings, first events, what listens, who may sign in, the cluster',
+      'what a start does before and while the server opens: settings, first events, what listens, who may sign in, the store, the cluster, exit codes',
     imports: [
       'actors',
       'addons/replication',
@@ -473,15 +466,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/serving',
       'http/transport',
       'persistence/disk',
+      'persistence/event-log',
+      'persistence/journal',
       'persistence/recovery',
+      'persistence/snapshots',
       'process',
     ],
   },
   '.': {
-    purpose: 'the process: its arguments and signals, and the server, put together from all the other rooms',
+    purpose: 'the server, put together from all the other rooms, and its process: arguments and signals',
     imports: [
       'actors',
-      'addons/replication',
       'addons/tracing',
       'control',
       'domain/access',
@@ -490,10 +485,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/transport',
       'passwords',
       'persistence/disk',
-      'persistence/event-log',
-      'persistence/journal',
       'persistence/recovery',
-      'persistence/snapshots',
       'process',
       'start',
     ],

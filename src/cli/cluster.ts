@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { encodeRecord, type NodeIdentity } from '../addons/replication/record-format.ts';
 import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
-import type { ArchiveView, PeerView, ReplicaView } from '../control/control-protocol.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
+import type { ArchiveView, PeerView, ReplicaView } from '../persistence/journal/node-view.ts';
 import { type JournalEnd, readJournalEnd } from '../persistence/recovery/journal-end.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { openLog } from '../start/cluster.ts';

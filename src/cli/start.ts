@@ -27,7 +27,7 @@ Examples:
       const settings = { DATA_DIR: dataDir, HTTP_HOST: host, HTTP_PORT: port };
       const given = Object.entries(settings).filter(([, value]) => value !== undefined);
       // Loaded for this command only: the others start in a fraction of the time.
-      const { runServer } = await import('../server-process.ts');
+      const { runServer } = await import('../server.ts');
       await runServer({ ...terminal.env, ...Object.fromEntries(given) });
     });
 };

@@ -2,13 +2,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../control/control-client.ts';
-import type { ControlResults, ReplicaView } from '../control/control-protocol.ts';
+import type { ControlResults } from '../control/control-protocol.ts';
 import { readFirstFrame, readLastFrame } from '../operations/journal-reading.ts';
 import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, isUnreadable, withFile } from '../persistence/disk/file-system.ts';
 import { LOCK_FILE_NAME } from '../persistence/disk/folder-lock.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { readLogBeginning } from '../persistence/journal/log-beginning.ts';
+import type { ReplicaView } from '../persistence/journal/node-view.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';

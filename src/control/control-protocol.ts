@@ -12,6 +12,7 @@
  * directory is used; where both are too long, the server runs without the channel and says so.
  */
 import { join, relative } from 'node:path';
+import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 
 export const SOCKET_FILE_NAME = 'flagstaff.sock';
 
@@ -55,57 +56,4 @@ export function socketPath(folder: string, workingDirectory: string = process.cw
   const near = relative(workingDirectory, absolute);
   const path = near !== '' && near.length < absolute.length ? near : absolute;
   return Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX ? path : null;
-}
-
-/** A node of a cluster, as probes, operators and the control channel see it. */
-
-interface NodeView {
-  /** The node as the operator named it. */
-  readonly node: string;
-  /** Eight hexadecimal digits, drawn at each start. */
-  readonly run: string;
-  /** The address at which the others reach its interface, such as `http://flags-1:4242`. */
-  readonly address: string;
-}
-
-/** Another node, as it announced itself last. */
-export interface PeerView extends NodeView {
-  readonly role: string;
-  readonly epoch: number;
-  /** The position of the last record that the node has read or written. */
-  readonly position: number;
-  /** The last event on its disk. */
-  readonly durableId: number;
-  /** Milliseconds since it was heard last. */
-  readonly silentMs: number;
-}
-
-export interface ReplicaView {
-  readonly role: string;
-  readonly epoch: number;
-  /** The node that leads, as far as this one knows. */
-  readonly leader: NodeView | null;
-  readonly isLeading: boolean;
-  /** Time since this node knew last that it had all that the leader had; 0 for the leader. */
-  readonly lagMs: number;
-  /** Records that it has not read yet, as far as it knows. */
-  readonly lagRecords: number;
-  /** Why this node follows no further; null while it does. */
-  readonly problem: string | null;
-  readonly peers: readonly PeerView[];
-}
-
-export interface ArchiveView {
-  /** The archive holds all events from this one, the first, */
-  readonly archivedFrom: number;
-  /** up to this one. */
-  readonly archivedId: number;
-  /** The newest snapshot in it; 0 for none. */
-  readonly snapshotId: number;
-  /** The log holds what follows this event; 0 where it was never made to forget anything. */
-  readonly forgottenId: number;
-  /** Position of the first record that the log keeps. */
-  readonly firstPosition: number;
-  /** Why the last attempt failed; null where it did not. */
-  readonly problem: string | null;
 }

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import type { Store } from '../actors/store.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 import { paddedId } from '../persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
 import {
-  type ArchiveView,
   type ControlCommand,
   type ControlResults,
   type ControlSnapshot,
-  type ReplicaView,
   SOCKET_FILE_NAME,
   socketPath,
 } from './control-protocol.ts';

@@ -11,10 +11,11 @@
  * It works in the background, one file at a time, and holds one file in memory. Its failures harm nothing but the room
  * that the log takes.
  */
-import type { ArchiveView } from '../../control/control-protocol.ts';
+
 import type { DataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, withFile } from '../../persistence/disk/file-system.ts';
 import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
+import type { ArchiveView } from '../../persistence/journal/node-view.ts';
 import { type JournalSource, listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import {

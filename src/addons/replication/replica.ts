@@ -9,9 +9,9 @@
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
 import assert from 'node:assert/strict';
-import type { ReplicaView } from '../../control/control-protocol.ts';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
 import type { FrameBody } from '../../persistence/journal/frame-format.ts';
+import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import { type Announcement, decodeAnnouncement, encodeAnnouncement, Peers } from './announcement.ts';
 import { keptTail } from './kept-tail.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';

@@ -7,10 +7,10 @@ import type { Engine } from '../../actors/engine.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import type { Usage } from '../../actors/usage.ts';
-import type { ReplicaView } from '../../control/control-protocol.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
+import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import type { Transport } from '../transport/transport.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from './meters.ts';
 

@@ -1,0 +1,52 @@
+/**
+ * How a process ends that cannot go on: one line for what an operator can mend, and an exit code by which a supervisor can tell what is
+ * worth a restart (src/process/exit-codes.ts).
+ */
+import { DisagreementError } from '../addons/replication/alignment.ts';
+import { NewerRecordError } from '../addons/replication/record-format.ts';
+import { UnsafeLogError } from '../addons/replication/replicated-log.ts';
+import { ListenError } from '../http/transport/listen-failure.ts';
+import { DamagedHistoryError, DataFolderError } from '../persistence/disk/data-folder.ts';
+import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
+import { ShortWriteError } from '../persistence/disk/write-fully.ts';
+import { FencedError, LogLostError } from '../persistence/journal/commit-log.ts';
+import { JournalFailure } from '../persistence/journal/journal-failure.ts';
+import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { ConfigError } from '../process/settings.ts';
+
+/** Prints one clear line for what an operator can fix, and the stack only for what they cannot. */
+export function fail(error: unknown): never {
+  if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
+  if (error instanceof ListenError) exitWith(error.isBusy ? EXIT.unavailable : EXIT.badConfig, error.message);
+  if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
+  if (error instanceof UnsafeLogError) exitWith(EXIT.badConfig, error.message);
+  if (isDisagreement(error)) exitWith(EXIT.damagedData, error.message);
+  if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
+  if (error instanceof ShortWriteError) exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR.`);
+  if (isFileFault(error))
+    exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR, its permissions and its disk.`);
+  exitWith(EXIT.fault, error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+export function exitWith(code: number, message: string): never {
+  process.stderr.write(`flagstaff: ${message}\n`);
+  process.exit(code);
+}
+
+/** The exit code for an error that stops a running server. */
+export function exitCodeOf(error: Error): ExitCode {
+  const causes = [error, error.cause];
+  if (causes.some((cause) => cause instanceof FencedError)) return EXIT.deposed;
+  if (causes.some((cause) => cause instanceof LogLostError)) return EXIT.damagedData;
+  if (error instanceof DamagedHistoryError) return EXIT.damagedData;
+  return error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault;
+}
+
+/** An error of the operating system about a file or folder, whose code and path say more than a stack. */
+function isFileFault(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
+}
+
+/** Why a node of a cluster does not start, and no restart would help. */
+const isDisagreement = (error: unknown): error is Error =>
+  [DisagreementError, LogLostError, NewerRecordError].some((kind) => error instanceof kind);

@@ -1,0 +1,144 @@
+/** What a server stands on: its store, alone or as a node of a cluster, what applications report, and the check for stale flags. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { StalenessCheck } from '../actors/staleness-check.ts';
+import { openStore, type Store, type StoreOptions } from '../actors/store.ts';
+import { Usage } from '../actors/usage.ts';
+import type { StoreHooks } from '../addons/replication/cluster-node.ts';
+import type { FileArchive } from '../addons/replication/file-archive.ts';
+import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
+import type { CommitMeter } from '../http/serving/metrics.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { type FileSystem, realFileSystem } from '../persistence/disk/file-system.ts';
+import type { FolderLock } from '../persistence/disk/folder-lock.ts';
+import { WorkerLogReader } from '../persistence/event-log/log-reader.ts';
+import { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
+import type { Log } from '../process/log.ts';
+import { coreUsedMs } from '../process/schedule-times.ts';
+import { joinCluster, type OpenCluster } from './cluster.ts';
+import type { Config } from './config.ts';
+import { recordFirstEvents } from './first-start.ts';
+
+export interface NodeOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** Ends the process: the journal or the state cannot be trusted any more (invariant 6). */
+  stop(error: Error): void;
+  /** Shows a secret, which is shown only once and never logged. */
+  announceToken(secret: string): void;
+  /** For tests: other disks, clocks and sizes. */
+  readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
+  /** For tests: in place of the log that the configuration names, and its archive. */
+  readonly replicatedLog?: ReplicatedLog;
+  readonly replicatedArchive?: FileArchive;
+}
+
+interface StoreParts {
+  readonly commits: CommitMeter;
+  readonly lock: FolderLock;
+  /** On which the server listens. */
+  readonly port: number;
+  readonly fs: FileSystem;
+}
+
+/** The store with its first events: of a server that runs alone, or of a node that has joined its cluster. */
+export async function openNode(
+  options: NodeOptions,
+  parts: StoreParts,
+): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
+  const { log, stop, replicatedLog, replicatedArchive } = options;
+  const { cluster: config, dataDir: folder } = options.config;
+  const firstEvents = (store: Store): Promise<void> =>
+    recordFirstEvents(store, { ...options, fs: realFileSystem });
+  if (config === null) {
+    const store = await open(options, parts);
+    await firstEvents(store);
+    return { store, cluster: null };
+  }
+  const cluster = await joinCluster({
+    ...{ config, folder, port: parts.port, log, stop },
+    hasRetention: options.config.eventRetentionDays !== null,
+    open: (hooks) => open(options, parts, hooks),
+    onLeading: firstEvents,
+    ...(replicatedLog !== undefined && { replicatedLog }),
+    ...(replicatedArchive !== undefined && { replicatedArchive }),
+  });
+  return { store: cluster.store, cluster };
+}
+
+function open(
+  options: NodeOptions,
+  { commits, lock, fs }: StoreParts,
+  hooks: Partial<StoreHooks> = {},
+): Promise<Store> {
+  return openStore({
+    ...hooks,
+    fs,
+    folder: options.config.dataDir,
+    clock: {
+      now: Date.now,
+      defer: setImmediate,
+      monotonic: () => performance.now(),
+      coreUsed: coreUsedMs(),
+    },
+    newId: randomUUID,
+    newName: () => randomBytes(4).toString('hex'),
+    logReader: new WorkerLogReader(),
+    log: options.log,
+    stop: options.stop,
+    eventRetentionDays: options.config.eventRetentionDays,
+    historyCheckMs: options.config.historyCheckMs,
+    limits: options.config.limits,
+    memoryBudgetBytes: options.config.memoryBudgetBytes,
+    onCommit: (observation) => commits.observe(observation),
+    holdsLock: () => lock.isHeld(),
+    ...options.store,
+  });
+}
+
+/** Free space below which what applications report is not saved: the reserve of the journal, and twice what it can take. */
+const USAGE_ROOM_BYTES = 256 * 1024 * 1024;
+
+export async function openUsage(
+  { engine }: Store,
+  fs: FileSystem,
+  { config, log }: NodeOptions,
+): Promise<Usage> {
+  const usage = new Usage({
+    world: engine.world,
+    feed: engine.feed,
+    folder: new UsageFolder({
+      fs,
+      folder: dataFolder(config.dataDir).usage,
+      onDamaged: (details) =>
+        log.warn(
+          details,
+          'a file of what applications reported is damaged; it was set aside, and what it lacks is lost',
+        ),
+    }),
+    now: Date.now,
+    hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
+    onFault: (error) =>
+      log.error(
+        { err: error },
+        'what applications reported could not be read or saved; flags are not concerned',
+      ),
+    timer: unrefTimer,
+  });
+  await usage.open();
+  return usage;
+}
+
+export function stalenessCheck({ engine }: Store, { log }: NodeOptions): StalenessCheck {
+  return new StalenessCheck({
+    engine,
+    monotonicMs: () => performance.now(),
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
+    timer: unrefTimer,
+    onFault: (error) => log.error({ err: error }, 'the check for flags that outlived their types failed'),
+  });
+}
+
+function unrefTimer(delayMs: number, callback: () => void): void {
+  setTimeout(callback, delayMs).unref();
+}
