@@ -18,10 +18,10 @@ import { Authenticator } from './http/serving/access.ts';
 import { type Api, createApi } from './http/serving/dispatcher.ts';
 import { errorOfTransport, plainErrorResponse } from './http/serving/errors.ts';
 import { createInstance } from './http/serving/instance.ts';
-import type { RouteMeter } from './http/serving/meters.ts';
 import { CommitMeter, createMetrics, type MetricsSources } from './http/serving/metrics.ts';
 import { probeSurface, startingHandler } from './http/serving/probes.ts';
 import { SessionCookies } from './http/serving/session-cookie.ts';
+import type { Surface } from './http/serving/surface.ts';
 import type { Tracer } from './http/serving/tracer.ts';
 import { originOf } from './http/transport/listen-failure.ts';
 import type { Transport } from './http/transport/transport.ts';
@@ -128,83 +128,30 @@ interface Parts {
   readonly front: Front;
 }
 
-function createHandler(
-  { store, cluster, usage, transport, commits, front }: Parts,
-  { config, log, passwordCost, tracer = null }: ServerOptions,
-): Api {
-  const { engine, keeper } = store;
-  const replica = cluster === null ? null : () => cluster.replica.view;
-  const meters: RouteMeter[] = [];
-  const sources: MetricsSources = {
-    ...{
-      version: VERSION,
-      engine,
-      keeper,
-      transport,
-      commits,
-      routes: () => meters,
-      usage,
-      replica,
-      now: Date.now,
-    },
-    recoveryMs: store.recoveryMs,
-    historyCheck: store.historyCheck,
-    refusedLogins: () => api.refusedLogins(),
-    longRequests: () => api.longRequests,
-  };
-  const instance = createInstance({
-    version: VERSION,
-    configuredOrigins: config.frontendOrigins,
-    limits: config.limits,
-    signOn: config.oidc,
-    tokenKey: config.tokenKey,
-    storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
-    transport,
-    uptimeMs: () => process.uptime() * 1000,
-    memoryUsage: process.memoryUsage,
-  });
-  const passwords = new Passwords({
-    world: engine.world,
-    monotonicMs: () => performance.now(),
-    onAttempt: (userId, succeeded) => usage.signInTried(userId, succeeded),
-    queue: new ScryptQueue(passwordCost),
-  });
+function createHandler(parts: Parts, options: ServerOptions): Api {
+  const { store, cluster, usage, transport } = parts;
+  const { config, log, passwordCost, tracer = null } = options;
+  const { engine } = store;
   const { basePath } = config;
-  const open = config.authType === 'none';
-  const surfaces = surfacesOf(config);
   const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
-  const described = [
-    ...surfaces,
-    probeSurface({
-      engine,
-      historyCheck: store.historyCheck,
-      replica,
-      metrics: config.metrics
-        ? {
-            registry: createMetrics(sources),
-            token: config.metricsToken,
-            monotonicMs: () => performance.now(),
-          }
-        : null,
-      phase: () => front.phase,
-    }),
-    ...signInSurfaces({ config, cookies, log }),
-  ];
-  const all = [
-    ...described,
-    pageSurface({
-      basePath,
-      describe: () =>
-        describeInterface({ surfaces: described, version: VERSION, basePath, open, limits: config.limits }),
-    }),
-  ];
+  const areOpen = config.authType === 'none';
   const api = createApi({
     engine,
     reads: store.reads,
-    instance,
+    instance: createInstance({
+      version: VERSION,
+      configuredOrigins: config.frontendOrigins,
+      limits: config.limits,
+      signOn: config.oidc,
+      tokenKey: config.tokenKey,
+      storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
+      transport,
+      uptimeMs: () => process.uptime() * 1000,
+      memoryUsage: process.memoryUsage,
+    }),
     authenticator: new Authenticator({
       world: engine.world,
-      open,
+      open: areOpen,
       now: Date.now,
       onUse: (digest) => usage.tokenUsed(digest),
       usedAt: (digest) => usage.seen.token(digest),
@@ -212,13 +159,18 @@ function createHandler(
     }),
     cookies,
     usage,
-    passwords,
-    surfaces: all,
+    passwords: new Passwords({
+      world: engine.world,
+      monotonicMs: () => performance.now(),
+      onAttempt: (userId, succeeded) => usage.signInTried(userId, succeeded),
+      queue: new ScryptQueue(passwordCost),
+    }),
+    surfaces: createSurfaces(parts, options, { cookies, api: () => api }),
     basePath,
     streaming: {
       forSdks: config.streamingHint !== 'off',
       forPages: config.streamingHint === 'all',
-      areOpen: open,
+      areOpen,
       ...{ basePath, publicOrigin: config.publicOrigin },
     },
     log,
@@ -228,8 +180,48 @@ function createHandler(
     cluster: cluster?.access ?? null,
     tracer,
   });
-  meters.push(...api.meters);
   return api;
+}
+
+interface SurfaceParts {
+  readonly cookies: SessionCookies;
+  /** There once the server responds. */
+  api(): Api;
+}
+
+/** The surfaces that programs talk to, and the pages, which describe the former. */
+function createSurfaces(
+  { store, cluster, usage, transport, commits, front }: Parts,
+  { config, log }: ServerOptions,
+  { cookies, api }: SurfaceParts,
+): readonly Surface[] {
+  const { engine, keeper, recoveryMs, historyCheck } = store;
+  const replica = cluster === null ? null : () => cluster.replica.view;
+  const sources: MetricsSources = {
+    ...{ version: VERSION, engine, keeper, transport, commits, usage, replica, recoveryMs, historyCheck },
+    routes: () => api().meters,
+    refusedLogins: () => api().refusedLogins(),
+    longRequests: () => api().longRequests,
+    now: Date.now,
+  };
+  const metrics = {
+    registry: createMetrics(sources),
+    token: config.metricsToken,
+    monotonicMs: () => performance.now(),
+  };
+  const described = [
+    ...surfacesOf(config),
+    probeSurface({
+      ...{ engine, historyCheck, replica },
+      metrics: config.metrics ? metrics : null,
+      phase: () => front.phase,
+    }),
+    ...signInSurfaces({ config, cookies, log }),
+  ];
+  const { basePath, limits } = config;
+  const open = config.authType === 'none';
+  const describe = () => describeInterface({ surfaces: described, version: VERSION, basePath, open, limits });
+  return [...described, pageSurface({ basePath, describe })];
 }
 
 interface Running extends Omit<Parts, 'commits'> {
