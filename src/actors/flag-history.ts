@@ -88,9 +88,7 @@ export class FlagHistory {
     const { project } = past;
     const flag = project?.flags.get(name)?.flag;
     if (project === undefined || flag === undefined) {
-      return notFound(
-        `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`,
-      );
+      return noFlagThen({ project: projectId, flag: name, eventId });
     }
     assert(flag.name === name && flag.project === projectId, 'the rebuilt flag is the one asked for');
     return { ...past, flag, project };
@@ -161,6 +159,14 @@ export class FlagHistory {
     const { firstId } = this.#options.eventLog;
     return `The events before ${firstId} are no longer kept, and no snapshot is left that reaches back to event ${eventId}.`;
   }
+}
+
+export function noFlagThen({
+  flag,
+  project,
+  eventId,
+}: Pick<PastFlagQuery, 'flag' | 'project' | 'eventId'>): Refusal {
+  return notFound(`There was no flag "${flag}" in the project "${project}" right after event ${eventId}.`);
 }
 
 /** False when the snapshot is damaged, or when retention has just deleted it. */

@@ -192,6 +192,35 @@ describe('a private project', () => {
     context.diagnostic(`${pairCount} pairs of route and caller, none different from what does not exist`);
   });
 
+  it('was not there at any moment of the past, nor was a flag in it that has been moved out since', async () => {
+    const flags = `/projects/${HIDDEN}/features`;
+    await made('POST', flags, { name: `${HIDDEN}.moved`, description: `${HIDDEN} description` });
+    const eventId = server.server.store.engine.lastId;
+    await made('PUT', `${flags}/${HIDDEN}.moved`, { description: 'nothing to hide' });
+    await made('POST', `${flags}/${HIDDEN}.moved/changeProject`, { newProjectId: 'default' });
+    const routes = ROUTES.filter(({ query }) => query?.['at'] !== undefined);
+    assert(routes.length > 1);
+    const asked = async ({ method, path }: (typeof ROUTES)[number], word: string, token: string) => {
+      const named = path.replace(':projectId', word).replace(':featureName', `${word}.moved`);
+      const body = method === 'POST' ? { environment: 'development' } : undefined;
+      return server.call(method, `${named}?at=${eventId}`, body, { token });
+    };
+    for (const route of routes) {
+      for (const [kind, token] of Object.entries(blind)) {
+        const [hidden, absent] = [await asked(route, HIDDEN, token), await asked(route, ABSENT, token)];
+        assert.equal(hidden.status, 404, `${kind}: ${route.operationId}`);
+        assert.equal(
+          textOf(hidden),
+          textOf(absent).replaceAll(ABSENT, HIDDEN),
+          `${kind}: ${route.operationId}`,
+        );
+      }
+      for (const [kind, token] of Object.entries(seeing))
+        assert.equal((await asked(route, HIDDEN, token)).status, 200, `${kind}: ${route.operationId}`);
+    }
+    await made('POST', `/projects/default/features/${HIDDEN}.moved/changeProject`, { newProjectId: HIDDEN });
+  });
+
   it('is not there where a body names it, or what is in it', async () => {
     const token = blind['a root Editor'] as string;
     const own = '/projects/default/features/default.flag';

@@ -1,6 +1,6 @@
 /** Routes that read a flag as it was right after an event, and that bring it back to that state. */
 import * as v from 'valibot';
-import type { PastFlag } from '../../../actors/flag-history.ts';
+import { noFlagThen, type PastFlag, type PastFlagQuery } from '../../../actors/flag-history.ts';
 import type { Asker } from '../../../actors/read-queue.ts';
 import {
   plannedProjectRollback,
@@ -45,10 +45,20 @@ export const AT_PARAMETER: QueryParameter = {
   schema: { type: 'integer', minimum: 1 },
 };
 
-function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<PastFlag | Refusal> {
-  const { params, engine, reads, asker } = context;
+/** Reads the flag that the path names as it was. One in a project that the caller does not see was not there. */
+export async function pastFlag(
+  context: RequestContext<unknown>,
+  eventId: number,
+  evaluation?: PastFlagQuery['evaluation'],
+): Promise<PastFlag | Refusal> {
+  const { params, engine, reads, asker, world } = context;
   const { projectId: project, featureName: flag } = params;
-  return reads.flagAt({ project, flag, eventId, durableId: engine.durableId }, asker);
+  const past = await reads.flagAt(
+    { project, flag, eventId, durableId: engine.durableId, ...(evaluation && { evaluation }) },
+    asker,
+  );
+  const isHidden = engine.world.projects.has(project) && !world.projects.has(project);
+  return past.refused || !isHidden ? past : noFlagThen({ project, flag, eventId });
 }
 
 /** The event that the query names as `at`. */

@@ -13,7 +13,7 @@ import { scopeEvaluators } from '../../sdk/evaluation/scope-evaluators.ts';
 import { JSON_HEADERS } from '../../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { inSlices } from '../../serving/slices.ts';
-import { AT_PARAMETER, eventIdIn } from '../flags/history.ts';
+import { AT_PARAMETER, eventIdIn, pastFlag } from '../flags/history.ts';
 import { ExplanationSchema } from '../schemas/playground-schemas.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
 
@@ -89,15 +89,13 @@ async function explainNow(context: Context): Promise<ReadResponse | Refusal> {
 }
 
 async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
-  const { reads, engine, asker, params, body } = context;
+  const { asker, params, body } = context;
   const eventId = eventIdIn(context);
   if (isRefusal(eventId)) return eventId;
-  const query = { project: params.projectId, flag: params.featureName, eventId, durableId: engine.durableId };
-  const past = await reads.flagAt({ ...query, evaluation: { parents: [] } }, asker);
+  const past = await pastFlag(context, eventId, { parents: [] });
   if (past.refused) return past;
   const parents = past.flag.dependencies.map(({ feature }) => feature);
-  const whole =
-    parents.length === 0 ? past : await reads.flagAt({ ...query, evaluation: { parents } }, asker);
+  const whole = parents.length === 0 ? past : await pastFlag(context, eventId, { parents });
   if (whole.refused) return whole;
   if (!hasEnvironment(whole.project, body.environment)) {
     return noEnvironment(body.environment, params.projectId);
