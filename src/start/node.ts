@@ -1,4 +1,4 @@
-/** What a server stands on: its store, alone or as a node of a cluster, what applications report, and the check for stale flags. */
+/** The parts below the HTTP surfaces: the store, alone or as a node of a cluster, reports of applications, and the check for stale flags. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { StalenessCheck } from '../actors/staleness-check.ts';

@@ -16,26 +16,21 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TESTS = join(ROOT, 'test');
 const PAGE = join(ROOT, 'docs/reliability.md');
 
-const INTRODUCTION = `# Faults, promises and the tests that hold to them
+const INTRODUCTION = `# Faults, promises and tests
 
-What can go wrong with a machine, a disk, a network or a client, what Flagstaff promises then, and which test injects
-the fault and checks the promise. This page is written by \`test/faults/render.ts\`; its numbers are what the
-long forms counted when they were run last, and a test that it names and that is not there keeps it from being written.
+What can go wrong, what Flagstaff promises then, and which tests inject the fault and check the promise.
+[test/faults/rows.ts](../test/faults/rows.ts) names the tests by title. \`test/faults/render.ts\` writes this page.
 
-**The oracle.** After a fault and a restart: whatever was acknowledged is there; the state is that of some prefix of
-what was submitted, without a hole; what was not acknowledged is wholly in or wholly out; the hash of the recovered
-state is that of the live one at the same event; nothing that was shown to anybody is taken back.
+After any fault and a restart: whatever was acknowledged is there; the state is that of a prefix of what was submitted, without a hole; what was
+not acknowledged is wholly in or wholly out; the hash of the recovered state is that of the live one at the same event; and nothing that was shown to anybody is taken back.
 
-**The simulation** (\`test/simulation\`) runs the whole engine on a simulated clock, scheduler and disk. From one seed
-come several lives of a process: commands of every type from several clients, with retries, reads and searches; kills, power cuts, failing calls, full disks, slow syncs and jumping clocks in between; and damage to the folder at the end.
-A seed that fails is run again, to the last byte, by
+\`npm test\` runs short forms of these tests, and \`npm run test:faults\` the long forms, within \`FAULTS_BUDGET_SECONDS\` if set; \`--record\`
+writes their counts to this page.
 
-    node --import tsx test/simulation/simulate.ts --seed N
-
-Builds that are broken on purpose, one line each, show that it can fail: every one of them is found out.
-
-\`npm test\` runs the short forms; \`npm run test:faults\` runs the long ones, within \`FAULTS_BUDGET_SECONDS\` if that is
-set; then a form whose smallest batch takes longer than its share is skipped. \`--record\` keeps their counts for this page.
+The simulation runs the whole engine on a simulated clock, scheduler and disk. Each seed makes several lives of a process: commands of every type from several
+clients, retries, reads and searches; kills, power cuts, failing calls, full disks, slow syncs and clock jumps; and damage to the folder at the
+end. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one exactly. *Broken builds*, each broken on purpose in one line, show that it can fail: it finds
+every one.
 `;
 
 function assertThere({ file, title }: TestName): void {
@@ -43,14 +38,11 @@ function assertThere({ file, title }: TestName): void {
   assert(source.includes(title), `test/${file} has no test called "${title}"`);
 }
 
-function sectionOf(row: FaultRow, index: number, recorded: Recorded): string {
+function rowOf(row: FaultRow, index: number, recorded: Recorded): string {
   for (const test of row.tests) assertThere(test);
-  const tests = [...new Set(row.tests.map(({ file }) => file))].map((file) => {
-    const titles = row.tests.filter((test) => test.file === file).map(({ title }) => `“… ${title} …”`);
-    return `- \`test/${file}\`: ${titles.join(', ')}`;
-  });
-  const longForms = (row.longForms ?? []).map((name) => `- Long form ${longFormOf(name, recorded)}`);
-  return [`### ${index + 1}. ${row.fault}`, '', row.promise, '', ...tests, ...longForms].join('\n');
+  const files = [...new Set(row.tests.map(({ file }) => `\`${file.replace('.test.ts', '')}\``))];
+  const longForms = (row.longForms ?? []).map((name) => longFormOf(name, recorded));
+  return `| ${index + 1} | ${row.fault} | ${row.promise} | ${[...files, ...longForms].join(', ')} |`;
 }
 
 function longFormOf(name: string, { longForms }: Recorded): string {
@@ -67,7 +59,7 @@ function longFormTable({ longForms }: Recorded): string {
     );
     return `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} | ${what.join(', ')} |`;
   });
-  return ['| Long form | Done | Seconds | Counted |', '|---|---|---|---|', ...rows].join('\n');
+  return ['| long form | done | seconds | counted |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 /** `clockJumps` → `clock jumps`. */
@@ -77,8 +69,9 @@ const wordsOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => ` 
 export function reliabilityPage(recorded: Recorded): string {
   const page = [
     INTRODUCTION,
-    '## Row by row\n',
-    FAULT_ROWS.map((row, index) => sectionOf(row, index, recorded)).join('\n\n'),
+    '## Faults\n\nTests are files below `test`; long forms are in italics, with how often they ran.\n',
+    '| | fault | promise | tests |\n|---:|---|---|---|',
+    ...FAULT_ROWS.map((row, index) => rowOf(row, index, recorded)),
     '\n## The long forms\n',
     longFormTable(recorded),
   ];
