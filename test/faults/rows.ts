@@ -592,6 +592,39 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['soak'],
   },
   {
+    fault: 'The dearest rules that may be written, and the dearest contexts that may be sent',
+    promise:
+      'What rules may cost is told to their author and bounded; no turn of the event loop takes 20 ms of processor time on any surface.',
+    tests: [
+      ...named('domain/evaluation/cost.test.ts')(
+        'are tested in steps on every surface, whatever the context',
+      ),
+      ...named('http/serving/rule-warnings.test.ts')('may take 30 ms to evaluate for the longest context'),
+      ...named('domain/growth/refuse-growth.test.ts')(
+        'bounds what all strategies of a flag in an environment may take together',
+      ),
+    ],
+    longForms: ['slow rules'],
+  },
+  {
+    fault: 'All budgets used at once: state, caches, streams, unread responses, searches',
+    promise: 'The process stays within the memory that docs/limits.md adds up to, and serves others.',
+    tests: [
+      ...named('faults/limits/everything-full.test.ts')(
+        'read by everybody at once and by most never to the end',
+      ),
+    ],
+    longForms: ['everything full'],
+  },
+  {
+    fault: 'Each limit filled until the server refuses more',
+    promise: 'What was accepted is read, exported, imported, loaded again after a kill, changed and deleted.',
+    tests: [
+      ...named('faults/hostile-values.test.ts')('give the same state after a restart from the journal'),
+    ],
+    longForms: ['rows of the limits'],
+  },
+  {
     fault: 'A migration from Unleash is killed at any step, or the source changes while it is read',
     promise:
       'No flag is on for fewer than before or than in the source; run again, it takes what is left, and then finds everything equal.',

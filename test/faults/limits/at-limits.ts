@@ -8,9 +8,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { environmentPath, FEATURES } from '../../support/interface.ts';
@@ -26,7 +25,7 @@ import {
   temporaryFolder,
 } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
-import { LOAD_PROBE, type ProbeReading } from '../soak/server-probe.ts';
+import { LOAD_PROBE, longestTurn } from '../soak/server-probe.ts';
 
 const HEAP_MIB = 512;
 
@@ -40,9 +39,6 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 507]);
 const FILLING_AT_ONCE = 8;
 
 const IS_VERBOSE = process.env.VERBOSE !== undefined;
-
-/** So often does the probe write. */
-const PROBE_MS = 1_000;
 
 /** Names in the paths of reads and deletions, by the part of the path. */
 type Names = Readonly<Record<string, string>>;
@@ -379,14 +375,7 @@ class Run {
 
   /** The longest turn of the part that ends here. */
   async #look(part: string): Promise<void> {
-    await pause(2 * PROBE_MS);
-    assert.equal(
-      this.#server.child.exitCode ?? this.#server.child.signalCode,
-      null,
-      this.#server.output().slice(-2_000),
-    );
-    const { loopBusyMostMs, busiest } = JSON.parse(readFileSync(this.#probeFile, 'utf8')) as ProbeReading;
-    this.#server.child.kill('SIGUSR2');
+    const { loopBusyMostMs, busiest } = await longestTurn(this.#server, this.#probeFile);
     if (IS_VERBOSE)
       console.log(
         `  ${part}: ${loopBusyMostMs.toFixed(1)} ms (${busiest}), ${Math.round(residentBytes(this.#server) / 2 ** 20)} MiB`,

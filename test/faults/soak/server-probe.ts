@@ -3,6 +3,7 @@
  * event loop is. Clients see more than that, because they share the cores of one machine with the server. Written once a second to
  * PROBE_FILE, since the process is killed.
  */
+import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import {
   monitorEventLoopDelay,
@@ -10,7 +11,10 @@ import {
   PerformanceObserver,
   performance,
 } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Distribution, RouteMeter } from '../../../src/http/serving/meters.ts';
+import { threadMicros } from '../../support/processor-time.ts';
+import type { ServerProcess } from '../../support/server.ts';
 import { LOADER } from '../../support/source.ts';
 
 export interface ProbeReading {
@@ -32,9 +36,16 @@ export const PROBE_BOUNDS = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 75, 100,
 
 const TICK_MS = 1;
 
-/** How long this thread has had a core. */
-function busyMs(): number {
-  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+/** So often does the probe write. */
+export const WRITE_MS = 1_000;
+
+/** What the probe of the server has seen since this was asked last. Ended processes make it fail. */
+export async function longestTurn({ child, output }: ServerProcess, file: string): Promise<ProbeReading> {
+  await pause(2 * WRITE_MS);
+  assert.equal(child.exitCode ?? child.signalCode, null, output().slice(-2_000));
+  const reading = JSON.parse(readFileSync(file, 'utf8')) as ProbeReading;
+  child.kill('SIGUSR2');
+  return reading;
 }
 
 function startProbe(file: string): void {
@@ -63,10 +74,10 @@ function startProbe(file: string): void {
   let isReset = false;
   let loopBusyMostMs = 0;
   let busiest = '';
-  let wasBusyMs = busyMs();
+  let wasBusyMs = threadMicros() / 1_000;
   setInterval(() => {
     const before = wasBusyMs;
-    wasBusyMs = busyMs();
+    wasBusyMs = threadMicros() / 1_000;
     const tookMs = wasBusyMs - before;
     if (!isReset || tookMs <= loopBusyMostMs) return;
     loopBusyMostMs = tookMs;
@@ -82,7 +93,7 @@ function startProbe(file: string): void {
   process.on('SIGUSR2', () => {
     isReset = true;
     loopBusyMostMs = 0;
-    wasBusyMs = busyMs();
+    wasBusyMs = threadMicros() / 1_000;
   });
   const write = (): void => {
     if (!isReset && performance.now() - begunAt > 3_000) {
@@ -100,7 +111,7 @@ function startProbe(file: string): void {
     renameSync(`${file}.part`, file);
   };
   write();
-  setInterval(write, 1_000).unref();
+  setInterval(write, WRITE_MS).unref();
 }
 
 const { PROBE_FILE } = process.env;

@@ -71,7 +71,7 @@ export function flagOf(feature: SdkFeature): Flag {
   };
 }
 
-function strategyOf(sent: SdkStrategy, index: number): Strategy {
+export function strategyOf(sent: SdkStrategy, index = 0): Strategy {
   return {
     id: `strategy-${index}`,
     title: null,
