@@ -42,7 +42,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds'],
   },
   'domain/desired': {
-    purpose: 'the state as one document, and what is wrong with such a document',
+    purpose:
+      'what is desired: the state as one document and what is wrong with such a document, and the steps between what is there and what is desired',
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/growth': {
@@ -58,6 +59,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
     imports: [
       'domain/access',
+      'domain/desired',
       'domain/evaluation',
       'domain/flags',
       'domain/growth',

@@ -156,7 +156,7 @@ const strategy = fc.record(
 );
 
 /** What a flag may have been. */
-const formerFlag = fc.record({
+export const formerFlag = fc.record({
   name: flag,
   project,
   description: fc.option(text, { nil: null }),

@@ -3,16 +3,14 @@
  * events. Its switch and its variants there stay as they are; only where its last enabled strategy goes, it is switched off
  * (docs/specification/switches.md#last-strategy).
  */
-
-import type { FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { locateFlagEnvironment } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
+import { desiredEvents, isEnabledAfter } from './desired-events.ts';
 import { unlessArchived } from './guards.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
-import { environmentChanges } from './rollback-command.ts';
 
 export interface CopyStrategies {
   readonly type: 'copy-strategies';
@@ -42,7 +40,6 @@ export function plannedCopy(world: World, command: CopyStrategies, newId: () => 
   if (from === environment) {
     return invalid('Strategies are copied from another environment than they are copied to.', '/body/from');
   }
-  const { flag } = target.record;
   const { strategies } = source.flagEnvironment;
   if (strategies.length === 0) {
     return invalidOperation(
@@ -50,8 +47,9 @@ export function plannedCopy(world: World, command: CopyStrategies, newId: () => 
     );
   }
   const before = target.flagEnvironment;
-  const after: FlagEnvironment = { ...before, strategies: copiesOf(strategies, before.strategies, newId) };
-  return environmentChanges(flag, after);
+  const after = { ...before, strategies: copiesOf(strategies, before.strategies, newId) };
+  const environments = [{ ...after, enabled: isEnabledAfter(before, after) }];
+  return desiredEvents(world, target.project, { flags: [{ name, project, environments }] });
 }
 
 /**

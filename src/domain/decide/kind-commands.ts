@@ -26,7 +26,7 @@ export type DeleteNamed = AboutNamed<'delete-named', false>;
 export function createNamed(
   world: World,
   { kind, name, fields }: CreateNamed,
-  context: DecideContext,
+  context: Pick<DecideContext, 'now'>,
 ): Decision {
   const { noun, countMax, make, events } = namedKindOf(kind);
   const taken = refuseTaken(world, kind, name);

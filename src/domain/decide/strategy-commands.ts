@@ -227,7 +227,7 @@ function locateStrategyNamed(world: World, { project, flag, environment, strateg
 // The objects that every switch and patch makes are built field by field below: spreading an object takes as long as
 // everything else in these commands together.
 
-export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
+export function strategyData(flag: Pick<Flag, 'name'>, strategy: Strategy): StrategyData {
   return {
     id: strategy.id,
     name: strategy.name,
@@ -261,7 +261,9 @@ function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy
   return [event, ...switchedOff(flag, flagEnvironment, strategies)];
 }
 
-export function strategyAdded(flag: Flag, environment: string, strategy: Strategy): DomainEvent {
+type NamesItsProject = Pick<Flag, 'name' | 'project'>;
+
+export function strategyAdded(flag: NamesItsProject, environment: string, strategy: Strategy): DomainEvent {
   return {
     type: 'feature-strategy-add',
     ...aboutFlagEnvironment(flag, environment),
@@ -270,7 +272,7 @@ export function strategyAdded(flag: Flag, environment: string, strategy: Strateg
   };
 }
 
-export function strategyRemoved(flag: Flag, environment: string, strategy: Strategy): DomainEvent {
+export function strategyRemoved(flag: NamesItsProject, environment: string, strategy: Strategy): DomainEvent {
   return {
     type: 'feature-strategy-remove',
     ...aboutFlagEnvironment(flag, environment),
@@ -279,7 +281,7 @@ export function strategyRemoved(flag: Flag, environment: string, strategy: Strat
   };
 }
 
-export function switched(flag: Flag, environment: string, enabled: boolean): DomainEvent {
+export function switched(flag: NamesItsProject, environment: string, enabled: boolean): DomainEvent {
   const type = enabled ? 'feature-environment-enabled' : 'feature-environment-disabled';
   return { type, project: flag.project, featureName: flag.name, environment, data: null, preData: null };
 }

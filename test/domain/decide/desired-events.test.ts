@@ -1,0 +1,81 @@
+/** The events by which a flag becomes as desired, through rollbacks between random states of it. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import fc from 'fast-check';
+import type { RollbackFlag } from '../../../src/domain/decide/rollback-command.ts';
+import {
+  environmentOf,
+  type Flag,
+  type FlagEnvironment,
+  flagOf,
+  tagKey,
+} from '../../../src/domain/flags/flag.ts';
+import { sameMetadata } from '../../../src/domain/flags/metadata.ts';
+import { bySortOrder, hasEnabledStrategy } from '../../../src/domain/flags/strategy.ts';
+import { jsonEqual } from '../../../src/domain/json/json.ts';
+import type { DomainEvent } from '../../../src/domain/state/events.ts';
+import { isRefusal } from '../../../src/domain/state/refusal.ts';
+import { formerFlag } from '../../support/every-command.ts';
+import { TestWorld } from '../../support/test-world.ts';
+
+const ENVIRONMENTS = ['development', 'production'];
+
+/** As a flag holds its strategies: in their order. */
+const former = formerFlag.map((flag) =>
+  flagOf(
+    flag as Flag,
+    flag,
+    (flag as Flag).environments
+      .filter(({ name }) => ENVIRONMENTS.includes(name))
+      .map((one) => ({ ...one, strategies: one.strategies.toSorted(bySortOrder) })),
+  ),
+);
+
+const rollbackTo = (target: Flag): RollbackFlag => ({
+  type: 'rollback-flag',
+  project: 'default',
+  flag: 'a',
+  target,
+  environments: ENVIRONMENTS,
+  dryRun: false,
+});
+
+function assertBack(
+  events: readonly DomainEvent[],
+  was: FlagEnvironment,
+  { is, wanted }: { readonly is: FlagEnvironment; readonly wanted: FlagEnvironment },
+): void {
+  assert(jsonEqual([is.strategies, is.variants], [wanted.strategies, wanted.variants]));
+  const canBeOn = hasEnabledStrategy(wanted.strategies) || !hasEnabledStrategy(was.strategies);
+  if (was.enabled && wanted.enabled && canBeOn) assert(is.enabled, 'what is on before and after is on');
+  if (!wanted.enabled) assert(!is.enabled, 'what was off is off');
+  const switches = events.filter(
+    (event) => event.environment === is.name && /^feature-environment-(?:en|dis)abled$/.test(event.type),
+  );
+  assert.equal(switches.length, was.enabled === is.enabled ? 0 : 1, 'switched once, where it has to be');
+}
+
+it('a flag becomes what it was, in one change that switches off nothing that is on before and after', () => {
+  fc.assert(
+    fc.property(former, former, (first, second) => {
+      const state = new TestWorld().given(
+        { type: 'create-flag', project: 'default', name: 'a', metadata: {} },
+        rollbackTo(first),
+      );
+      const flagNow = (): Flag => state.world.projects.get('default')!.flags.get('a')!.flag;
+      const before = flagNow();
+      const events = state.decide(rollbackTo(second));
+      assert(!isRefusal(events), 'a flag can be what it was');
+      state.record(events);
+      const after = flagNow();
+      assert(sameMetadata(after, second), 'it is what it was');
+      assert.deepEqual(new Set(after.tags.map(tagKey)), new Set(second.tags.map(tagKey)));
+      for (const name of ENVIRONMENTS)
+        assertBack(events, environmentOf(before, name), {
+          is: environmentOf(after, name),
+          wanted: environmentOf(second, name),
+        });
+      assert.deepEqual(state.decide(rollbackTo(second)), [], 'a second change has nothing to do');
+    }),
+  );
+});
