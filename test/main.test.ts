@@ -94,7 +94,9 @@ describe('the process', () => {
       const { status } = await first.call('POST', path, { name: 'flexibleRollout', parameters });
       assert.equal(status, 200);
     };
-    await Promise.all(Array.from({ length: 300 }, (_, number) => add(`flag-${number}`)));
+    // Few at a time: no change may wait for ten seconds, which hundreds at once do on a busy machine.
+    for (let number = 0; number < 300; number += 10)
+      await Promise.all(Array.from({ length: 10 }, (_, more) => add(`flag-${number + more}`)));
     await first.stop();
     const [journal = ''] = readdirSync(join(folder, 'journal')).filter((one) => one.endsWith('.journal'));
     const file = join(folder, 'journal', journal);

@@ -71,7 +71,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
   const { from, last } = await alignFolder(options, pause);
   const commitLog = new ReplicatedCommitLog({
-    ...{ log, cluster, identity, pause },
+    ...{ log, cluster, identity, pause, monotonic: clock.monotonic },
     onTrouble: (cause) =>
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
   });

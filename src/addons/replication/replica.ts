@@ -5,6 +5,8 @@
  * - What a follower applies is decided: it stands in the log. Nothing else reaches its state (invariant 4).
  * - It leads only from the record on that says so, after it has applied all before it and has it on its own disk.
  * - A leader that was deposed ends its process (invariant 6): its state may hold what never happened.
+ * - It leads by an answer of the log, by its own disk and by its own loop, none of them older than CUT_OFF_MS. Without them it
+ *   decides nothing and says so, and before long it follows, or ends where it cannot know whether its changes happened.
  *
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
@@ -32,6 +34,15 @@ const CANDIDACY_MS = 3_000;
 /** A tail that brings nothing for so long although there is more is begun anew. */
 const STALL_MS = 2_000;
 
+/** A leader that nothing has confirmed for so long decides nothing: another node may lead, and it would not know. */
+const CUT_OFF_MS = 2_500;
+
+/** A change that log and disk have not decided for so long makes a leader ask the others to take over: they may do better. */
+const UNDECIDED_MS = 3_000;
+
+/** After so long a leader gives up. */
+const GIVE_UP_MS = 5_000;
+
 /** Changes are applied for so long before other work has its turn. */
 const SLICE_MS = 5;
 
@@ -47,6 +58,10 @@ export interface ReplicatedEngine {
     readonly appendedChain: number;
     readonly pendingFrames: number;
     readonly pendingBytes: number;
+    /** Milliseconds since the batch under way was handed to disk and log; 0 where none is. */
+    readonly undecidedMs: number;
+    /** Whether there is room for changes. */
+    readonly writable: boolean;
     flush(): Promise<void>;
   };
   follow(body: FrameBody): void;
@@ -121,16 +136,39 @@ export class Replica {
       epoch: this.#epoch,
       leader: this.isLeading ? this.#options.identity : this.otherLeader,
       isLeading: this.isLeading,
-      lagMs: this.isLeading ? 0 : now - this.#currentAtMs,
+      lagMs: this.#lagMs(now),
       lagRecords: Math.max(0, this.#knownEnd - this.#position),
-      problem: this.#problem,
+      problem: this.#problem ?? (this.#isCutOff ? this.#cutOffText() : null),
       peers: this.#peers.list(now),
     };
   }
 
   /** Whether commands may be decided here. */
   get isLeading(): boolean {
-    return this.#role.name === 'leading' && this.#hasLed;
+    return this.#role.name === 'leading' && this.#hasLed && !this.#isCutOff;
+  }
+
+  /** Whether this node was made the leader, and nothing recent says that it is. */
+  get #isCutOff(): boolean {
+    return this.#options.commitLog.leadership !== null && this.#unconfirmedMs > CUT_OFF_MS;
+  }
+
+  get #unconfirmedMs(): number {
+    const { commitLog, engine } = this.#options;
+    return Math.max(commitLog.unconfirmedMs, engine.journal.undecidedMs);
+  }
+
+  #lagMs(now: number): number {
+    if (this.#options.commitLog.leadership === null) return now - this.#currentAtMs;
+    return this.#isCutOff ? this.#unconfirmedMs : 0;
+  }
+
+  #cutOffText(): string {
+    const what =
+      this.#options.engine.journal.undecidedMs > CUT_OFF_MS
+        ? 'a change waits for the replicated log or the disk of this node'
+        : 'the replicated log does not answer';
+    return `This node led, and ${what} for ${Math.round(this.#unconfirmedMs / 1_000)} s; it decides nothing.`;
   }
 
   /** The node that takes writes, as far as this one knows; null where that is this node, or nobody. */
@@ -179,18 +217,28 @@ export class Replica {
   /** Lets another node lead; this one follows. Resolves at once where this node does not lead. */
   async handOver(): Promise<void> {
     if (!this.#role.apply('HAND_OVER')) return;
-    const { engine, commitLog, notes } = this.#options;
+    const { engine, notes } = this.#options;
     await engine.journal.flush();
-    const { leadership } = commitLog;
-    assert(leadership !== null, 'who hands over has led');
     this.#announce(true);
+    this.#resign('HANDED_OVER');
+    notes.info({ epoch: this.#epoch }, 'This node has handed over; it follows');
+  }
+
+  /** Follows from now on. Nothing may be undecided. */
+  #resign(type: 'HANDED_OVER' | 'GAVE_UP'): void {
+    const { engine, commitLog } = this.#options;
+    const { leadership } = commitLog;
+    assert(
+      leadership !== null && engine.journal.pendingFrames === 0,
+      'who resigns has led, and all is decided',
+    );
+    this.#currentAtMs = this.#now() - commitLog.unconfirmedMs;
     this.#hasLed = false;
     this.#reader.resume({ ...leadership, id: engine.lastId, chain: engine.journal.appendedChain });
     commitLog.resign();
-    this.#role.apply('HANDED_OVER');
+    this.#role.apply(type);
     this.#knownEnd = Math.max(this.#knownEnd, leadership.position);
     this.#patience.waitForLeader();
-    notes.info({ epoch: leadership.epoch }, 'This node has handed over; it follows');
     if (!this.#isClosed) this.#following = this.#follow();
   }
 
@@ -330,10 +378,58 @@ export class Replica {
     this.#ticks += 1;
     const now = this.#now();
     if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce();
+    if (this.#options.commitLog.leadership !== null) this.#lookAtLeadership();
     if (this.#role.name === 'candidate' && now - this.#stoodAtMs > CANDIDACY_MS) this.#role.apply('LOST');
     this.#noteProgress();
     this.#noteLag(now);
     this.#standIfDue();
+  }
+
+  #lookAtLeadership(): void {
+    const { commitLog, engine, notes } = this.#options;
+    if (commitLog.unconfirmedMs >= TICK_MS) void this.#askWhetherItLeads();
+    if (!this.#isCutOff) {
+      if (this.#role.apply('CONFIRMED')) notes.info({ epoch: this.#epoch }, 'This node leads again');
+      // Another node may have room for changes.
+      if (this.isLeading && !engine.journal.writable && this.#hasHeir)
+        void this.handOver().catch(() => undefined);
+      return;
+    }
+    if (this.#role.apply('CUT_OFF')) notes.warn({ epoch: this.#epoch }, this.#cutOffText());
+    if (engine.journal.undecidedMs > UNDECIDED_MS) this.#announce(true);
+    if (this.#unconfirmedMs > GIVE_UP_MS) this.#giveUp();
+  }
+
+  /** Whether another node is there that has all that this one has. */
+  get #hasHeir(): boolean {
+    const { identity } = this.#options;
+    return this.#peers
+      .list(this.#now())
+      .some(
+        ({ run, role, position }) =>
+          run !== identity.run && role === 'following' && position >= this.#position,
+      );
+  }
+
+  async #askWhetherItLeads(): Promise<void> {
+    const { commitLog, stop } = this.#options;
+    try {
+      if (await commitLog.askWhetherItLeads()) return;
+      if (this.#role.apply('DEPOSED')) stop(new FencedError('another node took over'));
+    } catch (error) {
+      this.#judge(error);
+    }
+  }
+
+  #giveUp(): void {
+    const { engine, notes, stop } = this.#options;
+    const text = this.#cutOffText();
+    if (engine.journal.pendingFrames > 0) {
+      if (this.#role.apply('DEPOSED')) stop(new FencedError(text));
+      return;
+    }
+    this.#resign('GAVE_UP');
+    notes.warn({ epoch: this.#epoch }, 'This node has given up leading; it follows');
   }
 
   #noteLag(now: number): void {
@@ -349,7 +445,8 @@ export class Replica {
 
   #standIfDue(): void {
     if (!this.#patience.isOver || this.#isApplying || this.#isClosed || this.#problem !== null) return;
-    if (this.#position < this.#knownEnd || !this.#role.apply('LEADER_SILENT')) return;
+    if (this.#position < this.#knownEnd || !this.#options.engine.journal.writable) return;
+    if (!this.#role.apply('LEADER_SILENT')) return;
     this.#stoodAtMs = this.#now();
     void this.#stand();
   }

@@ -9,6 +9,8 @@
  * taken, other bytes that another node took over, and nothing that it is to be published again. A record that was
  * published twice is taken once at most, because both attempts expect the same position. Until then nothing is
  * acknowledged, however long that takes.
+ *
+ * Each answer of the log also confirms, as of the moment in which it was asked, that nobody else had taken over.
  */
 import assert from 'node:assert/strict';
 import { type CommitBatch, type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
@@ -17,6 +19,9 @@ import type { ReplicatedLog } from './replicated-log.ts';
 
 /** Between two attempts while the outcome of the first is not known. */
 export const RETRY_PAUSE_MS = 100;
+
+/** Questions to the log that may be without an answer at once. One that gets lost must not keep the next from being asked. */
+const QUESTIONS_MAX = 8;
 
 /** A place in the log from which a node may write. */
 export interface Leadership {
@@ -31,6 +36,8 @@ export interface ReplicatedCommitLogOptions {
   readonly identity: NodeIdentity;
   /** Resolves after that many milliseconds. */
   pause(delayMs: number): Promise<void>;
+  /** Milliseconds. */
+  monotonic(): number;
   /** Told when an outcome is not known, and when it is. */
   onTrouble(cause: unknown): void;
 }
@@ -41,15 +48,17 @@ export class ReplicatedCommitLog implements CommitLog {
   /** All up to this event is decided. */
   #decidedId = 0;
   #isClosed = false;
-  #isStuck = false;
+  #confirmedAtMs = Number.NEGATIVE_INFINITY;
+  #questions = 0;
+  #isPublishing = false;
 
   constructor(options: ReplicatedCommitLogOptions) {
     this.#options = options;
   }
 
-  /** Whether a batch waits because the log does not say what became of it. */
-  get isStuck(): boolean {
-    return this.#isStuck;
+  /** Milliseconds since the log last confirmed that this node leads. */
+  get unconfirmedMs(): number {
+    return this.#options.monotonic() - this.#confirmedAtMs;
   }
 
   get leadership(): Leadership | null {
@@ -61,8 +70,40 @@ export class ReplicatedCommitLog implements CommitLog {
     this.#decidedId = Math.max(this.#decidedId, id);
   }
 
+  /** The log has just said so. */
   lead(leadership: Leadership): void {
     this.#leadership = leadership;
+    this.#confirm(this.#options.monotonic());
+  }
+
+  /** The log, asked then, knew of nobody who took over. */
+  #confirm(askedAtMs: number): void {
+    this.#confirmedAtMs = Math.max(this.#confirmedAtMs, askedAtMs);
+  }
+
+  /**
+   * Asks the log whether this node leads still; the answer shows in `unconfirmedMs`. False where another node took over. Rejects
+   * with `LogDamageError` where the log has lost records. The answer is that of the server that leads the log, which may
+   * itself be cut off from the others for some seconds; what is appended is decided by a majority.
+   */
+  async askWhetherItLeads(): Promise<boolean> {
+    const asked = this.#leadership;
+    if (asked === null || this.#questions >= QUESTIONS_MAX) return true;
+    const askedAtMs = this.#options.monotonic();
+    this.#questions += 1;
+    try {
+      const { last } = await this.#options.log.extent();
+      // What this node has published meanwhile says more than an answer from before.
+      if (this.#leadership !== asked || this.#isPublishing) return true;
+      refuseShortened(last, asked.position);
+      if (last > asked.position) return false;
+      this.#confirm(askedAtMs);
+    } catch (error) {
+      if (error instanceof LogDamageError) throw error;
+    } finally {
+      this.#questions -= 1;
+    }
+    return true;
   }
 
   /** From now on this node writes nothing. Nothing may be under way. */
@@ -99,27 +140,31 @@ export class ReplicatedCommitLog implements CommitLog {
   async #publish(record: Buffer): Promise<void> {
     assert(this.#leadership !== null, 'only a leader publishes');
     const { epoch, position } = this.#leadership;
-    while (!(await this.#isTaken(record, position))) await this.#options.pause(RETRY_PAUSE_MS);
-    this.#isStuck = false;
+    this.#isPublishing = true;
+    try {
+      while (!(await this.#isTaken(record, position))) await this.#options.pause(RETRY_PAUSE_MS);
+    } finally {
+      this.#isPublishing = false;
+    }
     this.#leadership = { epoch, position: position + 1 };
   }
 
   /** Whether the log has the record as position `last + 1`. Throws when it has another one there. */
   async #isTaken(record: Buffer, last: number): Promise<boolean> {
     if (this.#isClosed) throw new FencedError('it stops');
+    const askedAtMs = this.#options.monotonic();
     const outcome = await this.#options.log.append(last, record);
-    if (outcome.kind === 'accepted') return true;
-    this.#isStuck = true;
+    if (outcome.kind === 'accepted') {
+      this.#confirm(askedAtMs);
+      return true;
+    }
     if (outcome.kind === 'unknown') this.#options.onTrouble(outcome.cause);
     try {
       const found = await this.#options.log.read(last + 1);
       if (found?.equals(record)) return true;
       if (found !== null) throw new FencedError('another node took over');
       const extent = await this.#options.log.extent();
-      if (extent.last < last)
-        throw new LogDamageError(
-          `the replicated log ends at position ${extent.last}, and position ${last} was acknowledged`,
-        );
+      refuseShortened(extent.last, last);
       if (extent.first > last + 1) throw new FencedError('another node took over, long ago');
     } catch (error) {
       if (error instanceof FencedError || error instanceof LogDamageError) throw error;
@@ -128,4 +173,11 @@ export class ReplicatedCommitLog implements CommitLog {
     // A conflict with nothing in its place is one with a record that the log is about to take.
     return false;
   }
+}
+
+function refuseShortened(last: number, acknowledged: number): void {
+  if (last >= acknowledged) return;
+  throw new LogDamageError(
+    `the replicated log ends at position ${last}, and position ${acknowledged} was acknowledged`,
+  );
 }

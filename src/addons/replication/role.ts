@@ -3,7 +3,8 @@
  * - a node reads the log to its end before it stands for leadership, and stands only while nobody leads;
  * - the log says who won: the first take-over record at a position is the one that counts;
  * - a leader hands over in order, and follows again, or learns that it was deposed, and ends: what it has decided since
- *   may never have happened.
+ *   may never have happened;
+ * - a leader that nothing confirms any more is cut off: it decides nothing, and gives up unless it is confirmed in time.
  */
 import { initialTransition, setup, transition } from 'xstate';
 
@@ -16,6 +17,9 @@ export type RoleEvent =
   | 'LOST'
   | 'HAND_OVER'
   | 'HANDED_OVER'
+  | 'CUT_OFF'
+  | 'CONFIRMED'
+  | 'GAVE_UP'
   | 'DEPOSED';
 
 export const roleMachine = setup({ types: { events: {} as { type: RoleEvent } } }).createMachine({
@@ -33,7 +37,20 @@ export const roleMachine = setup({ types: { events: {} as { type: RoleEvent } } 
       },
     },
     candidate: { on: { WON: { target: 'leading' }, LOST: { target: 'following' } } },
-    leading: { on: { HAND_OVER: { target: 'draining' }, DEPOSED: { target: 'deposed' } } },
+    leading: {
+      on: {
+        HAND_OVER: { target: 'draining' },
+        CUT_OFF: { target: 'cutOff' },
+        DEPOSED: { target: 'deposed' },
+      },
+    },
+    cutOff: {
+      on: {
+        CONFIRMED: { target: 'leading' },
+        GAVE_UP: { target: 'following' },
+        DEPOSED: { target: 'deposed' },
+      },
+    },
     draining: { on: { HANDED_OVER: { target: 'following' }, DEPOSED: { target: 'deposed' } } },
     deposed: { type: 'final' },
   },

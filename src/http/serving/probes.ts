@@ -142,7 +142,11 @@ function healthResponse(
   historyCheck: HistoryCheck,
   view: ReplicaView | null,
 ): HttpResponse {
-  const warnings = [memoryWarning(stateBytes(world), memoryBudgetBytes), damageWarning(historyCheck)];
+  const warnings = [
+    memoryWarning(stateBytes(world), memoryBudgetBytes),
+    damageWarning(historyCheck),
+    view?.problem ?? null,
+  ];
   const warning = warnings.filter((one) => one !== null).join(' ');
   const more = {
     ...(warning !== '' && { warning }),

@@ -77,6 +77,8 @@ export class FileJournal implements Journal {
   #open = new Batch();
   #spare = new Batch();
   #inFlight: Batch | null = null;
+  /** The time at which it was handed over, in milliseconds. */
+  #handedOverAt = 0;
   #file: OpenFile | null = null;
 
   /** The place where the next batch would begin, counting what is in flight. */
@@ -182,6 +184,10 @@ export class FileJournal implements Journal {
     return this.#open.bytes + (this.#inFlight?.bytes ?? 0);
   }
 
+  get undecidedMs(): number {
+    return this.#inFlight === null ? 0 : this.#monotonicMs() - this.#handedOverAt;
+  }
+
   get writable(): boolean {
     // While writes are refused no write happens, so each refused one checks whether there is space again.
     if (!this.#space.enough) this.#space.checkIfDue();
@@ -239,6 +245,7 @@ export class FileJournal implements Journal {
     );
     assert(this.#spare.frames === 0, 'the batch before has been written');
     this.#inFlight = batch;
+    this.#handedOverAt = this.#monotonicMs();
     this.#open = this.#spare;
     this.#spare = batch;
     this.#decide(batch).then(

@@ -27,11 +27,11 @@ export interface ReplicaView {
   /** The node that leads, as far as this one knows. */
   readonly leader: NodeView | null;
   readonly isLeading: boolean;
-  /** Time since this node knew last that it had all that the leader had; 0 for the leader. */
+  /** Time since this node knew last that it had all that the leader had, or that it led; 0 for the leader. */
   readonly lagMs: number;
   /** Records that it has not read yet, as far as it knows. */
   readonly lagRecords: number;
-  /** Why this node follows no further; null while it does. */
+  /** Why this node follows no further, or leads no more; null while it does. */
   readonly problem: string | null;
   readonly peers: readonly PeerView[];
 }

@@ -151,20 +151,63 @@ describe('when the leader is gone', () => {
 });
 
 describe('a leader that is cut off from the log', () => {
-  it('acknowledges nothing, and ends when it learns that another one took over; what it had is cut off', async () => {
+  it('says so within 3 seconds, and decides nothing any more', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    leader.link!.isCut = true;
+    await cluster.pass(3_000);
+    assert.equal(leader.isLeading, false);
+    const { role, lagMs, problem } = leader.replica!.view;
+    assert.equal(role, 'cutOff');
+    assert(lagMs > 2_500);
+    assert.equal(
+      problem,
+      'This node led, and the replicated log does not answer for 3 s; it decides nothing.',
+    );
+    const outcome = await leader.execute(createFlag('never'));
+    assert(outcome.kind === 'refusal' && outcome.refusal.name === 'ServiceUnavailableError');
+  });
+
+  it('follows after 5 seconds, in the same process, and takes over what another leader wrote', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    leader.link!.isCut = true;
+    await cluster.pass(5_500);
+    assert.equal(leader.replica!.view.role, 'following');
+    await cluster.until('another node leads', () => cluster.leaders.length === 1);
+    const next = cluster.leaders[0]!;
+    assert.deepEqual(await next.execute(createFlag('instead')), CREATED);
+    leader.link!.isCut = false;
+    await cluster.caughtUp();
+    assert.deepEqual([leader.place, leader.stops], [next.place, []]);
+  });
+
+  it('leads on when the log answers in time, and nobody else has stood', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    leader.link!.isCut = true;
+    await cluster.pass(2_900);
+    assert.equal(leader.replica!.view.role, 'cutOff');
+    leader.link!.isCut = false;
+    await cluster.until('it leads again', () => leader.isLeading, 1_000);
+    assert.deepEqual(await leader.execute(createFlag('f')), CREATED);
+    assert.deepEqual(cluster.leaders, [leader]);
+  });
+
+  it('ends when it cannot know within 5 seconds whether its change happened; what it had is cut off', async () => {
     const cluster = await clusterOf(3);
     const leader = await cluster.leader();
     leader.link!.isCut = true;
     const written = leader.submit(createFlag('never'));
-    await cluster.until('another node leads', () => cluster.leaders.length > 1);
-    const next = cluster.leaders.find((node) => node !== leader)!;
+    await cluster.pass(100);
+    const had = leader.place.lastId;
+    await cluster.until('it has stopped', () => !leader.isRunning, 5_500);
+    const [stop] = leader.stops;
+    assert(stop instanceof FencedError, String(stop));
+    await cluster.until('another node leads', () => cluster.leaders.length === 1);
+    const next = cluster.leaders[0]!;
     assert.deepEqual(await next.execute(createFlag('instead')), CREATED);
     assert.equal(written.outcome, null);
-    const had = leader.place.lastId;
-    leader.link!.isCut = false;
-    await cluster.until('it has stopped', () => !leader.isRunning);
-    const [stop] = leader.stops;
-    assert(stop instanceof FencedError || stop?.cause instanceof FencedError, String(stop));
     leader.begin();
     await cluster.until('it follows', () => leader.replica?.view.role === 'following');
     await cluster.caughtUp();
@@ -180,13 +223,51 @@ describe('a leader that is cut off from the log', () => {
     const leader = await cluster.leader();
     leader.link!.isCut = true;
     const written = leader.submit(createFlag('f'));
-    await cluster.pass(5_000);
+    await cluster.pass(4_000);
     assert.equal(written.outcome, null);
     const before = cluster.log.last;
     leader.link!.isCut = false;
     await cluster.until('it is acknowledged', () => written.outcome !== null);
     assert.deepEqual(written.outcome, CREATED);
     assert.equal(cluster.log.last, before + 1);
+  });
+
+  it('does not lead any more when another one does', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    const [other] = followersOf(cluster);
+    leader.link!.isCut = true;
+    await cluster.until('the other one leads', () => other!.isLeading);
+    assert.deepEqual(cluster.leaders, [other]);
+  });
+});
+
+describe('the disk of a leader', () => {
+  it('that hangs makes another node lead within 8 seconds, and nothing is lost', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    assert.deepEqual(await leader.execute(createFlag('before')), CREATED);
+    leader.disk.beforeCall = () => new Promise(() => undefined);
+    leader.submit(createFlag('during'));
+    await cluster.until('another node leads', () => cluster.leaders.some((node) => node !== leader), 8_000);
+    await cluster.until('it has stopped', () => !leader.isRunning, 5_500);
+    const next = await cluster.leader();
+    assert.equal((await next.execute(createFlag('before'))).kind, 'refusal');
+    assert.deepEqual(await next.execute(createFlag('after')), CREATED);
+  });
+
+  it('that is full makes it hand over to a node that has room, and it does not stand again', async () => {
+    const cluster = await clusterOf(2);
+    const leader = await cluster.leader();
+    const [other] = followersOf(cluster);
+    Object.defineProperty(leader.store!.engine.journal, 'writable', { get: () => false });
+    await cluster.until('the other one leads', () => other!.isLeading, 3_000);
+    assert.deepEqual(await other!.execute(createFlag('after')), CREATED);
+    await cluster.caughtUp();
+    other!.crash();
+    await cluster.pass(20_000);
+    assert.deepEqual(cluster.leaders, []);
+    assert.deepEqual(leader.stops, []);
   });
 });
 

@@ -37,6 +37,7 @@ export function post(target: string, body: string, headers: readonly string[] = 
 export class RawConnection {
   readonly #socket: Socket;
   #pieces: Buffer[] = [];
+  #receivedBytes = 0;
   #isClosed = false;
   #wake: () => void = () => undefined;
 
@@ -44,6 +45,7 @@ export class RawConnection {
     this.#socket = socket;
     socket.on('data', (piece) => {
       this.#pieces.push(piece);
+      this.#receivedBytes += piece.length;
       this.#wake();
     });
     // A reset is one of the ways in which a server may end a connection; `closed` reports both.
@@ -113,6 +115,12 @@ export class RawConnection {
       assert(!this.#isClosed, `connection closed after ${JSON.stringify(this.received.slice(0, 300))}`);
       await this.#change();
     }
+  }
+
+  /** Waits until so many bytes have come, and joins none of them; false where the connection ends before that. */
+  async receives(bytes: number): Promise<boolean> {
+    while (this.#receivedBytes < bytes && !this.#isClosed) await this.#change();
+    return this.#receivedBytes >= bytes;
   }
 
   /** Waits for the server to end the connection. */

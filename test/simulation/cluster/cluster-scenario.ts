@@ -3,7 +3,8 @@
  * each other. Nodes crash, lose their disks, are cut off and come back; the log stands still; leaders hand over. Clients
  * count upwards in flags, each step only from the number that they have read, and repeat what got no response.
  *
- * What must hold at every moment: a node shows only what stands in the log, in the log's order (truth.ts). And at the end,
+ * What must hold at every moment: a node shows only what stands in the log, in the log's order (truth.ts), and none says for long
+ * that it leads after another one took over. And at the end,
  * when all troubles are over: every node has the log's events, ids and checksums, each acknowledged step is there once, and each
  * number follows from the one before.
  */
@@ -27,6 +28,8 @@ const TROUBLE_PAUSE_MS_MAX = 5_000;
 /** Small, so that the log forgets something in a short life; a file holds some ten steps. */
 const ARCHIVE_FILE_BYTES = 3_000;
 const EVENTS_PER_SNAPSHOT = 40;
+/** A leader that was deposed says so after this time, in which it asks the log, at the latest. */
+const DEPOSED_MS_MAX = 3_000;
 /** Enough for elections, retries and catching up once nothing is lost any more. */
 const CALM_MS = 30_000;
 
@@ -67,6 +70,9 @@ class Scenario {
   readonly #lostEvents: string[] = [];
   #wipedDisks = 0;
   #deposed = 0;
+  /** The epoch that was seen last, and when it was seen first. */
+  #epoch = 0;
+  #epochAtMs = 0;
 
   constructor(seed: number, trace: string[]) {
     const random = seededRandom(seed);
@@ -134,7 +140,17 @@ class Scenario {
   async #pass(ms: number): Promise<void> {
     await this.#cluster.pass(ms);
     for (const client of this.#clients) client.throwFault();
+    this.#lookAtLeaders();
     for (const { stops } of this.#cluster.nodes) for (const stop of stops.splice(0)) this.#judge(stop);
+  }
+
+  #lookAtLeaders(): void {
+    const { leaders, time } = this.#cluster;
+    const { epoch, leader } = this.#truth;
+    if (epoch > this.#epoch) [this.#epoch, this.#epochAtMs] = [epoch, time.elapsedMs];
+    if (time.elapsedMs - this.#epochAtMs <= DEPOSED_MS_MAX) return;
+    for (const { name } of leaders)
+      assert.equal(name, leader, `${name} leads as the log says, or knows that it does not`);
   }
 
   /** The only reason for a node to end by itself is that another one took over. */

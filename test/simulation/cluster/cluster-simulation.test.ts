@@ -23,14 +23,20 @@ const BROKEN: readonly Mutant[] = [
   {
     name: 'takes an unknown outcome for a success',
     file: 'addons/replication/replicated-commit-log.ts',
-    find: "if (outcome.kind === 'accepted') return true;",
-    replace: "if (outcome.kind !== 'conflict') return true;",
+    find: "if (outcome.kind === 'accepted') {",
+    replace: "if (outcome.kind !== 'conflict') {",
   },
   {
     name: 'takes a record of another node for its own',
     file: 'addons/replication/replicated-commit-log.ts',
     find: "if (found !== null) throw new FencedError('another node took over');",
     replace: 'if (found !== null) return true;',
+  },
+  {
+    name: 'leads on without an answer of the log',
+    file: 'addons/replication/replica.ts',
+    find: 'const CUT_OFF_MS = 2_500;',
+    replace: 'const CUT_OFF_MS = 250_000;',
   },
   {
     name: 'acknowledges before the log has the change',

@@ -39,6 +39,12 @@ export class Truth {
     return this.#reader.epoch;
   }
 
+  /** The node that took over last; null before anybody did. */
+  get leader(): string | null {
+    this.#readOn();
+    return this.#reader.leader?.node ?? null;
+  }
+
   /** A node has events up to this one, on its disk. */
   checkPlace(node: string, { lastId, chain }: { readonly lastId: number; readonly chain: number }): void {
     this.#readOn();
