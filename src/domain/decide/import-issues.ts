@@ -4,6 +4,7 @@
  */
 import type { Dependency, Flag, Tag } from '../flags/flag.ts';
 import type { MetadataInput } from '../flags/metadata.ts';
+import { misnamed } from '../flags/project-rules.ts';
 import { createStrategy, type Strategy, type StrategyInput, strategyIssue } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
@@ -81,6 +82,10 @@ export function importIssues(world: World, project: ProjectState, command: Impor
       missingSegments(world, command),
     ),
     issue('These strategies break a rule.', brokenStrategies(command)),
+    issue(
+      'The file gives these context fields legal values that they do not have here.',
+      command.contextFields.filter((field) => lacksValues(world, field)).map(({ name }) => name),
+    ),
     issue('These dependencies are impossible.', impossibleDependencies(project, command)),
   ];
   const warnings = [
@@ -113,10 +118,36 @@ export function importIssues(world: World, project: ProjectState, command: Impor
     ),
     issue(
       'These context fields are different here, and stay as they are.',
-      command.contextFields.filter((field) => differs(world, field)).map(({ name }) => name),
+      command.contextFields
+        .filter((field) => differs(world, field) && !lacksValues(world, field))
+        .map(({ name }) => name),
     ),
   ];
   return { errors: errors.flat(), warnings: warnings.flat() };
+}
+
+/** Errors for which the rules of the project refuse the import (refuse-beyond-limits.ts). */
+export function ruleErrors({ settings, flags }: ProjectState, command: ImportFlags): readonly ImportIssue[] {
+  const { id, featureNaming, featureLimit } = settings;
+  const names = [...new Set(command.flags.map(({ name }) => name))].filter((name) => !flags.has(name));
+  const after = flags.activeCount + names.length;
+  const wrong = featureNaming === undefined ? [] : misnamed(featureNaming, names);
+  return [
+    ...(wrong === null
+      ? [{ message: 'The naming pattern takes too long for so many new flags.', affectedItems: names }]
+      : issue(
+          `New flags must match the naming pattern of the project "${id}", which is ${featureNaming?.pattern}. These do not.`,
+          wrong.toSorted(),
+        )),
+    ...(featureLimit === undefined || names.length === 0 || after <= featureLimit
+      ? []
+      : [
+          {
+            message: `The project "${id}" would have ${after} flags that are not archived; its limit is ${featureLimit}.`,
+            affectedItems: [],
+          },
+        ]),
+  ];
 }
 
 const issue = (message: string, affectedItems: readonly string[]): readonly ImportIssue[] =>
@@ -191,6 +222,14 @@ function differs(world: World, { name, fields }: ImportFlags['contextFields'][nu
   return fields.legalValues !== undefined && here !== undefined
     ? !jsonEqual(here.legalValues, fields.legalValues)
     : false;
+}
+
+/** A field without legal values takes any. */
+function lacksValues(world: World, { name, fields }: ImportFlags['contextFields'][number]): boolean {
+  const here = findNamed(world, 'contextFields', name)?.legalValues ?? [];
+  if (here.length === 0) return false;
+  const known = new Set(here.map(({ value }) => value));
+  return (fields.legalValues ?? []).some(({ value }) => !known.has(value));
 }
 
 /** The strategy as it will be, under an id of its own. */

@@ -1,6 +1,5 @@
 /** All that a decision is held to before anything of it is applied. */
-import { patternMicroseconds } from '../flags/pattern.ts';
-import { isNamedBy } from '../flags/project-rules.ts';
+import { misnamed } from '../flags/project-rules.ts';
 import { findOutgrowth, type Outgrowth } from '../growth/refuse-growth.ts';
 import { refuseBeyondMemory } from '../growth/refuse-memory.ts';
 import { refuseBeyondServed } from '../growth/refuse-served.ts';
@@ -53,9 +52,6 @@ function outgrowthRefusal({ type, operations }: Asked, { message, at }: Outgrowt
 // Names are held to the pattern when a flag is created: one that moves here or comes back from the archive keeps its name, because
 // applications ask for it. Only growth of the number is refused: a project with more flags than its limit may lose some.
 
-/** The time that checking the names of one change against the pattern may take at worst: an import of 250 names, in one turn. */
-const NAMING_MICROSECONDS_MAX = 12_000;
-
 function refuseByProjectRules(world: World, events: readonly DomainEvent[]): Refusal | null {
   const grown = events.find((event) => changeBy(event) > 0);
   const project = grown?.project == null ? undefined : world.projects.get(grown.project);
@@ -67,13 +63,13 @@ function refuseNames({ id, featureNaming }: ProjectSettings, events: readonly Do
   if (featureNaming === undefined) return null;
   const { pattern, example } = featureNaming;
   const names = events.flatMap((event) => (event.type === 'feature-created' ? [event.featureName] : []));
-  const cost = names.reduce((sum, name) => sum + patternMicroseconds(pattern, name.length), 0);
-  if (names.length > 1 && cost > NAMING_MICROSECONDS_MAX) {
+  const wrongNames = misnamed(featureNaming, names);
+  if (wrongNames === null) {
     return invalidOperation(
       `The naming pattern of the project "${id}" takes too long for ${names.length} new flags. Import fewer flags at once, or make the pattern simpler.`,
     );
   }
-  const wrong = names.find((name) => !isNamedBy(pattern, name));
+  const [wrong] = wrongNames;
   if (wrong === undefined) return null;
   const such = example ? `, such as ${example}` : '';
   return invalid(

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { list } from '../json/list-schema.ts';
 import { LINK_ENTRIES, LINKS_MAX, type Link } from './link.ts';
-import { KeptPatterns, PatternKey, patternIssue } from './pattern.ts';
+import { KeptPatterns, PatternKey, patternIssue, patternMicroseconds } from './pattern.ts';
 
 /** Characters. Compiling such a pattern takes 2.4 ms at worst, and one name of 100 characters 4 ms. */
 export const NAMING_PATTERN_LENGTH_MAX = 200;
@@ -122,6 +122,16 @@ const patterns = new KeptPatterns(2 * 1024 * 1024);
 /** Whether all of the name is what the pattern says. */
 export const isNamedBy = (pattern: string, name: string): boolean =>
   patterns.occursIn(new PatternKey(wholeName(pattern), false), name);
+
+/** The time that checking the names of one change against the pattern may take at worst: an import of 250 names, in one turn. */
+const NAMING_MICROSECONDS_MAX = 12_000;
+
+/** The names that do not match; null where looking at them would take too long. */
+export function misnamed({ pattern }: FeatureNaming, names: readonly string[]): readonly string[] | null {
+  const cost = names.reduce((sum, name) => sum + patternMicroseconds(pattern, name.length), 0);
+  if (names.length > 1 && cost > NAMING_MICROSECONDS_MAX) return null;
+  return names.filter((name) => !isNamedBy(pattern, name));
+}
 
 /** Links of a new flag. */
 export const linksFrom = (

@@ -189,6 +189,38 @@ describeInterface('an export of flags', (server) => {
     assert.deepEqual(await exported(call), file, 'an export has no archived flags');
   });
 
+  it('tells before an import which new names break the rules of the project, and which legal values are missing', async () => {
+    const { call } = server();
+    const rules = { featureNaming: { pattern: 'team-[a-z]+', example: 'team-a' }, featureLimit: 2 };
+    await did(call, 'POST', '/projects', { id: 'ruled', name: 'Ruled' });
+    await did(call, 'POST', '/projects/ruled/features', { name: 'Before' });
+    await did(call, 'PUT', '/projects/ruled/settings', rules);
+    await did(call, 'POST', '/context', { name: 'size', legalValues: [{ value: 'small' }] });
+    await did(call, 'POST', '/context', { name: 'any' });
+    const check = async (names: readonly string[], values: readonly string[]) => {
+      const contextFields = ['size', 'any'].map((name) => ({
+        name,
+        legalValues: values.map((value) => ({ value })),
+      }));
+      const data = { features: names.map((name) => ({ name })), contextFields };
+      const wanted = { project: 'ruled', environment: 'development', data };
+      const { errors } = await did(call, 'POST', `${TRANSFER}/validate`, wanted);
+      const imported = await call('POST', `${TRANSFER}/import`, wanted);
+      return { errors, status: imported.status };
+    };
+    const { errors, status } = await check(['Zebra', 'Before', 'Ape', 'team-a'], ['small', 'large']);
+    assert.deepEqual(
+      errors.map(({ affectedItems }: { affectedItems: string[] }) => affectedItems),
+      [['size'], ['Ape', 'Zebra'], []],
+    );
+    assert.match(errors[1].message, /team-\[a-z\]\+/);
+    assert.match(errors[2].message, /would have 4 flags .* limit is 2/);
+    assert.equal(status, 400);
+    assert.equal((await check(['Ape'], [])).status, 400);
+    assert.equal((await check(['team-a', 'team-b'], ['small'])).status, 409);
+    assert.deepEqual(await check(['Before', 'team-a'], ['small']), { errors: [], status: 200 });
+  });
+
   it('tells all that stands in the way of an import at once, and imports nothing of it', async () => {
     const { call } = server();
     await addProject(server(), 'elsewhere');

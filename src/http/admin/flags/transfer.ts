@@ -1,7 +1,12 @@
 /** The routes that export flags with what they are in one environment, and import such an export. */
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
-import { type ImportFlags, importIssues, TRANSFER_FLAGS_MAX } from '../../../domain/decide/import-issues.ts';
+import {
+  type ImportFlags,
+  importIssues,
+  ruleErrors,
+  TRANSFER_FLAGS_MAX,
+} from '../../../domain/decide/import-issues.ts';
 import { locateImport } from '../../../domain/decide/transfer-commands.ts';
 import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
@@ -247,7 +252,11 @@ export const transferRoutes: readonly Route[] = [
         missing.length === 0
           ? []
           : [{ message: 'You lack these permissions for the import.', affectedItems: missing }];
-      return settledResponse(context, { errors, warnings, permissions });
+      return settledResponse(context, {
+        errors: [...errors, ...ruleErrors(project, command)],
+        warnings,
+        permissions,
+      });
     },
   }),
   writeRoute({
