@@ -13,7 +13,7 @@ import { runKills } from './kill.ts';
 import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
 import { fillEverything } from './limits/everything-full.ts';
 import { serveWorst } from './limits/worst-rules.ts';
-import { FILLINGS, FILLINGS_EACH, migrateFromUnleash, whyNoUnleash } from './migration.ts';
+import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
 import { shutDown } from './shutdown.ts';
 import { stallReaders } from './slow-readers.ts';
@@ -48,6 +48,8 @@ const TURN_MAX = 20_000;
 const WORST_SERVED = 4;
 
 const SOAK_MINUTES = 30;
+
+const MIGRATION_MINUTES = 60;
 
 const IS_BUDGETED = process.env.FAULTS_BUDGET_SECONDS !== undefined;
 
@@ -135,6 +137,15 @@ export const LONG_FORMS: readonly LongForm[] = [
     leastSeconds: 50,
     skipped: whyNoUnleash,
     run: async (count, first) => ({ ...(await migrateFromUnleash(count, first)) }),
+  },
+  {
+    // In minutes: all beside one Unleash, or as many as there is time for.
+    name: 'migration each minute',
+    total: MIGRATION_MINUTES,
+    batch: IS_BUDGETED ? 1 : MIGRATION_MINUTES,
+    leastSeconds: 150,
+    skipped: whyNoUnleash,
+    run: async (minutes) => ({ ...(await migrateEachMinute(minutes)) }),
   },
   {
     // In minutes: all on one folder, or as many as there is time for, each on its own.

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { startUnleash } from '../../bench/lib/peer/unleash.ts';
 import { CLIENT_TOKENS, migrateAtRandom, type RunCounts } from '../addons/migration/random-runs.ts';
+import { migrateBesideStreams, type StreamCounts } from '../addons/migration/streamed-runs.ts';
 
 /** One where the archive has a list, and the newest. */
 const VERSIONS = ['6.10.1', '8.2.0'];
@@ -22,10 +23,8 @@ export function whyNoUnleash(): string | null {
   }
 }
 
-/** Fillings of one version: `first` is the number of the first one among all. */
-export async function migrateFromUnleash(count: number, first: number): Promise<RunCounts> {
-  const version = VERSIONS[Math.floor((first - 1) / FILLINGS_EACH)] ?? '';
-  const { target, stop } = await startUnleash(tmpdir(), () => undefined, {
+function start(version: string): ReturnType<typeof startUnleash> {
+  return startUnleash(tmpdir(), () => undefined, {
     version,
     env: {
       INIT_CLIENT_API_TOKENS: CLIENT_TOKENS,
@@ -35,6 +34,11 @@ export async function migrateFromUnleash(count: number, first: number): Promise<
       SEARCH_FEATURES_RATE_LIMIT_PER_MINUTE: '1000000',
     },
   });
+}
+
+/** Fillings of one version: `first` is the number of the first one among all. */
+export async function migrateFromUnleash(count: number, first: number): Promise<RunCounts> {
+  const { target, stop } = await start(VERSIONS[Math.floor((first - 1) / FILLINGS_EACH)] ?? '');
   try {
     const sum: Record<keyof RunCounts, number> = {
       ...{
@@ -54,6 +58,19 @@ export async function migrateFromUnleash(count: number, first: number): Promise<
       for (const name of Object.keys(sum) as (keyof RunCounts)[]) sum[name] += counts[name];
     }
     return sum;
+  } finally {
+    await stop();
+  }
+}
+
+/** A run in each minute, beside an Unleash that changes every two seconds. */
+export async function migrateEachMinute(minutes: number, version = VERSIONS.at(-1)!): Promise<StreamCounts> {
+  const { target, stop } = await start(version);
+  try {
+    return await migrateBesideStreams({
+      source: { origin: target.origin, token: target.token },
+      ...{ seed: minutes, flags: 30, runs: minutes, changesEachRun: 25, pauseMs: 2_000, contexts: 1_000 },
+    });
   } finally {
     await stop();
   }

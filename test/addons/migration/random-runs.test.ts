@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ADMIN_TOKEN, startTestServer } from '../../support/server.ts';
 import { CLIENT_TOKENS, migrateAtRandom } from './random-runs.ts';
+import { migrateBesideStreams } from './streamed-runs.ts';
 
 it('a migration of random contents that is killed, repeated, and run while the source changes makes nothing less on, and ends equal', async () => {
   const source = await startTestServer({ env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKENS } });
@@ -12,6 +13,19 @@ it('a migration of random contents that is killed, repeated, and run while the s
       ...{ seed: 25, flags: 12, kills: 2, changingRuns: 3, contexts: 50 },
     });
     assert(steps > 5 && evaluationsCompared > 500, `${steps} steps, ${evaluationsCompared} evaluations`);
+  } finally {
+    await source.stop();
+  }
+});
+
+it('runs one after the other beside a source that changes switch a flag in streams only where the source did, once, and end equal', async () => {
+  const source = await startTestServer({ env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKENS } });
+  try {
+    const { changesInStreams, changesInPolls } = await migrateBesideStreams({
+      source: { origin: source.origin, token: ADMIN_TOKEN },
+      ...{ seed: 25, flags: 12, runs: 5, changesEachRun: 6, pauseMs: 0, contexts: 50 },
+    });
+    assert(changesInStreams > 10 && changesInPolls > 10, `${changesInStreams}, ${changesInPolls}`);
   } finally {
     await source.stop();
   }

@@ -14,7 +14,7 @@ import type { MigrationResult } from '../../../src/addons/migration/migrate.ts';
 import { readServer } from '../../../src/addons/migration/read-server.ts';
 import { flagstaff } from '../../support/operator.ts';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
-import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer } from '../../support/server.ts';
+import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer, type TestServer } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
 import { RandomUnleash } from './random-unleash.ts';
 
@@ -41,12 +41,24 @@ export interface RunCounts {
   readonly evaluationsCompared: number;
 }
 
-export async function migrateAtRandom(options: RandomRuns): Promise<RunCounts> {
-  const { source, seed, flags, kills, changingRuns, contexts } = options;
-  const random = seededRandom(seed);
+export interface Runs {
+  readonly target: TestServer;
+  /** What the runs did so far. */
+  readonly counts: { steps: number; changesInSource: number; evaluationsCompared: number };
+  readonly env: Readonly<Record<string, string>>;
+  readonly readTarget: () => Promise<Configuration>;
+  readonly run: () => Promise<MigrationResult>;
+  /** A run that takes everything, after which nothing is left to do, and applications get the same from both servers. */
+  readonly settle: () => Promise<void>;
+}
+
+/** Runs of the command from a source to a server of their own. */
+export async function runsTo({
+  source,
+  seed,
+  contexts,
+}: Pick<RandomRuns, 'source' | 'seed' | 'contexts'>): Promise<Runs> {
   const admin = new AdminClient({ url: source.origin, token: source.token });
-  const unleash = new RandomUnleash(admin, random, `s${seed}-`);
-  await unleash.fill(flags);
   const target = await startTestServer({ env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKENS } });
   const counts = { steps: 0, changesInSource: 0, evaluationsCompared: 0 };
   const env = {
@@ -59,17 +71,6 @@ export async function migrateAtRandom(options: RandomRuns): Promise<RunCounts> {
     const { result } = ran.json as { result: MigrationResult };
     counts.steps += result.taken;
     return result;
-  };
-  /** A run that takes everything, after which nothing is left to do. */
-  const settle = async (): Promise<void> => {
-    const { failed } = await run();
-    assert.deepEqual(failed, [], `seed ${seed}: everything is taken`);
-    const again = await run();
-    assert.deepEqual([again.taken, again.failed], [0, []], `seed ${seed}: a second run takes no step`);
-    const [wanted, present] = [await readServer(admin), await readTarget()];
-    assert.deepEqual(archivedIn(present), archivedIn(wanted), `seed ${seed}: archived flags are equal`);
-    assert.deepEqual(switchesOf(wanted), switchesOf(present, wanted), `seed ${seed}: switches are equal`);
-    await prove();
   };
   const prove = async (): Promise<void> => {
     const options = ['--prove', '--json', '--contexts', String(contexts), '--seed', String(seed)];
@@ -85,6 +86,26 @@ export async function migrateAtRandom(options: RandomRuns): Promise<RunCounts> {
       assert.deepEqual(differences, [], `seed ${seed}: ${environment}`);
     }
   };
+  const settle = async (): Promise<void> => {
+    const { failed } = await run();
+    assert.deepEqual(failed, [], `seed ${seed}: everything is taken`);
+    const again = await run();
+    assert.deepEqual([again.taken, again.failed], [0, []], `seed ${seed}: a second run takes no step`);
+    const [wanted, present] = [await readServer(admin), await readTarget()];
+    assert.deepEqual(archivedIn(present), archivedIn(wanted), `seed ${seed}: archived flags are equal`);
+    assert.deepEqual(switchesOf(wanted), switchesOf(present, wanted), `seed ${seed}: switches are equal`);
+    await prove();
+  };
+  return { target, counts, env, readTarget, run, settle };
+}
+
+export async function migrateAtRandom(options: RandomRuns): Promise<RunCounts> {
+  const { source, seed, flags, kills, changingRuns } = options;
+  const random = seededRandom(seed);
+  const admin = new AdminClient({ url: source.origin, token: source.token });
+  const unleash = new RandomUnleash(admin, random, `s${seed}-`);
+  await unleash.fill(flags);
+  const { target, counts, env, readTarget, run, settle } = await runsTo(options);
   try {
     for (let at = 0; at < kills; at += 1) {
       const before = await readTarget();
