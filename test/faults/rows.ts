@@ -627,15 +627,18 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A migration from Unleash is killed at any step, or the source changes while it is read',
     promise:
-      'No flag is on for fewer than before or than in the source; run again, it takes what is left, and then finds everything equal.',
+      'No flag is on for fewer than before or than in the source, nor switched where the source did not; run again, it takes what is left, and then finds everything equal.',
     tests: [
-      ...named('addons/migration/random-runs.test.ts')('makes nothing less on, and ends equal'),
+      ...named('addons/migration/random-runs.test.ts')(
+        'makes nothing less on, and ends equal',
+        'only where the source did, once, and end equal',
+      ),
       ...named('addons/migration/migrate.test.ts')(
         'leaves a flag on that is on where what it should become is refused',
         'reads a source in which flags vanish meanwhile',
       ),
     ],
-    longForms: ['migration from Unleash'],
+    longForms: ['migration from Unleash', 'migration each minute'],
   },
   {
     fault: 'A data folder is put back in place, or copied, and goes on from there',
