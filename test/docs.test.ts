@@ -186,19 +186,6 @@ test('a reference to a page or section that does not exist is found', () => {
   assert.match(faultOf({ ...reference, section: 'nothing' }) ?? '', /the section nothing/);
 });
 
-/** Words that begin a fragment, which leans on the name below it. A comment begins with a noun phrase, or a verb in the third person. */
-const FRAGMENT = /\/\*\*[\s*]*(?:As|Behind|In|Of|That|Those|What|When|Where|Which|Who|Whoever|Whose)\b/g;
-
-test('no doc comment of src begins with a fragment', () => {
-  const found = SOURCES.filter((path) => path.startsWith('src/')).flatMap((path) => {
-    const text = readFileSync(join(ROOT_FOLDER, path), 'utf8');
-    return [...text.matchAll(FRAGMENT)].map(
-      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
-    );
-  });
-  assert.deepEqual(found, []);
-});
-
 test('no page or source has the marks of an unfinished merge', () => {
   const mark = /^(?:<{7}|>{7}) |^={7}$/;
   const found = [...PAGES, ...SOURCES].flatMap((path) =>

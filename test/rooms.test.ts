@@ -138,6 +138,20 @@ test('the domain does no I/O: of Node it imports only assertions', () => {
   assert.deepEqual(offenders, []);
 });
 
+/** Words that begin a fragment, which leans on the name below it. A comment begins with a noun phrase, or a verb in the third person. */
+const FRAGMENT =
+  /\/\*\*[\s*]*(?:As|Behind|In|Of|That|Those|Until|What|When|Where|Which|Who|Whoever|Whose)\b/g;
+
+test('no doc comment of src begins with a fragment', () => {
+  const found = SOURCES.flatMap(({ path }) => {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    return [...text.matchAll(FRAGMENT)].map(
+      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
+    );
+  });
+  assert.deepEqual(found, []);
+});
+
 test('ARCHITECTURE.md shows the table of rooms as it is', () => {
   const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   assert(page.includes(roomsTable()), 'paste what `node --import tsx test/rooms.ts` prints');

@@ -150,7 +150,7 @@ export class Usage {
     this.#changed();
   }
 
-  /** Until it reports again. What it counted stays. */
+  /** Forgets the application until it reports again. Its counts stay. */
   forgetApplication(appName: string): void {
     for (const side of SIDES) this.#sides[side].applications.forget(appName);
     this.#changed();

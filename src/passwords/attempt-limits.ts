@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 export interface AttemptLimit {
   /** Attempts that may come at once. */
   readonly burst: number;
-  /** Until one more is allowed. */
+  /** Milliseconds after which one more attempt is allowed. */
   readonly refillMs: number;
 }
 

@@ -23,7 +23,7 @@ import { metadataEvents } from './flag-commands.ts';
 import { createNamed } from './kind-commands.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 
-/** What a difference within this server compares. */
+/** The parts of a flag that a difference within this server compares. */
 export interface Here extends Parts {
   readonly metadata: FlagMetadata;
   readonly strategy: Strategy;

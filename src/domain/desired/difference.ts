@@ -55,7 +55,7 @@ export interface Current<P extends Parts> {
   flag(name: string): CurrentFlag<P> | undefined;
 }
 
-/** What a flag is to be in an environment. Null stays as it is. */
+/** The desired parts of a flag in an environment. Null stays as it is. */
 export interface DesiredEnvironment<P extends Parts> {
   readonly name: string;
   /** On only where there are strategies: without any, a flag that is on serves everybody. */
@@ -74,7 +74,7 @@ type DesiredMetadata<P extends Parts> = {
   readonly [Field in keyof P['metadata']]?: P['metadata'][Field] | undefined;
 };
 
-/** What a flag is to be. What is left out stays as it is. */
+/** A flag as it should become. Absent parts stay as they are. */
 export interface DesiredFlag<P extends Parts> {
   readonly name: string;
   readonly project: string;
@@ -90,7 +90,7 @@ export interface DesiredFlag<P extends Parts> {
 export interface Desired<P extends Parts> {
   readonly items?: readonly P['item'][];
   readonly flags: readonly DesiredFlag<P>[];
-  /** What the flags are not held to, because they come first. */
+  /** Items that come after the flags, so that the flags are not held to them. */
   readonly itemsAfterFlags?: readonly P['item'][];
 }
 

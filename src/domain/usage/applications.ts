@@ -148,7 +148,7 @@ export class Applications {
     this.#put(application);
   }
 
-  /** Until it reports again. */
+  /** Forgets the application until it reports again. */
   forget(appName: string): void {
     this.#forget(appName);
   }
