@@ -31,7 +31,7 @@ import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { FlagRecord } from '../domain/state/flag-record.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
-import type { DirectoryState, ProjectState, User, World } from '../domain/state/world.ts';
+import type { DirectoryState, ProjectState, World } from '../domain/state/world.ts';
 import { VALUES_MAX } from '../persistence/codec/message-pack.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
@@ -44,6 +44,8 @@ export const IMPORT_FRAME_MAX = { bytes: FRAME_BYTES_MAX / 4, values: VALUES_MAX
 
 /** The actor that records an import. */
 const IMPORTER = { name: 'import', userId: -1337 } as const;
+
+type UserDocument = StateDocument['users'][number];
 
 export interface ExportOptions {
   /** Includes the digests of tokens and the hashes of passwords, which stay valid where the document is imported. Keep such a document secret. */
@@ -59,12 +61,12 @@ export function exportState(
   world: World,
   options: ExportOptions = { credentials: false },
 ): LazyStateDocument {
-  const { roles, groups, ...others } = kindDocuments(world, DOCUMENT_KIND_NAMES);
+  const { roles, users, groups, ...others } = kindDocuments(world, DOCUMENT_KIND_NAMES);
   return {
     formatVersion: STATE_FORMAT_VERSION,
     environments: world.directory.environments.map((one) => ({ ...one })),
     roles,
-    users: [...world.directory.users.values()].map((user) => userDocument(world, user)),
+    users: users.map((user) => userDocument(world, user)),
     groups,
     projects: made(world.projects, (project) => projectDocument(world, project)),
     ...others,
@@ -84,10 +86,9 @@ function made<T, U>(things: { values(): Iterable<T> }, make: (one: T) => U): Ite
 }
 
 /** Invitations are in no export, so what they say of an email goes with the user. */
-function userDocument(world: World, user: User): StateDocument['users'][number] {
-  const { name: rootRole } = knownRole(world, user.rootRole);
+function userDocument(world: World, user: UserDocument): UserDocument {
   const isAlone = user.email !== null && voucherOf(world, user) === 'nobody';
-  return { ...user, rootRole, ...(isAlone && { emailVouchedBy: 'nobody' }) };
+  return { ...user, ...(isAlone && { emailVouchedBy: 'nobody' }) };
 }
 
 function projectDocument(
@@ -109,7 +110,10 @@ function projectDocument(
 }
 
 /** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
-function kindDocuments<Name extends KindName>(world: World, names: readonly Name[]) {
+function kindDocuments<Name extends KindName & keyof (StateDocument & CredentialsDocument)>(
+  world: World,
+  names: readonly Name[],
+) {
   const nameOf = (role: number): string => knownRole(world, role).name;
   const documents = (name: KindName) =>
     Array.from(world.directory[name].values(), (one: object) => withRootRole(one, nameOf));

@@ -342,6 +342,8 @@ describe('a document with a fault is refused whole, and the place of the fault i
     ['/users/1/id', (d) => (d.users[1].id = 1)],
     ['/users/0', (d) => (d.users[0].username = null)],
     ['/users/1/email', (d) => (d.users[1].email = 'nobody')],
+    ['/users/2/email', (d) => (d.users[2].email = d.users[1].email.toUpperCase())],
+    ['/users/2/username', (d) => (d.users[2].username = d.users[0].username)],
     ['/projects/1/id', (d) => (d.projects[1].id = 'default')],
     ['/projects/0/environments/0', (d) => (d.projects[0].environments[0] = 'nowhere')],
     ['/projects/0/members/0/userId', (d) => (d.projects[0].members[0].userId = 99)],

@@ -25,7 +25,6 @@ import {
 } from '../../src/actors/write-allowances.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
-import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
@@ -57,6 +56,7 @@ import {
   LEGAL_VALUES_MAX,
 } from '../../src/domain/kinds/context-field.ts';
 import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX } from '../../src/domain/kinds/group.ts';
+import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/kinds/invitation.ts';
 import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/kinds/role.ts';
 import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/kinds/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/kinds/strategy-type.ts';

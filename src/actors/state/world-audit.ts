@@ -4,10 +4,11 @@
  * response shows it.
  */
 import assert from 'node:assert/strict';
-import { INVITATIONS_MAX } from '../../domain/access/links.ts';
 import { parsePasswordHash } from '../../domain/access/password-hash.ts';
 import { SESSIONS_MAX } from '../../domain/access/sessions.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
+import { INVITATIONS_MAX } from '../../domain/kinds/invitation.ts';
+import { type Referred, referencesOf } from '../../domain/kinds/kind.ts';
 import { KIND_NAMES, type KindCounter, kindOf } from '../../domain/kinds/kinds.ts';
 import { findRole } from '../../domain/people/roles-and-groups.ts';
 import { References } from '../../domain/state/references.ts';
@@ -17,6 +18,7 @@ import type { DirectoryState, ProjectState, World } from '../../domain/state/wor
 /** `lastId`: the newest event that the state contains. */
 export function auditWorld(world: World, lastId: number): void {
   auditDirectory(world, lastId);
+  auditKinds(world);
   auditRoles(world);
   let flags = 0;
   for (const [id, project] of world.projects) {
@@ -35,16 +37,6 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   const { revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
   for (const part of [revision, environmentsRevision, accessRevision, sessionsRevision]) {
     assert(part <= lastId, `the directory is of event ${part}, which is newer than ${lastId}`);
-  }
-  for (const id of directory.users.keys()) assert(id <= directory.lastUserId, `user ${id} is newer than all`);
-  for (const name of KIND_NAMES) {
-    const { noun, lastId } = kindOf(name);
-    if (lastId === undefined) continue;
-    for (const { id } of directory[name].values() as Iterable<{ readonly id: number }>)
-      assert(id <= directory[lastId as KindCounter], `${noun} ${id} is newer than all`);
-  }
-  for (const { id, userId } of directory.personalTokens.values()) {
-    assert(directory.users.has(userId), `personal token ${id} belongs to nobody`);
   }
   auditSessions(directory);
   const linked = [...directory.passwordLinks.values()].map(({ userId }) => userId);
@@ -78,6 +70,37 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   }
 }
 
+/** No record is newer than the newest id, and none names what is gone. */
+function auditKinds(world: World): void {
+  const { directory } = world;
+  for (const name of KIND_NAMES) {
+    const { noun, lastId } = kindOf(name);
+    for (const record of directory[name].values() as Iterable<Readonly<Record<string, unknown>>>) {
+      if (lastId !== undefined)
+        assert(
+          Number(record.id) <= directory[lastId as KindCounter],
+          `${noun} ${record.id} is newer than all`,
+        );
+      for (const { referred, value } of referencesOf(kindOf(name), record))
+        assert(isThere(world, referred, value), `the ${referred} ${value} of a ${noun} exists`);
+    }
+  }
+}
+
+function isThere(world: World, referred: Referred, one: string | number): boolean {
+  const { users, environments } = world.directory;
+  switch (referred) {
+    case 'user':
+      return users.has(one as number);
+    case 'root role':
+      return findRole(world, one as number) !== undefined;
+    case 'project':
+      return world.projects.has(one as string);
+    case 'environment':
+      return environments.some(({ name }) => name === one);
+  }
+}
+
 function auditSessions({
   sessions,
   users,
@@ -95,20 +118,12 @@ function auditSessions({
 }
 
 function auditRoles(world: World): void {
-  const { roles, groups, users } = world.directory;
+  const { roles, groups } = world.directory;
   const isRole = (id: number) => findRole(world, id) !== undefined;
   const environments = new Set([null, ...world.directory.environments.map(({ name }) => name)]);
   for (const [id, { permissions }] of roles) {
     for (const { environment } of permissions)
       assert(environments.has(environment), `role ${id} names the environment ${environment}, which is gone`);
-  }
-  for (const { id, rootRole } of users.values()) assert(isRole(rootRole), `user ${id} has a role`);
-  for (const { id, rootRole, users: members } of groups.values()) {
-    assert(rootRole === null || isRole(rootRole), `group ${id} has no role that is none`);
-    assert(
-      members.every((one) => users.has(one)),
-      `users of group ${id} exist`,
-    );
   }
   for (const { settings, members, groups: held } of world.projects.values()) {
     for (const roleId of [...members.values(), ...held.values()])

@@ -8,11 +8,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
+import type { PasswordLink } from '../../domain/access/links.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import { ACCESS_KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
+import { ACCESS_KINDS, KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
 import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
@@ -28,7 +28,6 @@ import type {
   Password,
   ProjectSettings,
   StalenessNote,
-  User,
   World,
 } from '../../domain/state/world.ts';
 import { emptyWorld, identityKey } from '../../domain/state/world.ts';
@@ -62,14 +61,13 @@ const keysOf = <Kinds extends Readonly<Record<string, { readonly idOf: unknown }
 const MAPS = {
   ...keysOf(TARGETING_KINDS),
   settings: ({ id }: Setting) => id,
-  users: ({ id }: User) => id,
   ...keysOf(ACCESS_KINDS),
   ...keysOf(SECRET_KINDS),
   sessions: ({ digest }: Session) => digest,
   passwords: ({ userId }: Password) => userId,
   identities: ({ issuer, subject }: Identity) => identityKey(issuer, subject),
   passwordLinks: ({ digest }: PasswordLink) => digest,
-  invitations: ({ digest }: Invitation) => digest,
+  invitations: KINDS.invitations.idOf,
 } as const;
 
 type MapName = keyof typeof MAPS;

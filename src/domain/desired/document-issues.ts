@@ -5,13 +5,11 @@
  */
 
 import assert from 'node:assert/strict';
-import { isEmail } from '../access/email.ts';
 import { canBeInProject, canBeRoot, ROLES, type Role } from '../access/roles.ts';
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
+import { type Referred, referencesOf } from '../kinds/kind.ts';
 import { DOCUMENT_KIND_NAMES, type KindName, kindOf, SECRET_KIND_NAMES } from '../kinds/kinds.ts';
 import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
-
-const ALL = '*';
 
 /** Positions in the lists of the document. */
 export interface FlagPosition {
@@ -99,17 +97,15 @@ export class DocumentIssues {
   }
 
   #findInFrame(): void {
-    const { environments, projects, credentials, segments, settings } = this.#document;
-    this.#findInRoles();
+    const { environments, projects, credentials, roles, groups, settings } = this.#document;
+    const predefined = ROLES.map(({ name }) => name.toLowerCase());
+    this.#unique(roles, '/roles', ({ name }) => ['/name', name.toLowerCase()], predefined);
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
     for (const name of DOCUMENT_KIND_NAMES) this.#findInKind(name, this.#document[name], `/${name}`);
     this.#unique(settings, '/settings', (one) => ['/id', one.id]);
-    for (const [index, { project }] of segments.entries()) {
-      if (project !== null)
-        this.#existing(this.#projectIds, project, `/segments/${index}/project`, 'project');
-    }
-    this.#findInUsers();
+    for (const [index, { users }] of groups.entries())
+      this.#unique(users, `/groups/${index}/users`, (id) => ['', id]);
     this.#findInFavorites();
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
     if (credentials !== undefined) this.#findInCredentials(credentials);
@@ -120,11 +116,26 @@ export class DocumentIssues {
     for (const field of [...unique, ...uniqueFolded]) {
       const isFolded = uniqueFolded.includes(field);
       this.#unique(records, path, (one) => {
-        const value = (one as Readonly<Record<string, string | number>>)[field] ?? '';
+        const value = (one as Readonly<Record<string, string | number | null>>)[field] ?? null;
+        if (value === null) return null;
         return [`/${field}`, isFolded ? String(value).toLowerCase() : value];
       });
     }
     if (unique.length === 0) this.#unique(records, path, (one) => ['', kindOf(name).idOf(one)]);
+    for (const [index, one] of records.entries()) {
+      for (const { path: place, referred, value } of referencesOf(kindOf(name), one))
+        this.#findReferred(referred, value, `${path}/${index}${place}`);
+    }
+  }
+
+  #findReferred(referred: Referred, value: string | number, path: string): void {
+    if (referred === 'root role') return this.#findInRoot(String(value), path);
+    const known: ReadonlySet<string | number> = {
+      user: this.#userIds,
+      project: this.#projectIds,
+      environment: this.#environments,
+    }[referred];
+    this.#existing(known, value, path, referred);
   }
 
   #addIssue(path: string, message: string): void {
@@ -145,34 +156,6 @@ export class DocumentIssues {
       const [place, identity] = identified;
       if (seen.has(identity)) this.#addIssue(`${path}/${index}${place}`, `"${identity}" is there already.`);
       seen.add(identity);
-    }
-  }
-
-  #findInUsers(): void {
-    const { users } = this.#document;
-    this.#unique(users, '/users', ({ id }) => ['/id', id]);
-    this.#unique(users, '/users', ({ username }) => (username === null ? null : ['/username', username]));
-    this.#unique(users, '/users', ({ email }) => (email === null ? null : ['/email', email.toLowerCase()]));
-    for (const [index, { email, username, rootRole }] of users.entries()) {
-      this.#findInRoot(rootRole, `/users/${index}/rootRole`);
-      if (email === null && username === null) {
-        this.#addIssue(`/users/${index}`, 'A user needs an email or a username.');
-      }
-      if (email !== null && !isEmail(email)) {
-        this.#addIssue(`/users/${index}/email`, `"${email}" is not an email address.`);
-      }
-    }
-  }
-
-  #findInRoles(): void {
-    const { roles, groups } = this.#document;
-    const predefined = ROLES.map(({ name }) => name.toLowerCase());
-    this.#unique(roles, '/roles', ({ name }) => ['/name', name.toLowerCase()], predefined);
-    for (const [index, { rootRole, users }] of groups.entries()) {
-      if (rootRole !== null) this.#findInRoot(rootRole, `/groups/${index}/rootRole`);
-      this.#unique(users, `/groups/${index}/users`, (id) => ['', id]);
-      for (const [at, id] of users.entries())
-        this.#existing(this.#userIds, id, `/groups/${index}/users/${at}`, 'user');
     }
   }
 
@@ -265,21 +248,9 @@ export class DocumentIssues {
   }
 
   #findInCredentials(credentials: CredentialsDocument): void {
-    const { apiTokens, personalTokens, passwords } = credentials;
+    const { passwords } = credentials;
     const path = '/credentials';
     for (const name of SECRET_KIND_NAMES) this.#findInKind(name, credentials[name], `${path}/${name}`);
-    for (const [index, { projects, environment }] of apiTokens.entries()) {
-      const place = `${path}/apiTokens/${index}`;
-      if (environment !== ALL) {
-        this.#existing(this.#environments, environment, `${place}/environment`, 'environment');
-      }
-      for (const [at, id] of projects.entries()) {
-        if (id !== ALL) this.#existing(this.#projectIds, id, `${place}/projects/${at}`, 'project');
-      }
-    }
-    for (const [index, { userId }] of personalTokens.entries()) {
-      this.#existing(this.#userIds, userId, `${path}/personalTokens/${index}/userId`, 'user');
-    }
     this.#unique(passwords, `${path}/passwords`, ({ userId }) => ['/userId', userId]);
     for (const [index, { userId }] of passwords.entries()) {
       this.#existing(this.#userIds, userId, `${path}/passwords/${index}/userId`, 'user');

@@ -22,7 +22,6 @@ import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, MAINTENANCE_SETTING_ID, ORIGIN_PHRASE } from '../state/settings.ts';
-import { EMAIL_VOUCHERS } from '../state/world.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
@@ -46,22 +45,6 @@ const EnvironmentSchema = v.object({
   enabled: v.boolean(),
   protected: v.boolean(),
   sortOrder: v.pipe(v.number('an integer'), v.safeInteger('an integer')),
-});
-
-const UserSchema = v.object({
-  id: Id,
-  name: v.nullable(v.string()),
-  username: v.nullable(Text),
-  email: v.nullable(Text),
-  emailVouchedBy: v.exactOptional(
-    v.pipe(
-      v.picklist(EMAIL_VOUCHERS),
-      v.description('Who says that the email is theirs. An Admin, where it is left out.'),
-    ),
-  ),
-  rootRole: RoleName,
-  createdAt: Time,
-  isService: v.exactOptional(v.literal(true)),
 });
 
 /** The fields that clients send, and those that the service adds. */
@@ -156,7 +139,7 @@ export const StateDocumentSchema = v.pipe(
     ),
     environments: v.array(EnvironmentSchema),
     roles: v.optional(v.array(KINDS.roles.document), []),
-    users: v.array(UserSchema),
+    users: v.array(KINDS.users.document),
     groups: v.optional(v.array(KINDS.groups.document), []),
     projects: v.array(ProjectSchema),
     segments: v.optional(v.array(KINDS.segments.document), []),

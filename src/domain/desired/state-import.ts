@@ -13,8 +13,8 @@ import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
 import {
   DOCUMENT_KIND_NAMES,
-  KINDS,
   type KindName,
+  rowOf,
   SECRET_KIND_NAMES,
   withRootRole,
 } from '../kinds/kinds.ts';
@@ -98,7 +98,7 @@ export class ImportEvents {
   readonly #frame: StateDocument;
   /** By name. */
   readonly #roles: ReadonlyMap<string, Role>;
-  readonly #users: ReadonlyMap<number, User>;
+  readonly #users: ReadonlyMap<number, StateDocument['users'][number]>;
   readonly #groupNames: ReadonlyMap<number, string>;
   readonly #environmentOrder: readonly string[];
   /** The project whose flags are coming; -1 before the first. */
@@ -113,7 +113,7 @@ export class ImportEvents {
   constructor(frame: StateDocument) {
     this.#frame = frame;
     this.#roles = new Map([...ROLES, ...frame.roles].map((role) => [role.name, role]));
-    this.#users = new Map(frame.users.map((user) => [user.id, this.#userOf(user)]));
+    this.#users = new Map(frame.users.map((user) => [user.id, user]));
     this.#groupNames = new Map(frame.groups.map(({ id, name }) => [id, name]));
     this.#favoriteFlags = new Set(frame.favorites.flatMap(({ flags }) => flags));
     const order = [...frame.environments].sort((a, b) => a.sortOrder - b.sortOrder);
@@ -130,27 +130,19 @@ export class ImportEvents {
         preData: null,
       }),
     );
-    const users = [...this.#users.values()].map((data): DomainEvent => {
-      const type = data.isService === true ? 'service-account-created' : 'user-created';
-      return { type, ...ABOUT_NOTHING, data, preData: null };
-    });
-    const { roles } = this.#frame;
-    const others = DOCUMENT_KIND_NAMES.filter((name) => name !== 'roles');
     return [
       ...environments,
-      ...this.#created('roles', roles),
-      ...users,
-      ...others.flatMap((name) => this.#created(name, this.#frame[name])),
+      ...DOCUMENT_KIND_NAMES.flatMap((name) => this.#created(name, this.#frame[name])),
       ...settingEvents(this.#frame),
     ];
   }
 
   /** The events by which records of a kind come about. The digest of a secret is hidden in them. */
   #created(name: KindName, documents: readonly object[]): DomainEvent[] {
-    const type = KINDS[name].events.created;
     const records = documents as readonly { readonly digest?: string }[];
     return records.map((one) => {
-      const { digest, ...data } = withRootRole(one, (role: string) => this.#role(role).id);
+      const { digest, ...data } = this.#recordOf(one);
+      const type = rowOf(name, one).events.created;
       const event = { type, ...ABOUT_NOTHING, data, preData: null };
       return (digest === undefined ? event : { ...event, hidden: { digest } }) as DomainEvent;
     });
@@ -185,8 +177,9 @@ export class ImportEvents {
 
   #passwordEvents({ passwords }: CredentialsDocument): DomainEvent[] {
     return passwords.map(({ userId, hash, changedAt }): DomainEvent => {
-      const user = this.#users.get(userId);
-      assert(user !== undefined, `the user ${userId} is in the document`);
+      const document = this.#users.get(userId);
+      assert(document !== undefined, `the user ${userId} is in the document`);
+      const user = this.#recordOf(document) as User;
       const data = { ...user, passwordChangedAt: changedAt };
       const preData = { ...user, passwordChangedAt: null };
       return { type: 'user-updated', ...ABOUT_NOTHING, data, preData, hidden: { passwordHash: hash } };
@@ -211,8 +204,8 @@ export class ImportEvents {
     return role;
   }
 
-  #userOf(user: StateDocument['users'][number]): User {
-    return { ...user, rootRole: this.#role(user.rootRole).id };
+  #recordOf<T extends object>(document: T) {
+    return withRootRole(document, (role: string) => this.#role(role).id);
   }
 
   #projectEvents({

@@ -39,4 +39,5 @@ export const GROUP = kind({
   lastId: 'lastGroupId',
   unique: ['id'],
   uniqueFolded: ['name'],
+  refersTo: { rootRole: 'root role', users: 'user' },
 });

@@ -20,8 +20,8 @@ export type WithRoleId<T extends { readonly rootRole: string | null }> = Omit<T,
   readonly rootRole: Exclude<T['rootRole'], string> | number;
 };
 
-/** Types of the events about a kind. The first ones leave a record as their `data`; after the last one there is none. */
-interface KindEvents<Created extends string, Changed extends string, Deleted extends string> {
+/** Types of the events about a kind. The first ones leave a record as their `data`; after the last one there is none. Null: none goes. */
+interface KindEvents<Created extends string, Changed extends string, Deleted extends string | null> {
   readonly created: Created;
   readonly changed: readonly Changed[];
   readonly deleted: Deleted;
@@ -32,7 +32,7 @@ export interface Kind<
   Id extends string | number = string | number,
   Created extends string = string,
   Changed extends string = string,
-  Deleted extends string = string,
+  Deleted extends string | null = string | null,
   LastId extends string = string,
 > {
   /** The name of the kind in sentences, such as `tag type`. */
@@ -48,6 +48,32 @@ export interface Kind<
   readonly unique: readonly (keyof T & string)[];
   /** Fields likewise, in which texts that differ by case alone are the same. */
   readonly uniqueFolded?: readonly (keyof T & string)[];
+  /** Fields that name other things, alone or in a list; null names nothing, and `*` all that are of the kind. */
+  readonly refersTo?: { readonly [Field in keyof T]?: Referred | `${Referred} or *` };
+}
+
+/** Things that records name: users, roles and projects by their ids, environments by their names. */
+export type Referred = 'user' | 'root role' | 'project' | 'environment';
+
+interface Reference {
+  /** The path of the value in the record, as a JSON pointer. */
+  readonly path: string;
+  readonly referred: Referred;
+  readonly value: string | number;
+}
+
+/** All that the record, or the record in a state document, names. */
+export function referencesOf({ refersTo = {} }: Kind, record: object): Reference[] {
+  return Object.entries(refersTo).flatMap(([field, what]): Reference[] => {
+    const [referred, all] = what.split(' or ') as [Referred, '*'?];
+    const value: unknown = (record as Readonly<Record<string, unknown>>)[field];
+    const list = Array.isArray(value)
+      ? value.map((one, at) => [`/${field}/${at}`, one])
+      : [[`/${field}`, value]];
+    return list
+      .filter(([, one]) => one !== null && one !== all)
+      .map(([path, one]) => ({ path, referred, value: one }));
+  });
 }
 
 /** A kind whose records go by their name. */
@@ -94,7 +120,7 @@ export const kind = <
   Id extends string | number,
   const Created extends string,
   const Changed extends string,
-  const Deleted extends string,
+  const Deleted extends string | null,
   const LastId extends string = never,
 >(
   row: Kind<T, Id, Created, Changed, Deleted, LastId>,

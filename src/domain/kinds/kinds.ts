@@ -1,12 +1,14 @@
 /** The table of kinds, by the name of their map in the state, their section of snapshots and their list in state documents. */
 import { CONTEXT_FIELD } from './context-field.ts';
 import { GROUP } from './group.ts';
+import { INVITATION } from './invitation.ts';
 import type { Kind, NamedKind, SentOf } from './kind.ts';
 import { ROLE } from './role.ts';
 import { SEGMENT } from './segment.ts';
 import { STRATEGY_TYPE } from './strategy-type.ts';
 import { TAG, TAG_TYPE } from './tag-type.ts';
 import { API_TOKEN, PERSONAL_TOKEN } from './token.ts';
+import { SERVICE_ACCOUNT, USER } from './user.ts';
 
 export const NAMED_KINDS = {
   contextFields: CONTEXT_FIELD,
@@ -17,13 +19,14 @@ export const NAMED_KINDS = {
 export const TARGETING_KINDS = { segments: SEGMENT, ...NAMED_KINDS, tags: TAG } as const;
 
 /** Kinds that rights depend on, as they do on secrets. */
-export const ACCESS_KINDS = { roles: ROLE, groups: GROUP } as const;
+export const ACCESS_KINDS = { users: USER, roles: ROLE, groups: GROUP } as const;
 
 /** Kinds whose records go by the digest of a secret. They are in state documents on request alone, among the credentials. */
 export const SECRET_KINDS = { apiTokens: API_TOKEN, personalTokens: PERSONAL_TOKEN } as const;
 
-const DOCUMENT_KINDS = { ...ACCESS_KINDS, ...TARGETING_KINDS } as const;
-export const KINDS = { ...DOCUMENT_KINDS, ...SECRET_KINDS } as const;
+/** Roles come first, because users and groups name them. */
+const DOCUMENT_KINDS = { roles: ROLE, users: USER, groups: GROUP, ...TARGETING_KINDS } as const;
+export const KINDS = { ...DOCUMENT_KINDS, ...SECRET_KINDS, invitations: INVITATION } as const;
 
 /** Kinds with a list in every state document. */
 export type DocumentKindName = keyof typeof DOCUMENT_KINDS;
@@ -57,6 +60,10 @@ export const emptyKindState = (): KindState =>
 /** The row of a kind, for code that treats all kinds alike. */
 export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
 
+/** The row of a record that is kept among those of the kind. */
+export const rowOf = (name: KindName, record: object): Kind =>
+  name === 'users' && 'isService' in record ? (SERVICE_ACCOUNT as unknown as Kind) : kindOf(name);
+
 export type NamedKindName = keyof typeof NAMED_KINDS;
 
 /** Fields that clients send of a record beside its name. */
@@ -76,13 +83,14 @@ export function withRootRole<T extends object, From, To>(
 
 /** The effect of each type of event on the records of a kind. */
 export const EFFECTS: ReadonlyMap<string, Effect> = new Map(
-  KIND_NAMES.flatMap((kind): [string, Effect][] => {
-    const { created, changed, deleted } = kindOf(kind).events;
+  [
+    ...KIND_NAMES.map((kind) => [kind, KINDS[kind].events] as const),
+    ['users', SERVICE_ACCOUNT.events] as const,
+  ].flatMap(([kind, { created, changed, deleted }]): [string, Effect][] => {
     const changesRights = !Object.hasOwn(TARGETING_KINDS, kind);
-    return [created, ...changed, deleted].map((type) => [
-      type,
-      { kind, changesRights, isDeletion: type === deleted },
-    ]);
+    return [created, ...changed, deleted ?? []]
+      .flat()
+      .map((type) => [type, { kind, changesRights, isDeletion: type === deleted }]);
   }),
 );
 

@@ -77,6 +77,7 @@ export const SEGMENT = kind({
   idOf: ({ id }: Segment) => id,
   lastId: 'lastSegmentId',
   unique: ['id', 'name'],
+  refersTo: { project: 'project' },
 });
 
 function valueCount(constraints: readonly Constraint[]): number {

@@ -24,6 +24,7 @@ export const API_TOKEN = kind({
   document: ApiTokenSchema,
   idOf: ({ digest }: Immutable<v.InferOutput<typeof ApiTokenSchema>>) => digest,
   unique: ['digest'],
+  refersTo: { environment: 'environment or *', projects: 'project or *' },
 });
 
 const PersonalTokenSchema = v.object({
@@ -42,4 +43,5 @@ export const PERSONAL_TOKEN = kind({
   idOf: ({ digest }: Immutable<v.InferOutput<typeof PersonalTokenSchema>>) => digest,
   lastId: 'lastPersonalTokenId',
   unique: ['digest', 'id'],
+  refersTo: { userId: 'user' },
 });

@@ -2,9 +2,10 @@
  * The identity of users (docs/specification/users.md#identity): the texts that name a user, who may have which of them, and
  * who vouches for an email.
  */
+import type { EmailVoucher } from '../kinds/user.ts';
 import { peopleOf } from '../state/locate.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
-import type { EmailVoucher, User, World } from '../state/world.ts';
+import type { User, World } from '../state/world.ts';
 import { isAlike, looksOf, tidyName } from './look-alike.ts';
 
 /** The chooser of the names: somebody who vouches for them, an Admin, or the person alone, who came by an invitation. */
@@ -94,7 +95,10 @@ export function userNamed({ directory }: World, text: string): User | undefined 
 }
 
 /** The voucher that the user's email is theirs. People who came by an invitation before this was recorded gave it themselves. */
-export function voucherOf({ directory }: World, { id, emailVouchedBy }: User): EmailVoucher {
+export function voucherOf(
+  { directory }: World,
+  { id, emailVouchedBy }: Pick<User, 'id' | 'emailVouchedBy'>,
+): EmailVoucher {
   if (emailVouchedBy !== undefined) return emailVouchedBy;
   for (const { users } of directory.invitations.values()) if (users.includes(id)) return 'nobody';
   return 'admin';

@@ -1,6 +1,7 @@
 /** Decisions on the links with which people set a password or become users. Commands carry digests of their secrets only. */
-import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation, type PasswordLink } from '../access/links.ts';
+import type { PasswordLink } from '../access/links.ts';
 import { roleIdByName } from '../access/roles.ts';
+import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation } from '../kinds/invitation.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { locatePerson } from '../state/locate.ts';

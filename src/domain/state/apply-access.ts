@@ -1,51 +1,46 @@
-/** `apply` for events that change rights: users, their passwords, links and sessions. */
+/** `apply` for what events change beside the records that they are about: passwords, links and sessions of users. */
 import { makingRoom, type Session } from '../access/sessions.ts';
 import { withoutUser } from '../kinds/group.ts';
-import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
+import type { EventStamp, HiddenOfUser, KindEvent, SessionEvent } from './events.ts';
 import { dropFavorites } from './favorites.ts';
 import { dropRecord, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
 import { type ApiToken, identityKey, type World } from './world.ts';
 
-export function applyAccessEvent(world: World, event: AccessEvent, { rules }: EventStamp): void {
-  const { directory } = world;
+/** Whether the event leaves the record that it is about as it is: it records a password, or a link to set one. */
+export const leavesRecord = (event: KindEvent): boolean =>
+  event.type === 'user-updated' && event.hidden !== undefined && event.hidden.identity === undefined;
+
+/** Applies what follows from an event about a record for what depends on that. */
+export function applyConsequences(world: World, event: KindEvent, { rules }: EventStamp): void {
   switch (event.type) {
     case 'user-created':
-      directory.lastUserId = Math.max(directory.lastUserId, event.data.id);
-      putRecord(world, directory.users, event.data.id, event.data);
-      putSignIn(world, event.data.id, event.hidden, event.data.createdAt);
-      return;
-    case 'user-updated': {
-      const { data, hidden } = event;
-      if (hidden === undefined || hidden.identity !== undefined)
-        putRecord(world, directory.users, data.id, data);
-      putSignIn(world, data.id, hidden, data.passwordChangedAt ?? data.createdAt);
-      return;
-    }
-    case 'service-account-created':
-    case 'service-account-updated':
-      directory.lastUserId = Math.max(directory.lastUserId, event.data.id);
-      putRecord(world, directory.users, event.data.id, event.data);
-      return;
-    case 'service-account-deleted':
+      return putSignIn(world, event.data.id, event.hidden, event.data.createdAt);
+    case 'user-updated':
+      return putSignIn(
+        world,
+        event.data.id,
+        event.hidden,
+        event.data.passwordChangedAt ?? event.data.createdAt,
+      );
     case 'user-deleted':
-      dropRecord(world, directory.users, event.preData.id);
-      dropFavorites(world, event.preData.id);
-      dropSessions(world, ({ userId }) => userId === event.preData.id);
-      dropRecord(world, directory.passwords, event.preData.id);
-      dropPasswordLinks(world, event.preData.id);
-      if (rules >= NAMES_GO_WITH_DELETED) leaveGroups(world, event.preData.id);
-      for (const [key, { userId }] of directory.identities)
-        if (userId === event.preData.id) dropRecord(world, directory.identities, key);
-      return;
-    case 'public-signup-token-created':
-    case 'public-signup-token-updated':
-      return putInvitation(world, event.hidden.digest, event.data);
-    case 'public-signup-token-user-added':
-      return addInvited(world, event.hidden.digest, event.data.userId);
-    default:
-      throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
+    case 'service-account-deleted':
+      return dropAllOfUser(world, event.preData.id, rules);
+    case 'api-token-deleted':
+    case 'pat-deleted':
+      // Sessions that a token began end with it.
+      return dropSessions(world, ({ tokenDigest }) => tokenDigest === event.hidden.digest);
   }
+}
+
+function dropAllOfUser(world: World, id: number, rules: number): void {
+  const { passwords, identities } = world.directory;
+  dropFavorites(world, id);
+  dropSessions(world, ({ userId }) => userId === id);
+  dropRecord(world, passwords, id);
+  dropPasswordLinks(world, id);
+  if (rules >= NAMES_GO_WITH_DELETED) leaveGroups(world, id);
+  for (const [key, { userId }] of identities) if (userId === id) dropRecord(world, identities, key);
 }
 
 /**
@@ -132,11 +127,7 @@ function dropPasswordLinks(world: World, userId: number): void {
     if (link.userId === userId) dropRecord(world, passwordLinks, link.digest);
 }
 
-function putInvitation(world: World, digest: string, data: InvitationData): void {
-  putRecord(world, world.directory.invitations, digest, { ...data, digest });
-}
-
-function addInvited(world: World, digest: string, userId: number): void {
+export function addInvited(world: World, digest: string, userId: number): void {
   const { invitations } = world.directory;
   const invitation = invitations.get(digest);
   if (invitation === undefined) throw new Error(`the user ${userId} came by an invitation that is not there`);

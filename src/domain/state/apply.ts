@@ -9,11 +9,12 @@
 import assert from 'node:assert/strict';
 import { EFFECTS, type KindCounter, kindOf } from '../kinds/kinds.ts';
 import {
-  applyAccessEvent,
+  addInvited,
+  applyConsequences,
   applySessionEvent,
   dropProjectFromTokens,
-  dropSessions,
   dropTokensOfEnvironment,
+  leavesRecord,
 } from './apply-access.ts';
 import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
 import {
@@ -97,9 +98,11 @@ function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventSt
       return;
     case 'features-exported':
       return;
-    default:
+    case 'public-signup-token-user-added':
       directory.accessRevision = stamp.id;
-      return applyAccessEvent(world, event, stamp);
+      return addInvited(world, event.hidden.digest, event.data.userId);
+    default:
+      throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
 }
 
@@ -120,19 +123,16 @@ function applyKindEvent(world: World, event: KindEvent, stamp: EventStamp): void
   if (changesRights) directory.accessRevision = stamp.id;
   const records: Map<string | number, object> = directory[kind];
   const { idOf, lastId } = kindOf(kind);
-  const hidden = 'hidden' in event ? event.hidden : null;
+  const hidden = 'hidden' in event ? event.hidden : undefined;
   const shown: object = present(isDeletion ? event.preData : event.data);
-  const record = hidden === null ? shown : { ...shown, digest: hidden.digest };
-  if (isDeletion) {
-    dropRecord(world, records, idOf(record));
-    // Sessions that a token began end with it.
-    if (hidden !== null) dropSessions(world, ({ tokenDigest }) => tokenDigest === hidden.digest);
-    return;
+  const record = hidden !== undefined && 'digest' in hidden ? { ...shown, digest: hidden.digest } : shown;
+  if (isDeletion) dropRecord(world, records, idOf(record));
+  else if (!leavesRecord(event)) putRecord(world, records, idOf(record), record);
+  if (!isDeletion && lastId !== undefined) {
+    const counter = lastId as KindCounter;
+    directory[counter] = Math.max(directory[counter], (record as { readonly id: number }).id);
   }
-  putRecord(world, records, idOf(record), record);
-  if (lastId === undefined) return;
-  const counter = lastId as KindCounter;
-  directory[counter] = Math.max(directory[counter], (record as { readonly id: number }).id);
+  applyConsequences(world, event, stamp);
 }
 
 function present<T>(value: T | null | undefined): T {

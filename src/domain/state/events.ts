@@ -5,14 +5,14 @@
  * `data` and `preData` are shown to users. What `apply` needs and no reader may see, such as the digest of a
  * token, is in `hidden`, which never leaves the journal.
  */
-import type { Invitation } from '../access/links.ts';
 import type { SignIn } from '../access/sessions.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
 import type { DefaultStrategy, Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { EFFECTS, type KINDS, type KindName } from '../kinds/kinds.ts';
+import { EFFECTS, type KINDS, type KindName, type RecordOf } from '../kinds/kinds.ts';
+import type { SERVICE_ACCOUNT } from '../kinds/user.ts';
 import type { Setting } from './settings.ts';
 import type { ApiToken, Environment, Identity, PersonalToken, ProjectSettings, User } from './world.ts';
 
@@ -100,8 +100,6 @@ export type UserData = User & {
   readonly passwordChangedAt?: string | null;
   readonly passwordLinkExpiresAt?: string | null;
 };
-
-export type InvitationData = Omit<Invitation, 'digest'>;
 
 /** Credentials that a user gets: a password, a link to set one, or an identity at a provider of OpenID Connect. */
 export type HiddenOfUser =
@@ -197,24 +195,20 @@ export type ProjectEvent =
   | About<'project-group-role-changed', InProject, GroupAccessData, GroupAccessData>
   | About<'project-group-removed', InProject, null, GroupAccessData>;
 
-/** Events that change somebody's rights in the service, beside those about kinds. */
-export type AccessEvent =
+/** Events about people, with the credentials that they get. */
+type UserEvent =
   | (About<'user-created', Nothing, User> & { readonly hidden?: HiddenOfUser })
   /** With a hash or a link, nothing but that has changed. */
   | (About<'user-updated', Nothing, UserData, UserData> & { readonly hidden?: HiddenOfUser })
-  | (About<'public-signup-token-created', Nothing, InvitationData> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'public-signup-token-updated', Nothing, InvitationData, InvitationData> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'public-signup-token-user-added', Nothing, { readonly name: string; readonly userId: number }> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | About<'user-deleted', Nothing, null, User>
-  | About<'service-account-created', Nothing, User>
-  | About<'service-account-updated', Nothing, User, User>
-  | About<'service-account-deleted', Nothing, null, User>;
+  | About<'user-deleted', Nothing, null, User>;
+
+/** Somebody has become a user by an invitation. */
+type InvitedEvent = About<
+  'public-signup-token-user-added',
+  Nothing,
+  { readonly name: string; readonly userId: number }
+> &
+  Hidden<RecordOf<'invitations'>>;
 
 /** Sessions begin and end under the types of personal tokens (people/session-commands.ts). */
 export type SessionEvent =
@@ -232,11 +226,16 @@ type EventOf<Row> =
         (
           | About<Created, Nothing, Shown<T>>
           | { [Type in Changed]: About<Type, Nothing, Shown<T>, Shown<T>> }[Changed]
-          | About<Deleted, Nothing, null, Shown<T>>
+          | (Deleted extends string ? About<Deleted, Nothing, null, Shown<T>> : never)
         )
     : never;
 
-export type KindEvent = { [Name in KindName]: EventOf<(typeof KINDS)[Name]> }[KindName];
+type PlainKindName = Exclude<KindName, 'users'>;
+
+export type KindEvent =
+  | { [Name in PlainKindName]: EventOf<(typeof KINDS)[Name]> }[PlainKindName]
+  | EventOf<typeof SERVICE_ACCOUNT>
+  | UserEvent;
 
 export type DirectoryEvent =
   | About<'features-exported', OfEnvironment, TransferData>
@@ -246,7 +245,7 @@ export type DirectoryEvent =
   | KindEvent
   | About<'setting-created', Nothing, Setting>
   | About<'setting-updated', Nothing, Setting, Setting>
-  | AccessEvent;
+  | InvitedEvent;
 
 export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent | SessionEvent;
 

@@ -8,7 +8,7 @@
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
 
-import type { Invitation, PasswordLink } from '../access/links.ts';
+import type { PasswordLink } from '../access/links.ts';
 import type { Session } from '../access/sessions.ts';
 import type { Completion } from '../flags/lifecycle.ts';
 import type { ProjectRules } from '../flags/project-rules.ts';
@@ -59,24 +59,7 @@ export interface Environment {
   readonly sortOrder: number;
 }
 
-/** An Admin who gave or confirmed it, a provider of OpenID Connect that has verified it, or the user alone. */
-export const EMAIL_VOUCHERS = ['admin', 'provider', 'nobody'] as const;
-export type EmailVoucher = (typeof EMAIL_VOUCHERS)[number];
-
-export interface User {
-  readonly id: number;
-  readonly name: string | null;
-  readonly username: string | null;
-  readonly email: string | null;
-  /** The authority for the email being this user's. Absent for an Admin, and in data of builds that did not record it (`voucherOf`). */
-  readonly emailVouchedBy?: EmailVoucher;
-  /** A role id. */
-  readonly rootRole: number;
-  readonly createdAt: string;
-  /** Present for a service account, which is a program and no person: it has no password, and is in no list of users. */
-  readonly isService?: true;
-}
-
+export type User = RecordOf<'users'>;
 export type ApiToken = RecordOf<'apiTokens'>;
 export type ApiTokenType = ApiToken['type'];
 export type PersonalToken = RecordOf<'personalTokens'>;
@@ -115,7 +98,6 @@ export interface Favorites {
 
 /** The part of the state that belongs to no project. */
 export interface DirectoryState extends KindState {
-  readonly users: Map<number, User>;
   /** Environments in order of sortOrder, then creation. */
   environments: readonly Environment[];
   /** Digest → session, in order of creation. */
@@ -126,8 +108,6 @@ export interface DirectoryState extends KindState {
   readonly identities: Map<string, Identity>;
   /** By digest; at most one for each user. */
   readonly passwordLinks: Map<string, PasswordLink>;
-  /** By digest, in order of creation. */
-  readonly invitations: Map<string, Invitation>;
   /** By user id: of users who have some. */
   readonly favorites: Map<number, Favorites>;
   /** By id: those that were changed. */
@@ -140,7 +120,6 @@ export interface DirectoryState extends KindState {
   readonly completions: Map<string, Completion>;
   /** The responses that retries get. */
   readonly responses: IdempotencyCache;
-  lastUserId: number;
   /** Id of the last event that changed the directory. */
   revision: number;
   /** Id of the last event that changed the list of environments. */
@@ -182,13 +161,11 @@ export function emptyWorld(): World {
   return {
     lineage: new Lineage(),
     directory: {
-      users: new Map(),
       environments: [],
       sessions: new Map(),
       passwords: new Map(),
       identities: new Map(),
       passwordLinks: new Map(),
-      invitations: new Map(),
       ...emptyKindState(),
       favorites: new Map(),
       settings: new Map(),
@@ -196,7 +173,6 @@ export function emptyWorld(): World {
       potentiallyStale: new Map(),
       completions: new Map(),
       responses: new IdempotencyCache(),
-      lastUserId: 0,
       revision: 0,
       environmentsRevision: 0,
       accessRevision: 0,

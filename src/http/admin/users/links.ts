@@ -1,6 +1,7 @@
 /** Routes with which Admins make links that they hand on themselves (docs/specification/users.md#links). */
 import * as v from 'valibot';
-import { type Invitation, RESET_LIFETIME_MS } from '../../../domain/access/links.ts';
+import { RESET_LIFETIME_MS } from '../../../domain/access/links.ts';
+import type { Invitation } from '../../../domain/kinds/invitation.ts';
 import { userNamed } from '../../../domain/people/identity.ts';
 import { knownRole } from '../../../domain/people/roles-and-groups.ts';
 import { isRefusal, notFound } from '../../../domain/state/refusal.ts';
