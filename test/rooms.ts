@@ -437,7 +437,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/migration': {
     purpose: 'what an Unleash holds, brought to a server',
-    imports: ['domain/access', 'domain/evaluation', 'domain/flags'],
+    imports: ['domain/access', 'domain/desired', 'domain/evaluation', 'domain/flags'],
   },
   'addons/replication': {
     purpose:

@@ -5,7 +5,15 @@
 import * as v from 'valibot';
 import { permissionByName } from '../../domain/access/permissions.ts';
 import type { AdminClient } from './admin-client.ts';
-import { idOf, type Step, segment, shaped, step, type TargetIds } from './step.ts';
+import {
+  type MigratedItem,
+  namedItem,
+  type Request,
+  request,
+  segment,
+  shaped,
+  type TargetIds,
+} from './step.ts';
 
 export interface CustomRole {
   readonly name: string;
@@ -94,41 +102,20 @@ export async function readAccess(
   };
 }
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-export function roleSteps(source: Access, target: Access): Step[] {
-  return [...source.customRoles.values()].flatMap((wanted): Step[] => {
-    const { name } = wanted;
-    const subject = `role ${name}`;
-    const present = target.customRoles.get(name);
-    if (present === undefined) {
-      return [
-        {
-          ...step(subject, `create role "${name}"`, 'POST', '/roles', wanted),
-          learn: (response, ids) =>
-            ids.roles.set(name, idOf((response as { roles?: unknown } | null)?.roles ?? response)),
-        },
-      ];
-    }
-    if (same(present, wanted)) return [];
-    return [
-      {
-        ...step(subject, `change role "${name}"`, 'PUT', ''),
-        path: (ids) => `/roles/${ids.roles.get(name)}`,
-        body: () => wanted,
-      },
-    ];
-  });
-}
+export const roleItems = ({ customRoles }: Access): readonly MigratedItem[] =>
+  [...customRoles.values()].map((role) => ({
+    ...namedItem('role', '/roles', role, 'roles'),
+    change: {
+      ...request(`change role "${role.name}"`, 'PUT', ''),
+      at: (ids) => ({ path: `/roles/${ids.roles.get(role.name)}`, body: role }),
+    },
+  }));
 
 /** After users and roles are there. */
-export function groupSteps(source: Access, target: Access): Step[] {
-  return [...source.groups.values()].flatMap((wanted): Step[] => {
-    const { name, description, rootRole, users } = wanted;
-    const subject = `group ${name}`;
-    const present = target.groups.get(name);
-    if (present !== undefined && same(present, wanted)) return [];
-    const body = (ids: TargetIds): unknown => ({
+export const groupItems = ({ groups }: Access): readonly MigratedItem[] =>
+  [...groups.values()].map((group) => {
+    const { name, description, rootRole, users } = group;
+    const bodyOf = (ids: TargetIds): unknown => ({
       name,
       description,
       rootRole: rootRole === null ? null : (ids.roles.get(rootRole) ?? null),
@@ -137,23 +124,16 @@ export function groupSteps(source: Access, target: Access): Step[] {
         return id === undefined ? [] : [{ user: { id } }];
       }),
     });
-    if (present === undefined)
-      return [
-        {
-          ...step(subject, `create group "${name}"`, 'POST', '/groups'),
-          body,
-          learn: (response, ids) => ids.groups.set(name, idOf(response)),
-        },
-      ];
-    return [
-      {
-        ...step(subject, `change group "${name}"`, 'PUT', ''),
-        path: (ids) => `/groups/${ids.groups.get(name)}`,
-        body,
+    const item = namedItem('group', '/groups', group, 'groups');
+    return {
+      ...item,
+      create: { ...item.create, at: (ids) => ({ path: '/groups', body: bodyOf(ids) }) },
+      change: {
+        ...item.change,
+        at: (ids) => ({ path: `/groups/${ids.groups.get(name)}`, body: bodyOf(ids) }),
       },
-    ];
+    };
   });
-}
 
 /** A group's roles in a project. */
 export interface GroupMembership {
@@ -161,22 +141,14 @@ export interface GroupMembership {
   readonly roles: readonly string[];
 }
 
-export function groupMembershipSteps(
-  project: string,
-  wanted: readonly GroupMembership[],
-  present: readonly GroupMembership[],
-): Step[] {
-  return wanted.flatMap(({ group, roles }): Step[] => {
-    const has = present.find((one) => one.group === group);
-    if (has !== undefined && same(has.roles, roles)) return [];
-    const subject = `group ${group} of ${project}`;
-    return [
-      {
-        ...step(subject, `make group "${group}" ${roles.join(', ')} of project "${project}"`, 'PUT', ''),
-        needs: `project ${project}`,
-        path: (ids) => `/projects/${segment(project)}/groups/${ids.groups.get(group) ?? 0}/roles`,
-        body: (ids) => ({ roles: roles.flatMap((role) => ids.roles.get(role) ?? []) }),
-      },
-    ];
-  });
+export function groupMembershipItem(project: string, { group, roles }: GroupMembership): MigratedItem {
+  const does = `make group "${group}" ${roles.join(', ')} of project "${project}"`;
+  const create: Request = {
+    ...request(does, 'PUT', ''),
+    at: (ids) => ({
+      path: `/projects/${segment(project)}/groups/${ids.groups.get(group) ?? 0}/roles`,
+      body: { roles: roles.flatMap((role) => ids.roles.get(role) ?? []) },
+    }),
+  };
+  return { kind: 'group', name: `${group} of ${project}`, value: roles, needs: `project ${project}`, create };
 }

@@ -2,7 +2,7 @@
 import { AdminCallError, type AdminClient } from './admin-client.ts';
 import type { Configuration } from './configuration.ts';
 import type { Plan } from './plan.ts';
-import { MissingSegmentError, type Step, type TargetIds } from './step.ts';
+import { type Call, idOf, MissingSegmentError, type TargetIds } from './step.ts';
 
 export interface FailedStep {
   readonly does: string;
@@ -34,15 +34,17 @@ export async function takeSteps(
   };
   const failed: FailedStep[] = [];
   const leftOut: FailedStep[] = [];
-  /** The refused step, by the subject that lacks it. */
+  /** The refused step that it comes from, by the subject that lacks something. */
   const refused = new Map<string, string>();
   let taken = 0;
-  for (const step of steps) {
-    const { subject, needs = subject, does, otherwise: effect = null } = step;
+  for (const call of steps) {
+    const { subject, needs, does, otherwise: effect = null } = call;
     const missing = refused.get(subject) ?? refused.get(needs);
-    if (missing !== undefined) leftOut.push({ does, reason: `It builds on this: ${missing}.`, effect });
-    else {
-      const reason = await takeStep(step, ids, client);
+    if (missing !== undefined) {
+      leftOut.push({ does, reason: `It builds on this: ${missing}.`, effect });
+      refused.set(subject, missing);
+    } else {
+      const reason = await make(call, ids, client);
       if (reason === null) taken += 1;
       else {
         failed.push({ does, reason, effect });
@@ -55,10 +57,12 @@ export async function takeSteps(
 }
 
 /** The reason why the target refused, null when it did as asked. */
-async function takeStep(step: Step, ids: TargetIds, client: AdminClient): Promise<string | null> {
+async function make(call: Call, ids: TargetIds, client: AdminClient): Promise<string | null> {
+  const { method, learns } = call;
   try {
-    const response = await client.call(step.method, step.path(ids), step.body?.(ids));
-    step.learn?.(response, ids);
+    const { path, body } = call.at(ids);
+    const response = await client.call(method, path, body);
+    if (learns !== undefined) ids[learns.of].set(learns.name, idOf(response));
     return null;
   } catch (error) {
     if (error instanceof MissingSegmentError) return error.message;

@@ -1,279 +1,235 @@
 /**
- * The steps that make the configuration of one server equal to that of another, in an order in which each can be taken. What is equal
+ * The steps that make the configuration of one server equal to that of another, as the calls that take them. What is equal
  * already takes no step, so the plan of a migration that has been carried out is empty; that is how it can be run again.
  * What only the target has stays as it is.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { groupMembershipSteps, groupSteps, roleSteps } from './access.ts';
+import { type Current, difference, subjectOf } from '../../domain/desired/difference.ts';
+import { groupItems, groupMembershipItem, roleItems } from './access.ts';
 import {
   type Configuration,
+  type Environment,
   type Flag,
+  type FlagEnvironment,
   type Project,
   rulesOf,
   type Segment,
   type Strategy,
+  type StrategyType,
+  type User,
   type Variant,
 } from './configuration.ts';
-import { archiveSteps, dependencySteps, flagSteps, independenceSteps, strategyBody } from './plan-flags.ts';
-import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
+import { desiredFlag, flagCalls, type Migrated, strategyBody } from './plan-flags.ts';
+import { type Call, type MigratedItem, namedItem, request, segment, type TargetIds } from './step.ts';
 
 export interface Plan {
-  readonly steps: readonly Step[];
+  readonly steps: readonly Call[];
   /** Sentences about differences that cannot be removed. */
   readonly remarks: readonly string[];
 }
 
 export function planMigration(wanted: Configuration, target: Configuration): Plan {
   const source = adapted(wanted, target);
-  const remarks: string[] = [...source.remarks];
-  const flags = [...source.flags.values()];
-  const projects = [...source.projects.values()];
-  const steps = [
-    ...environmentSteps(source, target),
-    ...strategyTypeSteps(source, target),
-    ...contextFieldSteps(source, target),
-    ...projects.flatMap((project) => projectSteps(project, source, target)),
-    ...segmentSteps(source, target),
-    ...tagTypeSteps(source, target),
-    ...roleSteps(source.access, target.access),
-    ...userSteps(source, target, remarks),
-    ...groupSteps(source.access, target.access),
-    ...projects.flatMap((project) => memberSteps(project, source, target, remarks)),
-    ...projects.flatMap((project) => defaultStrategySteps(project, target.projects.get(project.id))),
-    ...flags.flatMap((flag) => flagSteps(flag, target.flags.get(flag.name), remarks)),
-    ...(source.isWhole ? flags : [])
-      .filter(({ archived, project, name }) => !archived && target.flags.get(name)?.project === project)
-      .flatMap((flag) => independenceSteps(flag, target.flags.get(flag.name))),
-    ...flags.flatMap((flag) => dependencySteps(flag, target.flags.get(flag.name))),
-    ...flags.flatMap((flag) => archiveSteps(flag, target.flags.get(flag.name))),
-    ...projects.flatMap((project) => ruleSteps(project, target.projects.get(project.id))),
-  ];
-  return { steps, remarks };
-}
-
-function environmentSteps(source: Configuration, target: Configuration): Step[] {
-  return [...source.environments.values()].flatMap(({ name, type, enabled }) => {
-    const subject = `environment ${name}`;
-    const present = target.environments.get(name);
-    const switched = step(
-      subject,
-      `switch environment "${name}" ${enabled ? 'on' : 'off'}`,
-      'POST',
-      `/environments/${segment(name)}/${enabled ? 'on' : 'off'}`,
-    );
-    if (present === undefined) {
-      const created = step(subject, `create environment "${name}"`, 'POST', '/environments', { name, type });
-      return enabled ? [created] : [created, switched];
-    }
-    return present.enabled === enabled ? [] : [switched];
+  const steps = difference(currentOf(target), {
+    items: itemsOf(source, target),
+    flags: [...source.flags.values()].map((flag) => desiredFlag(flag, source.isWhole)),
+    itemsAfterFlags: ruleItems(source),
   });
-}
-
-function strategyTypeSteps(source: Configuration, target: Configuration): Step[] {
-  return [...source.strategyTypes.values()].flatMap((type) => {
-    const subject = `strategy type ${type.name}`;
-    const present = target.strategyTypes.get(type.name);
-    // SDKs evaluate those that are predefined on either side by themselves, whatever a server says of them.
-    if (!type.editable || present?.editable === false) return [];
-    const { name, title, description, parameters, deprecated } = type;
-    const body = { name, title, description, parameters };
-    const deprecate = step(
-      subject,
-      `deprecate strategy type "${name}"`,
-      'POST',
-      `/strategies/${segment(name)}/deprecate`,
-    );
-    const marks = deprecated && present?.deprecated !== true ? [deprecate] : [];
-    if (present === undefined)
-      return [step(subject, `create strategy type "${name}"`, 'POST', '/strategies', body), ...marks];
-    const equal = isDeepStrictEqual([present.description, present.parameters], [description, parameters]);
-    const change = step(
-      subject,
-      `change strategy type "${name}"`,
-      'PUT',
-      `/strategies/${segment(name)}`,
-      body,
-    );
-    return equal ? marks : [change, ...marks];
+  const calls = steps.flatMap((step): readonly Call[] => {
+    if (step.type !== 'create' && step.type !== 'change') return flagCalls(step);
+    const { subject, needs, item } = step;
+    const { create, change = create } = item;
+    return [{ subject, needs, ...(step.type === 'create' ? create : change) }];
   });
+  return { steps: calls, remarks: source.remarks };
 }
 
-function contextFieldSteps(source: Configuration, target: Configuration): Step[] {
-  return [...source.contextFields.values()].flatMap((field) => {
-    const { name } = field;
-    const subject = `context field ${name}`;
-    const present = target.contextFields.get(name);
-    if (present === undefined)
-      return [step(subject, `create context field "${name}"`, 'POST', '/context', field)];
-    if (isDeepStrictEqual({ ...present, sortOrder: 0 }, { ...field, sortOrder: 0 })) return [];
-    return [step(subject, `change context field "${name}"`, 'PUT', `/context/${segment(name)}`, field)];
-  });
-}
-
-function segmentSteps(source: Configuration, target: Configuration): Step[] {
-  return [...source.segments.values()].flatMap((wanted): Step[] => {
-    const { name } = wanted;
-    const subject = `segment ${name}`;
-    const present = target.segments.get(name);
-    const needs = wanted.project === null ? subject : `project ${wanted.project}`;
-    if (present === undefined) return [{ ...createSegment(subject, wanted), needs }];
-    if (isDeepStrictEqual(present, wanted)) return [];
-    const id = target.segmentIds.get(name);
-    return [{ ...step(subject, `change segment "${name}"`, 'PUT', `/segments/${id}`, wanted), needs }];
-  });
-}
-
-function tagTypeSteps(source: Configuration, target: Configuration): Step[] {
-  return [...source.tagTypes.values()].flatMap((wanted): Step[] => {
-    const { name } = wanted;
-    const subject = `tag type ${name}`;
-    const present = target.tagTypes.get(name);
-    if (present === undefined)
-      return [step(subject, `create tag type "${name}"`, 'POST', '/tag-types', wanted)];
-    if (name === 'simple' || isDeepStrictEqual(present, wanted)) return [];
-    return [step(subject, `change tag type "${name}"`, 'PUT', `/tag-types/${segment(name)}`, wanted)];
-  });
-}
-
-function defaultStrategySteps({ id, defaultStrategies }: Project, present: Project | undefined): Step[] {
-  return [...defaultStrategies].flatMap(([environment, wanted]): Step[] => {
-    if (isDeepStrictEqual(present?.defaultStrategies.get(environment), wanted)) return [];
-    return [
-      {
-        ...step(
-          `default strategy of ${id} in ${environment}`,
-          `set the default strategy of project "${id}" in ${environment}`,
-          'POST',
-          `/projects/${segment(id)}/environments/${segment(environment)}/default-strategy`,
-        ),
-        needs: `project ${id}`,
-        body: (ids) => strategyBody(wanted, 0, ids),
-      },
-    ];
-  });
-}
-
-function createSegment(subject: string, wanted: Segment): Step {
+function currentOf(target: Configuration): Current<Migrated> {
+  const items = [...itemsOf(target, target), ...ruleItems(target)];
+  const bySubject = new Map(items.map((item) => [subjectOf(item), item]));
   return {
-    ...step(subject, `create segment "${wanted.name}"`, 'POST', '/segments', wanted),
-    learn: (response, ids) => ids.segments.set(wanted.name, idOf(response)),
+    item(wanted) {
+      const { initially } = wanted;
+      return bySubject.get(subjectOf(wanted)) ?? (initially === undefined ? undefined : { value: initially });
+    },
+    flag(name) {
+      const flag = target.flags.get(name);
+      if (flag === undefined) return undefined;
+      return { flag, archived: flag.archived, environment: (at) => switched(flag.environments.get(at)) };
+    },
   };
 }
 
-const ROOT_ROLES = new Set(['Admin', 'Editor', 'Viewer']);
+/** A running server tells of every switch. */
+const switched = (one: FlagEnvironment | undefined) =>
+  one === undefined ? undefined : { ...one, enabled: one.enabled === true };
 
-function userSteps(source: Configuration, target: Configuration, remarks: string[]): Step[] {
-  return [...source.users].flatMap(([login, { email, username, name, rootRole }]): Step[] => {
-    if (target.users.has(login)) return [];
-    const moves = ROOT_ROLES.has(rootRole) || source.access.customRoles.has(rootRole);
-    const role = moves ? rootRole : 'Viewer';
-    if (role !== rootRole)
-      remarks.push(`The root role "${rootRole}" of ${login} is one of its own; the user becomes a Viewer.`);
-    const given = Object.entries({ email, username, name }).filter(([, value]) => value !== null);
-    const body = (ids: TargetIds): unknown => ({
-      ...Object.fromEntries(given),
-      rootRole: ids.roles.get(role),
-    });
-    return [
-      {
-        ...step(`user ${login}`, `create user "${login}" as ${role}`, 'POST', '/user-admin'),
-        body,
-        learn: (response, ids) => ids.users.set(login, idOf(response)),
-      },
-    ];
-  });
-}
-
-/** Steps that follow those of all flags: flags that the source has already need not keep its rules, and have their links. */
-function ruleSteps({ id, rules }: Project, present: Project | undefined): Step[] {
-  const before = present?.rules ?? rulesOf({ featureNaming: null, featureLimit: null, linkTemplates: null });
-  if (rules === null || isDeepStrictEqual(before, rules)) return [];
-  const subject = `project ${id}: rules for new flags`;
-  const path = `/projects/${segment(id)}/settings`;
+/** Everything beside flags, in an order in which it can be made. */
+function itemsOf(of: Configuration, target: Configuration): readonly MigratedItem[] {
+  const projects = [...of.projects.values()];
   return [
-    {
-      ...step(subject, `set the rules for new flags of project "${id}"`, 'PUT', path, rules),
-      needs: `project ${id}`,
-    },
+    ...[...of.environments.values()].flatMap(environmentItems),
+    // SDKs evaluate those that are predefined on either side by themselves, whatever a server says of them.
+    ...[...of.strategyTypes.values()]
+      .filter(({ name, editable }) => editable && target.strategyTypes.get(name)?.editable !== false)
+      .flatMap(strategyTypeItems),
+    ...[...of.contextFields.values()].map((field) => ({
+      ...namedItem('context field', '/context', field),
+      compared: { ...field, sortOrder: 0 },
+    })),
+    ...projects.flatMap((project) => projectItems(project, of, target)),
+    ...[...of.segments.values()].map(segmentItem),
+    ...[...of.tagTypes.values()].map((one) => ({
+      ...namedItem('tag type', '/tag-types', one),
+      isFixed: one.name === 'simple',
+    })),
+    ...roleItems(of.access),
+    ...[...of.users].map(userItem),
+    ...groupItems(of.access),
+    ...projects.flatMap(memberItems),
+    ...projects.flatMap(defaultStrategyItems),
   ];
 }
 
-function projectSteps(project: Project, source: Configuration, target: Configuration): Step[] {
-  const { id, name, description, settings, environments } = project;
-  const subject = `project ${id}`;
-  const path = `/projects/${segment(id)}`;
-  const present = target.projects.get(id);
-  if (present === undefined) {
-    const body = { id, name, description, ...settings, environments };
-    return [step(subject, `create project "${id}"`, 'POST', '/projects', body)];
-  }
-  const changed = present.name !== name || present.description !== description;
-  // An export has no names of projects, only their ids.
-  const known = source.userIds.size > 0 || name !== id;
+function environmentItems({ name, type, enabled }: Environment): readonly MigratedItem[] {
+  const turn = enabled ? 'on' : 'off';
+  const create = request(
+    `switch environment "${name}" ${turn}`,
+    'POST',
+    `/environments/${segment(name)}/${turn}`,
+  );
   return [
-    ...(changed && known
-      ? [step(subject, `change project "${id}"`, 'PUT', path, { name, description })]
-      : []),
-    ...(settings === null || isDeepStrictEqual(present.settings, settings)
+    { ...namedItem('environment', '/environments', { name, type }), isFixed: true },
+    { kind: 'switch', name, value: enabled, initially: true, needs: `environment ${name}`, create },
+  ];
+}
+
+function strategyTypeItems({ name, title, description, parameters, deprecated }: StrategyType) {
+  const value = { name, title, description, parameters };
+  const item = namedItem('strategy type', '/strategies', value);
+  const create = request(
+    `deprecate strategy type "${name}"`,
+    'POST',
+    `/strategies/${segment(name)}/deprecate`,
+  );
+  const mark = { kind: 'deprecation', name, value: true, needs: subjectOf(item), create };
+  return [{ ...item, compared: [description, parameters] }, ...(deprecated ? [mark] : [])];
+}
+
+/** A new project is created with its settings and environments. */
+function projectItems(
+  { id, name, description, settings, environments }: Project,
+  of: Configuration,
+  target: Configuration,
+): readonly MigratedItem[] {
+  const path = `/projects/${segment(id)}`;
+  const part = { needs: `project ${id}` };
+  const isThere = target.projects.has(id);
+  const body = { id, name, description, ...settings, environments };
+  return [
+    {
+      kind: 'project',
+      name: id,
+      value: { name, description },
+      // An export has no names of projects, only their ids.
+      isFixed: of.userIds.size === 0 && name === id,
+      create: request(`create project "${id}"`, 'POST', '/projects', body),
+      change: request(`change project "${id}"`, 'PUT', path, { name, description }),
+    },
+    ...(settings === null
       ? []
       : [
           {
-            ...step(
-              `${subject}: settings`,
-              `change the settings of project "${id}"`,
-              'PUT',
-              `${path}/settings`,
-              settings,
-            ),
-            needs: subject,
+            ...part,
+            ...{ kind: 'project', name: `${id}: settings`, value: settings },
+            ...(isThere ? {} : { initially: settings }),
+            create: request(`change the settings of project "${id}"`, 'PUT', `${path}/settings`, settings),
           },
         ]),
-    ...environments
-      .filter((one) => !present.environments.includes(one))
-      .map((one) =>
-        step(subject, `add environment "${one}" to project "${id}"`, 'POST', `${path}/environments`, {
-          environment: one,
-        }),
-      ),
+    ...environments.map((environment) => ({
+      ...part,
+      ...{ kind: 'project', name: `${id}: environment ${environment}`, value: true },
+      ...(isThere ? {} : { initially: true }),
+      create: request(`add environment "${environment}" to project "${id}"`, 'POST', `${path}/environments`, {
+        environment,
+      }),
+    })),
   ];
 }
 
-/** After users, roles and groups are there. */
-function memberSteps(
-  { id, memberships, groups }: Project,
-  source: Configuration,
-  target: Configuration,
-  remarks: string[],
-): Step[] {
-  const present = target.projects.get(id);
-  const has = new Set(present?.memberships.map(({ user, role }) => `${user}\n${role}`));
-  const members = memberships.flatMap(({ user, role }): Step[] => {
-    if (has.has(`${user}\n${role}`)) return [];
-    if (!target.roles.has(role) && !source.access.customRoles.has(role)) {
-      remarks.push(
-        `${user} has the role "${role}" in project "${id}", which is not there; give another one.`,
-      );
-      return [];
-    }
-    return [
-      {
-        subject: `member ${user} of ${id}`,
-        needs: `project ${id}`,
-        does: `make ${user} ${role} of project "${id}"`,
-        method: 'POST',
-        path: (ids) =>
-          `/projects/${segment(id)}/users/${ids.users.get(user) ?? 0}/roles/${ids.roles.get(role) ?? 0}`,
-      },
-    ];
-  });
-  return [...members, ...groupMembershipSteps(id, groups, present?.groups ?? [])];
+function segmentItem(wanted: Segment): MigratedItem {
+  const { name, project } = wanted;
+  const item = namedItem('segment', '/segments', wanted, 'segments');
+  return {
+    ...item,
+    ...(project === null ? {} : { needs: `project ${project}` }),
+    change: { ...item.change, at: (ids) => ({ path: `/segments/${ids.segments.get(name)}`, body: wanted }) },
+  };
 }
+
+/** A user who is there stays as he is. */
+function userItem([login, { email, username, name, rootRole }]: readonly [string, User]): MigratedItem {
+  const given = Object.entries({ email, username, name }).filter(([, value]) => value !== null);
+  const create = {
+    ...request(`create user "${login}" as ${rootRole}`, 'POST', ''),
+    at: (ids: TargetIds) => ({
+      path: '/user-admin',
+      body: { ...Object.fromEntries(given), rootRole: ids.roles.get(rootRole) },
+    }),
+    learns: { of: 'users', name: login } as const,
+  };
+  return { kind: 'user', name: login, value: null, isFixed: true, create };
+}
+
+/** After users, roles and groups are there. */
+const memberItems = ({ id, memberships, groups }: Project): readonly MigratedItem[] => [
+  ...memberships.map(({ user, role }) => ({
+    ...{ kind: 'member', name: `${user} of ${id} as ${role}`, value: true, needs: `project ${id}` },
+    create: {
+      ...request(`make ${user} ${role} of project "${id}"`, 'POST', ''),
+      at: ({ users, roles }: TargetIds) => ({
+        path: `/projects/${segment(id)}/users/${users.get(user) ?? 0}/roles/${roles.get(role) ?? 0}`,
+      }),
+    },
+  })),
+  ...groups.map((one) => groupMembershipItem(id, one)),
+];
+
+const defaultStrategyItems = ({ id, defaultStrategies }: Project): readonly MigratedItem[] =>
+  [...defaultStrategies].map(([environment, wanted]) => ({
+    ...{
+      kind: 'default strategy',
+      name: `of ${id} in ${environment}`,
+      value: wanted,
+      needs: `project ${id}`,
+    },
+    create: {
+      ...request(`set the default strategy of project "${id}" in ${environment}`, 'POST', ''),
+      at: (ids) => ({
+        path: `/projects/${segment(id)}/environments/${segment(environment)}/default-strategy`,
+        body: strategyBody(wanted, 0, ids),
+      }),
+    },
+  }));
+
+const NO_RULES = rulesOf({ featureNaming: null, featureLimit: null, linkTemplates: null });
+
+/** Rules that follow the flags, because those that the source has already need not keep its rules, and have their links. */
+const ruleItems = ({ projects }: Configuration): readonly MigratedItem[] =>
+  [...projects.values()].flatMap(({ id, rules }) => {
+    if (rules === null) return [];
+    const does = `set the rules for new flags of project "${id}"`;
+    const create = request(does, 'PUT', `/projects/${segment(id)}/settings`, rules);
+    const part = { needs: `project ${id}`, initially: NO_RULES };
+    return [{ kind: 'rules', name: `of ${id}`, value: rules, ...part, create }];
+  });
 
 // Rewrites what Unleash takes and Flagstaff refuses into a form that Flagstaff takes and that SDKs evaluate alike. Each change is told as a sentence. The
 // same source is always adapted in the same way, so a second run finds what the first one made.
 
 type Constraint = Strategy['constraints'][number];
 type Tell = (sentence: string) => void;
+
+const ROOT_ROLES = new Set(['Admin', 'Editor', 'Viewer']);
 
 function adapted(source: Configuration, target: Configuration): Configuration {
   const told = new Set<string>();
@@ -288,16 +244,39 @@ function adapted(source: Configuration, target: Configuration): Configuration {
     return [];
   });
   const flags = [...source.flags].flatMap(([name, flag]) => {
-    if (isProject(flag.project))
+    const there = target.flags.get(name)?.project ?? flag.project;
+    if (isProject(flag.project) && there === flag.project)
       return [[name, adaptedFlag(withKnownType(flag, target.lifetimes, tell), tell)] as const];
-    tell(`Flag "${name}" is in project "${flag.project}", which is not there; it does not move.`);
+    tell(
+      there === flag.project
+        ? `Flag "${name}" is in project "${flag.project}", which is not there; it does not move.`
+        : `Flag "${name}" is in project "${there}" there, and in "${flag.project}" here; it stays as it is.`,
+    );
     return [];
+  });
+  const isCustom = (role: string): boolean => source.access.customRoles.has(role);
+  const users = [...source.users].map(([login, user]) => {
+    const { rootRole } = user;
+    if (target.users.has(login) || ROOT_ROLES.has(rootRole) || isCustom(rootRole))
+      return [login, user] as const;
+    tell(`The root role "${rootRole}" of ${login} is one of its own; the user becomes a Viewer.`);
+    return [login, { ...user, rootRole: 'Viewer' }] as const;
+  });
+  const projects = [...source.projects].map(([id, project]) => {
+    const memberships = project.memberships.filter(({ user, role }) => {
+      if (target.roles.has(role) || isCustom(role)) return true;
+      tell(`${user} has the role "${role}" in project "${id}", which is not there; give another one.`);
+      return false;
+    });
+    return [id, { ...project, memberships }] as const;
   });
   tellLifetimes(source, target, tell);
   return {
     ...source,
     segments: new Map(segments),
     flags: new Map(flags),
+    users: new Map(users),
+    projects: new Map(projects),
     remarks: [...source.remarks, ...told],
   };
 }

@@ -1,7 +1,8 @@
-/** One request to the target of a migration, and what it needs to know by then. */
+/** Requests to the target of a migration, and what they need to know by then. */
 import * as v from 'valibot';
+import type { Item } from '../../domain/desired/difference.ts';
 
-/** Ids on the target, by name; those of what a step creates are added when it is taken. */
+/** Ids on the target, by name; those of what is created are added then. */
 export interface TargetIds {
   readonly segments: Map<string, number>;
   readonly users: Map<string, number>;
@@ -9,24 +10,56 @@ export interface TargetIds {
   readonly groups: Map<string, number>;
 }
 
-export interface Step {
-  /**
-   * The thing that it makes or changes, such as `flag checkout in production`: after a refusal the later steps of the same subject
-   * are left out.
-   */
-  readonly subject: string;
-  /** Another subject without which it cannot be taken, such as `flag checkout`. */
-  readonly needs?: string;
-  /** A sentence: what the target is like if the step is not taken. */
-  readonly otherwise?: string;
+/** A request to the target, and the sentence that tells of it. */
+export interface Request {
   /** A sentence without its end: `create segment "beta-testers"`. */
   readonly does: string;
   readonly method: 'DELETE' | 'POST' | 'PUT';
-  /** Below `/api/admin`. */
-  readonly path: (ids: TargetIds) => string;
-  readonly body?: (ids: TargetIds) => unknown;
-  /** Notes the id of what was created. */
-  readonly learn?: (response: unknown, ids: TargetIds) => void;
+  /** The path is below `/api/admin`. */
+  at(ids: TargetIds): { readonly path: string; readonly body?: unknown };
+  /** Under this name, the id of what was created becomes known. */
+  readonly learns?: { readonly of: keyof TargetIds; readonly name: string };
+}
+
+export interface Call extends Request {
+  /** After a refusal the later calls are left out that need the same subject, or are about it. */
+  readonly subject: string;
+  readonly needs: string;
+  /** A sentence: what the target is like if the call is not made. */
+  readonly otherwise?: string;
+}
+
+export const request = (does: string, method: Request['method'], path: string, body?: unknown): Request => ({
+  does,
+  method,
+  at: () => ({ path, body }),
+});
+
+/** Something beside flags, with the requests that bring it. */
+export interface MigratedItem extends Item {
+  readonly create: Request;
+  /** Absent where it is the same. */
+  readonly change?: Request;
+  /** The value where nobody has set it; absent where it then is not there. */
+  readonly initially?: unknown;
+}
+
+/** An item that is created by a POST to `path`, and changed by a PUT below it. `learns`: it gets an id that others need. */
+export function namedItem<Value extends { readonly name: string }>(
+  noun: string,
+  path: string,
+  value: Value,
+  learns?: keyof TargetIds,
+) {
+  const { name } = value;
+  const create = request(`create ${noun} "${name}"`, 'POST', path, value);
+  return {
+    kind: noun,
+    name,
+    value,
+    create: learns === undefined ? create : { ...create, learns: { of: learns, name } },
+    change: request(`change ${noun} "${name}"`, 'PUT', `${path}/${segment(name)}`, value),
+  };
 }
 
 /** The target has no segment of that name, and what moves has none with rules. */
@@ -38,28 +71,17 @@ export class MissingSegmentError extends Error {
   }
 }
 
-/** The id of the thing that a step created. */
+/** The id of the thing that was created; that of a role stands deeper. */
 export function idOf(response: unknown): number {
-  if (typeof response === 'object' && response !== null && 'id' in response) return Number(response.id);
+  if (typeof response === 'object' && response !== null) {
+    if ('id' in response) return Number(response.id);
+    if ('roles' in response) return idOf(response.roles);
+  }
   throw new Error('The response to creating something has no id.');
 }
 
 /** A name as a segment of a path. */
 export const segment = encodeURIComponent;
-
-export const step = (
-  subject: string,
-  does: string,
-  method: Step['method'],
-  path: string,
-  body?: unknown,
-): Step => ({
-  subject,
-  does,
-  method,
-  path: () => path,
-  ...(body === undefined ? {} : { body: () => body }),
-});
 
 // Holds what a server or a file says against the shape that is expected of it.
 

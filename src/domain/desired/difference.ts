@@ -1,7 +1,7 @@
 /**
  * The difference between what is there and what is desired, as steps to be taken one after the other. Rollbacks, copies
  * between environments and imports of flags take them as the events of one change (domain/decide/desired-events.ts), and a
- * migration takes them as calls of another server (addons/migration/calls.ts). For all of them the same holds:
+ * migration takes them as calls of another server (addons/migration/plan.ts). For all of them the same holds:
  *
  * - What a flag is in an environment changes in one step, so nothing is switched off on the way that is on before and after.
  * - A step comes after those that it builds on, and names them: a step that is refused keeps back those and no others.
@@ -96,11 +96,11 @@ export interface Desired<P extends Parts> {
 
 export type PartOfEnvironment = 'strategies' | 'variants' | 'switch';
 
-type ItemStep<P extends Parts> =
+type ItemChange<P extends Parts> =
   | { readonly type: 'create'; readonly item: P['item'] }
   | { readonly type: 'change'; readonly item: P['item'] };
 
-type FlagStep<P extends Parts> = Pick<DesiredFlag<P>, 'name' | 'project'> &
+type FlagChange<P extends Parts> = Pick<DesiredFlag<P>, 'name' | 'project'> &
   (
     | { readonly type: 'create-flag'; readonly metadata: DesiredMetadata<P> }
     | { readonly type: 'revive-flag' }
@@ -120,12 +120,15 @@ type FlagStep<P extends Parts> = Pick<DesiredFlag<P>, 'name' | 'project'> &
     | { readonly type: 'archive-flag' }
   );
 
-export type Step<P extends Parts> = (ItemStep<P> | FlagStep<P>) & {
+interface Position {
   /** The thing that the step makes or changes, such as `flag checkout in production`. */
   readonly subject: string;
   /** The subject that it builds on; its own where there is none. */
   readonly needs: string;
-};
+}
+
+export type FlagStep<P extends Parts> = FlagChange<P> & Position;
+export type Step<P extends Parts> = (ItemChange<P> & Position) | FlagStep<P>;
 
 export function difference<P extends Parts>(current: Current<P>, desired: Desired<P>): Step<P>[] {
   const { items = [], flags, itemsAfterFlags = [] } = desired;

@@ -415,6 +415,29 @@ describe('flagstaff import-unleash', () => {
     assert.equal((await server.call('GET', '/projects/default/features/good')).status, 200);
   });
 
+  it('leaves out all that builds on a project that is refused, and nothing else', async () => {
+    const file = join(temporaryFolder(), 'refused-project.json');
+    const flags = [{ name: 'within', project: 'b/d' }, { name: 'beside' }];
+    const featureStrategies = flags.map(({ name }) => ({
+      ...{ featureName: name, environment: 'development', strategyName: 'default' },
+    }));
+    const featureEnvironments = flags.map(({ name }) => ({ featureName: name, environment: 'development' }));
+    writeFileSync(file, JSON.stringify({ features: flags, featureStrategies, featureEnvironments }));
+    const { code, out } = await run(file);
+    assert.equal(code, 65);
+    assert.deepEqual(
+      [...out.matchAll(/^- (refused: create project "b\/d"|.*: It builds on this: .*)/gm)].map(
+        ([line]) => line,
+      ),
+      [
+        '- refused: create project "b/d"',
+        '- left out: create flag "within" in project "b/d": It builds on this: create project "b/d".',
+        '- left out: set the strategies of flag "within" in development: It builds on this: create project "b/d". Flag "within" stays off in development, with 0 strategies.',
+      ],
+    );
+    assert.equal((await server.call('GET', '/projects/default/features/beside')).status, 200);
+  });
+
   describe('with an export that tells switches', () => {
     /** Its flags, each with strategies by environment; all are on, in `environments`. */
     const exported = (
