@@ -12,6 +12,7 @@ import {
   subjectOf,
 } from '../../../src/domain/desired/difference.ts';
 import type { Dependency, Tag } from '../../../src/domain/flags/flag.ts';
+import { jsonEqual } from '../../../src/domain/json/json.ts';
 
 interface Model extends Parts {
   readonly metadata: { readonly description: string; readonly stale: boolean };
@@ -406,8 +407,8 @@ function assertAsDesired(flag: ModelFlag | undefined, wanted: Desired<Model>['fl
   assert.deepEqual({ ...flag, ...defined(wanted.metadata ?? {}) }, flag);
   for (const { name, enabled, strategies: rules, variants: split } of wanted.environments ?? []) {
     const now: ModelEnvironment = flag.environments[name] ?? UNTOUCHED;
-    assert.deepEqual(now.strategies, rules);
-    if (split !== null) assert.deepEqual(now.variants, split);
+    assert(jsonEqual(now.strategies, rules));
+    if (split !== null) assert(jsonEqual(now.variants, split));
     if (enabled !== null) assert.equal(now.enabled, enabled && rules.length > 0);
   }
   const values = flag.tags.map(({ value }) => value);
