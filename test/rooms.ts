@@ -97,7 +97,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/snapshots': {
     purpose: 'snapshots of the state, and the files of usage, each of which is replaced as a whole',
-    imports: ['domain/state', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
+    imports: ['domain/json', 'domain/state', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
   },
   'persistence/event-log': {
     purpose: 'search in the journal: index files, filters, text search, retention',

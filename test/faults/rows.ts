@@ -501,7 +501,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ...snapshot(
         'a snapshot whose checksums are right and whose records cannot be decoded is not a good one',
         'a block with an outline whose checksums are right and whose parts do not fit',
-        'a snapshot gets its name only when every record in it has been decoded',
+        'a snapshot gets its name only when every record and outline in it decodes to what was written',
       ),
       ...recovery('a snapshot that verifies and cannot be loaded leads to the older one'),
       ...named('actors/store.test.ts')(

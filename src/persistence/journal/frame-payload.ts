@@ -10,10 +10,17 @@ import type { RecordedEvent } from '../../domain/state/events.ts';
 import { isLineageName } from '../../domain/state/lineage.ts';
 import { upgradeEvents } from '../../domain/state/upgrade.ts';
 import { FIRST, FIX_COUNT_MAX, numberAt } from '../codec/first-bytes.ts';
-import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
+import {
+  countMapEntries,
+  EncodingError,
+  guard,
+  PackWriter,
+  pack,
+  unpack,
+  VALUES_MAX,
+} from '../codec/message-pack.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
 import type { PayloadStamp } from './frame-format.ts';
-import { PayloadWriter } from './payload-writer.ts';
 
 /** The key `id`, which every payload has from its second byte on. */
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
@@ -31,7 +38,7 @@ export function encodePayload(frame: Frame): Buffer {
  * Both return the payload as far as it is complete, overwritten by the next call.
  */
 export class FrameEncoder {
-  readonly #writer = new PayloadWriter();
+  readonly #writer = new PackWriter();
   #fields = 0;
 
   /**
@@ -75,7 +82,7 @@ export class FrameEncoder {
 }
 
 /** Each part has passed the guard. Only a very large payload could hold too many values in all parts together. */
-function checked(writer: PayloadWriter): Buffer {
+function checked(writer: PackWriter): Buffer {
   const payload = writer.end();
   if (payload.length > FRAME_BYTES_MAX) throw new EncodingError(overLimit(FRAME_BYTES_MAX));
   if (payload.length > VALUES_MAX) {
@@ -104,7 +111,7 @@ const EVENT_KEYS = keysOf(
 /** The depth of a field of an event: in a map in a list in a map. */
 const EVENT_DEPTH = 3;
 
-function writeEvent(writer: PayloadWriter, event: RecordedEvent): void {
+function writeEvent(writer: PackWriter, event: RecordedEvent): void {
   const { type, project, featureName, environment, data, preData, tags, hidden } = event;
   writer.map(6 + (tags === undefined ? 0 : 1) + (hidden === undefined ? 0 : 1));
   writer.fixed(EVENT_KEYS.type);
@@ -121,7 +128,7 @@ function writeEvent(writer: PayloadWriter, event: RecordedEvent): void {
   if (hidden !== undefined) writeValue(writer, EVENT_KEYS.hidden, hidden, EVENT_DEPTH);
 }
 
-function writeValue(writer: PayloadWriter, key: Uint8Array, value: unknown, depth: number): void {
+function writeValue(writer: PackWriter, key: Uint8Array, value: unknown, depth: number): void {
   writer.fixed(key);
   writer.value(value, depth);
 }

@@ -1,23 +1,24 @@
 /**
  * Writes a snapshot. At any moment the folder has the old one or the new one, and never half of one.
  *
- * Order, and why: a temporary file is written and synced, so that the name never points at less than all of it; it is read
- * back and decoded, so that a start may take the file's word for what it does not decode; the event it ends with is awaited
- * on disk, so that no snapshot is ever ahead of the journal; then rename and sync of the folder; then the checksums are
- * verified under the new name; only then are old snapshots removed.
+ * Order, and why: each block is decoded from its bytes and compared with its records before it is written, so that a start may
+ * take the word of a file whose checksums hold; a temporary file is written and synced, so that the name never points at less
+ * than all of it; the event it ends with is awaited on disk, so that no snapshot is ever ahead of the journal; then rename and sync
+ * of the folder; then the checksums are verified under the new name; only then are old snapshots removed.
  *
  * What has not changed since the last snapshot is copied from it (known-blocks.ts): only the rest costs more than reading and writing.
  * Records are encoded and decoded in slices of a few milliseconds, from immutable state, and requests are served in between.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
+import { jsonEqual } from '../../domain/json/json.ts';
 import { FIRST } from '../codec/first-bytes.ts';
-import { guard, pack, VALUES_MAX } from '../codec/message-pack.ts';
+import { EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 import { BlockReader, type KnownBlocks } from './known-blocks.ts';
-import { type BlockPlace, LENGTH_BYTES, type PackedRecords, RECORD_DEPTH } from './packed-records.ts';
+import { type BlockPlace, LENGTH_BYTES, OutlinedBlock, RECORD_DEPTH } from './packed-records.ts';
 import { listSnapshots, type SnapshotFile, snapshotPath } from './snapshot-files.ts';
 import {
   BLOCK_BYTES_MAX,
@@ -29,12 +30,7 @@ import {
   type SnapshotStamp,
   sealBlock,
 } from './snapshot-format.ts';
-import {
-  checkSnapshotFile,
-  type ReadSnapshotOptions,
-  type SnapshotReading,
-  verifySnapshotFile,
-} from './snapshot-reader.ts';
+import { checkSnapshotFile } from './snapshot-reader.ts';
 
 /** A slice of work between two turns of the event loop: a request waits this much longer at most. */
 export const SLICE_MS = 5;
@@ -101,18 +97,15 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   const path = snapshotPath(folder, id);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
-  const damaged = `${path}${DAMAGED_SUFFIX}`;
-  const writer = await writeDecodable({ path: temporary, finalPath: path, damaged }, options).catch(
-    async (error: unknown) => {
-      // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
-      await fs.remove(temporary).catch(() => undefined);
-      throw error;
-    },
-  );
+  const writer = await writeFile(temporary, options).catch(async (error: unknown) => {
+    // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
+    await fs.remove(temporary).catch(() => undefined);
+    throw error;
+  });
   await options.durable();
   await fs.rename(temporary, path);
   await fs.syncFolder(folder);
-  await verifyOrSetAside({ path, damaged }, options, writer, checkSnapshotFile);
+  await verifyOrSetAside(path, options, writer);
   options.known?.replace(writer.batches);
   await removeOldSnapshots(options);
   assert(writer.bytes > SNAPSHOT_HEADER_BYTES, 'a snapshot is more than its header');
@@ -120,77 +113,44 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   return { path, bytes, records, recordsTakenOver };
 }
 
-interface Paths {
-  readonly path: string;
-  /** Its name once it is known to be bad. */
-  readonly damaged: string;
-}
-
-/** Writes the file, and reads all of it back. */
-async function writeDecodable(
-  paths: Paths & { readonly finalPath: string },
-  options: WriteSnapshotOptions,
-): Promise<SnapshotWriter> {
-  const file = await options.fs.open(paths.path, 'create');
-  const writer = new SnapshotWriter(file, { ...options, path: paths.finalPath });
+async function writeFile(temporary: string, options: WriteSnapshotOptions): Promise<SnapshotWriter> {
+  const file = await options.fs.open(temporary, 'create');
+  const writer = new SnapshotWriter(file, options);
   try {
     await writer.writeAll();
     await file.sync();
+    return writer;
   } finally {
     await writer.close();
     await file.close();
   }
-  const onOutlined = outlineCheck(options, writer);
-  await verifyOrSetAside(paths, options, writer, (read) => verifySnapshotFile({ ...read, onOutlined }));
-  return writer;
 }
 
 /** A snapshot that cannot be loaded must not replace one that can. */
 async function verifyOrSetAside(
-  { path, damaged }: Paths,
+  path: string,
   options: WriteSnapshotOptions,
-  written: SnapshotWriter,
-  verify: (file: Pick<ReadSnapshotOptions, 'fs' | 'path' | 'afterBlock'>) => Promise<SnapshotReading>,
+  { records, bytes }: SnapshotWriter,
 ): Promise<void> {
   const { fs } = options;
   const slices = new Slices(options);
-  const reading = await verify({ fs, path, afterBlock: () => slices.endIfDue() });
-  if (reading.problem === null) {
-    const { header, records, bytes } = reading;
-    const { id, at, chain } = header;
-    assert.deepEqual({ id, at, chain }, stampOf(options), 'the header of a snapshot says what was taken');
-    assert.deepEqual(
-      { records, bytes },
-      { records: written.records, bytes: written.bytes },
-      'all of it is there',
+  const reading = await checkSnapshotFile({ fs, path, afterBlock: () => slices.endIfDue() });
+  if (reading.problem !== null) {
+    await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
+    throw new Error(
+      `The snapshot ${path} could not be read back: ${reading.problem} at offset ${reading.offset}`,
     );
-    return;
   }
-  await fs.rename(path, damaged);
-  throw new Error(
-    `The snapshot ${path} could not be read back: ${reading.problem} at offset ${reading.offset}`,
-  );
+  const { id, at, chain } = reading.header;
+  assert.deepEqual({ id, at, chain }, stampOf(options), 'the header of a snapshot says what was taken');
+  assert(reading.records === records && reading.bytes === bytes, 'a snapshot holds all that was written');
 }
 
-/** Compares outlines with those of the decoded records, but for blocks that were decoded before they were taken over. */
-function outlineCheck(
-  { sections, audited }: WriteSnapshotOptions,
-  { takenOver }: SnapshotWriter,
-): ReadSnapshotOptions['onOutlined'] {
-  const known = new Map(sections.map((section) => [section.name, section]));
-  return (name, block) => {
-    if (takenOver.has(block.place.offset) && audited !== true) return 'taken';
-    const packed = block.records;
-    const records = Array.from({ length: packed.count }, (_, at) => packed.unpack(at));
-    const outline = known.get(name)?.outlineOf?.(records);
-    assert.deepEqual(block.outline(), outline, 'an outline is that of its records');
-    return 'taken';
-  };
-}
-
-function assertSame(packed: PackedRecords, records: readonly unknown[]): void {
+function assertDecodes(block: OutlinedBlock, records: readonly unknown[], outline: unknown): void {
+  assert(jsonEqual(block.outline(), outline), 'an outline is that of its records');
+  assert(block.records.count === records.length, 'a block has its records');
   for (const [at, record] of records.entries())
-    assert.deepEqual(packed.unpack(at), record, 'a record that is taken over has not changed');
+    assert(jsonEqual(block.records.unpack(at), record), 'a record decodes to what was written');
 }
 
 const stampOf = ({ id, at, chain }: SnapshotStamp): SnapshotStamp => ({ id, at, chain });
@@ -227,39 +187,29 @@ class Slices {
   }
 }
 
-interface WriterOptions extends WriteSnapshotOptions {
-  /** The final path of the file. */
-  readonly path: string;
-}
-
 class SnapshotWriter {
   readonly #file: OpenFile;
-  readonly #options: WriterOptions;
+  readonly #options: WriteSnapshotOptions;
   readonly #reader: BlockReader;
   /** By the keys of the batches. */
   readonly batches = new Map<object, readonly BlockPlace[]>();
-  /** Offsets of the blocks that were taken over. */
-  readonly takenOver = new Set<number>();
   /** The places of the batch that is being written; null for one that has records without an outline. */
   #places: BlockPlace[] | null = null;
   readonly #slices: Slices;
   /** A block under construction: room for its header and the array head, then records. */
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
   #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
-  #blockRecords = 0;
-  /** The values that the reader's guard will count in it: the array and all in it. */
-  #blockValues = 1;
-  /** The outline function of the section that is being written; null where its records are not outlined. */
-  #outlineOf: NonNullable<SnapshotSection['outlineOf']> | null = null;
-  /** Outlines in the block, and where each ends, counted from the first; empty where records are not outlined. */
-  #outlined: unknown[] = [];
+  /** The records in it, and where each ends, counted from the first. */
+  #blockRecords: unknown[] = [];
   #ends: number[] = [];
+  /** The section that is being written. */
+  #section: Pick<SnapshotSection, 'name' | 'outlineOf'> = { name: '' };
   #checksum = 0;
   bytes = 0;
   records = 0;
   recordsTakenOver = 0;
 
-  constructor(file: OpenFile, options: WriterOptions) {
+  constructor(file: OpenFile, options: WriteSnapshotOptions) {
     this.#file = file;
     this.#options = options;
     this.#reader = new BlockReader(options.fs);
@@ -273,7 +223,7 @@ class SnapshotWriter {
       await this.#writeSection(section);
       sections += 1;
     }
-    assert(this.#blockRecords === 0 && sections > 0, 'all records are written before the end');
+    assert(this.#blockRecords.length === 0 && sections > 0, 'all records are written before the end');
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32LE(this.#checksum);
     await this.#writeBlock(BLOCK_KINDS.end, checksum, sections);
@@ -283,17 +233,18 @@ class SnapshotWriter {
     await this.#reader.close();
   }
 
-  async #writeSection({ name, records, batches, outlineOf }: SnapshotSection): Promise<void> {
-    this.#outlineOf = outlineOf ?? null;
+  async #writeSection(section: SnapshotSection): Promise<void> {
+    const { name, records, batches } = section;
+    this.#section = section;
     await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
-    assert(this.#blockRecords === 0, 'a block holds the records of one section');
+    assert(this.#blockRecords.length === 0, 'a block holds the records of one section');
     const before = this.records;
-    if (batches === undefined) await this.#addRecords(name, records);
-    else for (const batch of batches) await this.#writeBatch(name, batch);
+    if (batches === undefined) await this.#addRecords(records);
+    else for (const batch of batches) await this.#writeBatch(batch);
     await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
   }
 
-  async #writeBatch(section: string, { key, records: batch }: RecordBatch): Promise<void> {
+  async #writeBatch({ key, records: batch }: RecordBatch): Promise<void> {
     const records: unknown[] = [];
     for (const record of batch) {
       // Some have to be decoded first.
@@ -301,7 +252,7 @@ class SnapshotWriter {
     }
     this.#places = [];
     const count = await this.#takeOver(key, records);
-    await this.#addRecords(section, count === 0 ? records : records.slice(count));
+    await this.#addRecords(count === 0 ? records : records.slice(count));
     if (this.#places !== null) this.batches.set(key, this.#places);
     this.#places = null;
   }
@@ -317,8 +268,7 @@ class SnapshotWriter {
       const isLast = taken + place.count >= records.length;
       if (found === null || !(isLast || place.bytes >= BLOCK_BYTES_TARGET)) break;
       if (known?.isOf(found.block.outline(), those) !== true) break;
-      if (audited === true) assertSame(found.block.records, those);
-      this.takenOver.add(this.bytes);
+      if (audited === true) assertDecodes(found.block, those, this.#section.outlineOf?.(those));
       this.#placed(place);
       await this.#write(found.bytes);
       taken += place.count;
@@ -329,11 +279,11 @@ class SnapshotWriter {
     return taken;
   }
 
-  async #addRecords(name: string, records: Iterable<unknown>): Promise<void> {
+  async #addRecords(records: Iterable<unknown>): Promise<void> {
     for (const record of records) {
-      if (!this.#addRecord(name, record)) {
+      if (!this.#addRecord(record)) {
         await this.#writeRecords();
-        if (!this.#addRecord(name, record)) throw new Error(`A record of section "${name}" is too large`);
+        assert(this.#addRecord(record), 'an empty block has room for any record that may be written');
       }
       if (this.#blockBytes >= BLOCK_BYTES_TARGET) await this.#writeRecords();
       if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#slices.endIfDue();
@@ -342,33 +292,19 @@ class SnapshotWriter {
   }
 
   #placed({ bytes, checksum, count }: Pick<BlockPlace, 'bytes' | 'checksum' | 'count'>): void {
-    this.#places?.push({ path: this.#options.path, offset: this.bytes, bytes, checksum, count });
+    const path = snapshotPath(this.#options.folder, this.#options.id);
+    this.#places?.push({ path, offset: this.bytes, bytes, checksum, count });
   }
 
-  /** False where the block has no room for the record: the reader guards each block as a whole. */
-  #addRecord(section: string, record: unknown): boolean {
-    const packed = pack(record);
-    const verdict = guard(packed, RECORD_DEPTH);
-    if (verdict.problem !== null) {
-      throw new Error(`A record of section "${section}" could not be read back: ${verdict.problem}`);
-    }
-    if (!this.#hasRoom(packed.length, verdict.values)) return false;
-    this.#put(packed, verdict.values);
-    if (this.#outlineOf !== null) {
-      this.#outlined.push(record);
-      this.#ends.push(this.#blockBytes - BLOCK_HEADER_BYTES - ARRAY_HEAD_BYTES);
-    }
-    return true;
-  }
-
-  #hasRoom(bytes: number, values: number): boolean {
-    const payloadBytes = this.#blockBytes - BLOCK_HEADER_BYTES + bytes;
-    return payloadBytes <= BLOCK_BYTES_MAX && this.#blockValues + values <= VALUES_MAX;
-  }
-
-  #put(packed: Buffer, values: number): void {
-    assert(packed.length > 0 && values > 0, 'a record is a value');
+  /** False where the block has no room for the record beside others. */
+  #addRecord(record: unknown): boolean {
+    const packed = this.#packed(record);
     const needed = this.#blockBytes + packed.length;
+    const payloadBytes = needed - BLOCK_HEADER_BYTES;
+    // The reader guards each block as a whole. A value takes a byte at least, so that there cannot be too many in it.
+    if (payloadBytes > VALUES_MAX && this.#blockRecords.length > 0) return false;
+    if (payloadBytes > BLOCK_BYTES_MAX)
+      throw new Error(`A record of section "${this.#section.name}" is too large`);
     if (needed > this.#block.length) {
       const larger = Buffer.allocUnsafe(needed);
       larger.set(this.#block.subarray(0, this.#blockBytes));
@@ -376,44 +312,71 @@ class SnapshotWriter {
     }
     this.#block.set(packed, this.#blockBytes);
     this.#blockBytes = needed;
-    this.#blockValues += values;
-    this.#blockRecords += 1;
+    this.#blockRecords.push(record);
+    this.#ends.push(needed - BLOCK_HEADER_BYTES - ARRAY_HEAD_BYTES);
     this.records += 1;
+    return true;
+  }
+
+  #packed(record: unknown): Buffer {
+    try {
+      return pack(record, RECORD_DEPTH);
+    } catch (error) {
+      if (!(error instanceof EncodingError)) throw error;
+      throw this.#unreadable(error.message);
+    }
+  }
+
+  #unreadable(problem: string): Error {
+    return new Error(`A record of section "${this.#section.name}" could not be read back: ${problem}`);
   }
 
   async #writeRecords(): Promise<void> {
-    if (this.#blockRecords === 0) return;
-    assert(this.#blockValues > this.#blockRecords, 'the values of a block are its list and its records');
-    assert(this.#blockBytes - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
+    const { length: count } = this.#blockRecords;
+    if (count === 0) return;
     const outlined = this.#outlinedPayload();
+    await this.#slices.endIfDue();
     if (outlined === null) {
       this.#places = null;
       const block = this.#block.subarray(0, this.#blockBytes);
       block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
-      block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
-      sealBlock(block, BLOCK_KINDS.records, this.#blockRecords);
+      block.writeUInt32BE(count, BLOCK_HEADER_BYTES + 1);
+      this.#assertRecordsDecode(block.subarray(BLOCK_HEADER_BYTES));
+      sealBlock(block, BLOCK_KINDS.records, count);
       await this.#write(block);
-    } else await this.#writeBlock(BLOCK_KINDS.outlined, outlined, this.#blockRecords);
-    this.#outlined = [];
+    } else {
+      const place: BlockPlace = { path: '', offset: 0, bytes: 0, checksum: 0, count };
+      const block = OutlinedBlock.in(outlined.payload, place);
+      assert(block !== null, 'the ends of records fit their block');
+      assertDecodes(block, this.#blockRecords, outlined.outline);
+      await this.#writeBlock(BLOCK_KINDS.outlined, outlined.payload, count);
+    }
+    this.#blockRecords = [];
     this.#ends = [];
     this.#blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
-    this.#blockRecords = 0;
-    this.#blockValues = 1;
     this.#options.onProgress?.(this.records);
   }
 
+  /** A block of records without an outline, as the reader decodes it. */
+  #assertRecordsDecode(payload: Buffer): void {
+    const { problem } = guard(payload);
+    if (problem !== null) throw this.#unreadable(problem);
+    assert(jsonEqual(unpack(payload), this.#blockRecords), 'records decode to what was written');
+  }
+
   /** Null where the records have no outline, or where it has no room in their block: they are decoded at a start then. */
-  #outlinedPayload(): Buffer | null {
-    if (this.#outlineOf === null) return null;
-    const outline = pack(this.#outlineOf(this.#outlined));
-    if (guard(outline).problem !== null) return null;
-    const head = Buffer.alloc(LENGTH_BYTES + outline.length + LENGTH_BYTES * this.#ends.length);
-    head.writeUInt32LE(outline.length, 0);
-    head.set(outline, LENGTH_BYTES);
+  #outlinedPayload(): { readonly payload: Buffer; readonly outline: unknown } | null {
+    if (this.#section.outlineOf === undefined) return null;
+    const outline = this.#section.outlineOf(this.#blockRecords);
+    const packed = pack(outline);
+    const head = Buffer.alloc(LENGTH_BYTES + packed.length + LENGTH_BYTES * this.#ends.length);
+    head.writeUInt32LE(packed.length, 0);
+    head.set(packed, LENGTH_BYTES);
     for (const [at, end] of this.#ends.entries())
-      head.writeUInt32LE(end, LENGTH_BYTES + outline.length + LENGTH_BYTES * at);
+      head.writeUInt32LE(end, LENGTH_BYTES + packed.length + LENGTH_BYTES * at);
     const records = this.#block.subarray(BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES, this.#blockBytes);
-    return head.length + records.length <= BLOCK_BYTES_MAX ? Buffer.concat([head, records]) : null;
+    if (head.length + records.length > BLOCK_BYTES_MAX) return null;
+    return { payload: Buffer.concat([head, records]), outline };
   }
 
   async #writeBlock(kind: number, payload: Buffer, count: number): Promise<void> {

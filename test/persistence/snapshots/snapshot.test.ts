@@ -200,18 +200,6 @@ test('every flipped bit of a block with an outline shows', async () => {
   }
 });
 
-test('an outline that its records read back do not have fails the snapshot', async () => {
-  const fs = await emptyDisk();
-  let calls = 0;
-  const outlineOf = (): number => {
-    calls += 1;
-    return calls;
-  };
-  const sections = [{ name: 's', records: [1], outlineOf }];
-  await assert.rejects(write(fs, { sections }), /an outline is that of its records/);
-  assert(!(await fs.exists(PATH)), 'it never got its name');
-});
-
 test('a block too large for its outline has none, and is decoded', async () => {
   const fs = await emptyDisk();
   const text = 'x'.repeat(BLOCK_BYTES_MAX - 20);
@@ -226,14 +214,19 @@ test('a block too large for its outline has none, and is decoded', async () => {
   assert(loaded[0] === text);
 });
 
-test('a snapshot gets its name only when every record in it has been decoded', async () => {
-  const fs = await emptyDisk();
-  let readBytes = 0;
-  fs.beforeCall = ({ kind }) => {
-    if (kind === 'rename') readBytes = fs.bytesRead.get(`${PATH}.tmp`) ?? 0;
-  };
-  await write(fs);
-  assert(readBytes >= fs.bytesOf(PATH).length, 'it was read back before');
+test('a snapshot gets its name only when every record and outline in it decodes to what was written', async () => {
+  // UTF-8 has no bytes for half of a surrogate pair, so it comes back as another character.
+  const lost = '\ud800';
+  const sections = [
+    { name: 's', records: [{ title: lost }] },
+    { name: 's', records: [{ title: lost }], outlineOf: () => 'good' },
+    { name: 's', records: [{ title: 'good' }], outlineOf: () => [lost] },
+  ];
+  for (const section of sections) {
+    const fs = await emptyDisk();
+    await assert.rejects(write(fs, { sections: [section] }), /decode to|decodes to|outline is that of/);
+    assert.deepEqual(fs.namesIn(SNAPSHOTS), []);
+  }
 });
 
 test('10,000 random flips in a larger snapshot show, header bits among them', async () => {
