@@ -12,6 +12,7 @@ import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
 import { FAULT_ROWS } from './faults/rows.ts';
 import { DESCRIBED } from './support/described-routes.ts';
+import { MANUAL_TABLES, withTables } from './support/manual-tables.ts';
 import { ROOT_FOLDER } from './support/server.ts';
 
 interface Reference {
@@ -148,8 +149,8 @@ function numberedEndpoints(): string[] {
     });
 }
 
-test('the page of commands has every exit code, and no other', () => {
-  const codes = linesOf('docs/operating-commands.md').flatMap((line) => /^\| (\d+) \|/.exec(line)?.[1] ?? []);
+test('the page on operating has every exit code, and no other', () => {
+  const codes = linesOf('docs/operating.md').flatMap((line) => /^\| (\d+) \|/.exec(line)?.[1] ?? []);
   assert.deepEqual(
     codes.map(Number),
     Object.values(EXIT).toSorted((a, b) => a - b),
@@ -167,6 +168,13 @@ test('every test that the table of faults names exists', () => {
 test('the page of faults is what its table and the recorded counts make', () => {
   const page = readFileSync(join(ROOT_FOLDER, 'docs/reliability.md'), 'utf8');
   assert.equal(page, reliabilityPage(recordedCounts()), 'node --import tsx test/faults/render.ts writes it');
+});
+
+test('the tables of settings, exit codes and metrics are what the code makes', () => {
+  for (const page of new Set(MANUAL_TABLES.map((one) => one.page))) {
+    const text = linesOf(page).join('\n');
+    assert.equal(text, withTables(page, text), 'node --import tsx test/support/manual-tables.ts writes them');
+  }
 });
 
 test('the specification numbers 23 endpoints, and the server has a route for each', () => {

@@ -1,29 +1,67 @@
 /**
- * Exit codes of the server and of the operators' commands: those of sysexits.h, so that a supervisor or a script
- * can tell what is worth a restart, and a human finds the meaning in the manual.
+ * Exit codes of the server and of the operators' commands: those of sysexits.h, so that a supervisor or a script can tell what is
+ * worth a restart. docs/operating.md prints their meanings.
  */
 export const EXIT = {
   ok: 0,
-  /** EX_USAGE: the command was used wrongly. */
   usage: 64,
-  /** EX_DATAERR: the data folder cannot be read as it is; a restart will not help. */
   damagedData: 65,
-  /** EX_NOINPUT: a file or folder named on the command line does not exist. */
   noInput: 66,
-  /** EX_UNAVAILABLE: a command needs a running server and there is none, or the server's port is taken. */
   unavailable: 69,
-  /** EX_SOFTWARE: a fault of the program. */
   fault: 70,
-  /** EX_CANTCREAT: what the command should create exists already, or cannot be created. */
   cannotCreate: 73,
-  /** EX_IOERR: the journal, or what a command writes, could not be written or synced. */
   journalFailed: 74,
-  /** EX_TEMPFAIL: another process has the data folder open. */
   folderLocked: 75,
-  /** EX_NOPERM: another node of the cluster took over; started again, this one follows. */
   deposed: 77,
-  /** EX_CONFIG: an environment variable has a value that cannot be used, such as a host that this machine lacks. */
   badConfig: 78,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The meaning of each code, and what an operator does about it. Links begin at the root of the repository. */
+export const EXIT_MEANINGS: Readonly<
+  Record<keyof typeof EXIT, { readonly meaning: string; readonly advice: string }>
+> = {
+  ok: { meaning: 'done, or stopped as asked', advice: '–' },
+  usage: {
+    meaning: 'unknown argument, missing argument, or a question not answered with yes',
+    advice: 'correct the command line',
+  },
+  damagedData: {
+    meaning:
+      'the data folder, or what was to be imported, is damaged or refused; `import-unleash --prove` found a flag that differs',
+    advice:
+      'read the message, which names file, offset and last good event; then [mend the folder](docs/operating-commands.md#when-the-server-refuses-to-start)',
+  },
+  noInput: {
+    meaning: 'a file or folder on the command line does not exist',
+    advice: 'correct the command line',
+  },
+  unavailable: {
+    meaning:
+      'the port is taken; or a command needs a running server, and there is none or it gave no response',
+    advice: 'stop the other process, set another `HTTP_PORT`, or start the server',
+  },
+  fault: { meaning: 'a fault of the program', advice: 'report it with the log; a restart is safe' },
+  cannotCreate: {
+    meaning: 'what a command should create exists already, or cannot be created',
+    advice: 'name another place',
+  },
+  journalFailed: {
+    meaning:
+      'the disk could not be read or written, or the open journal was deleted; nothing acknowledged is lost',
+    advice: 'check the disk, `DATA_DIR` and its permissions before a restart',
+  },
+  folderLocked: {
+    meaning: 'another process has the data folder open',
+    advice: 'stop that process',
+  },
+  deposed: {
+    meaning: 'another node of the cluster took over',
+    advice: 'start it again, as supervisors do; it [follows](docs/cluster.md#fail-over)',
+  },
+  badConfig: {
+    meaning: 'a setting cannot be used, or this machine lacks the address in `HTTP_HOST`',
+    advice: 'read the message, which names the setting',
+  },
+};

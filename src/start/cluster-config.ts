@@ -1,6 +1,7 @@
 /** The settings of a cluster: environment variables whose names begin with REPLICATION_. Without REPLICATION_URL, none. */
 import { hostname } from 'node:os';
 import { ConfigError, countOf, type Environment, oneOf, text } from '../process/settings.ts';
+import { LOG_BYTES } from './setting-rows.ts';
 
 export interface ClusterConfig {
   /** Servers of the replicated log, `nats://host:port` or `tls://host:port`. */
@@ -27,9 +28,6 @@ export interface ClusterConfig {
   /** Bytes of archived records that the log still keeps. */
   readonly logBytes: number;
 }
-
-/** A node that was away for a day finds all in the log, unless there were more changes than this. */
-export const LOG_BYTES = 256 * 1024 * 1024;
 
 const URL_SETTING = 'REPLICATION_URL';
 const NAME_PATTERN = /^[A-Za-z0-9_-]{1,32}$/;

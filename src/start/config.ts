@@ -26,14 +26,19 @@ import {
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
 import { oidcConfig } from './oidc-config.ts';
 import { HTTP_ENGINES, type HttpEngine } from './select-transport.ts';
+import {
+  CONNECTIONS_PER_ADDRESS_MAX,
+  HISTORY_CHECK_HOURS,
+  RETENTION_DAYS_MAX,
+  SESSION_HOURS,
+  SHUTDOWN_TIMEOUT_MS,
+  STREAMS_MAX_MAX,
+} from './setting-rows.ts';
 
 const AUTH_TYPES = ['open-source', 'none'] as const;
 
 /** Nobody; server-side SDKs; OpenFeature clients besides. */
 const STREAMING_HINTS = ['off', 'sdk', 'all'] as const;
-
-/** Each takes a connection, and some 4 KiB. */
-const STREAMS_MAX_MAX = 100_000;
 
 export interface Config {
   readonly host: string;
@@ -144,16 +149,10 @@ export function readConfig(env: Environment): Config {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Thirty days, and a week: somebody who works here every week signs in once a month. The setting has the name that Unleash gives it. */
-const SESSION_HOURS_DEFAULT = 30 * 24;
-const SESSION_IDLE_HOURS_DEFAULT = 7 * 24;
-
-/** A year. */
-const SESSION_HOURS_MAX = 8_760;
-
 function sessionSettings(env: Environment): SessionConfig {
-  const hours = countOf(env, 'SESSION_TTL_HOURS', SESSION_HOURS_DEFAULT, SESSION_HOURS_MAX);
-  const idleHours = countOf(env, 'SESSION_IDLE_HOURS', SESSION_IDLE_HOURS_DEFAULT, SESSION_HOURS_MAX);
+  const { initial, initialIdle, max } = SESSION_HOURS;
+  const hours = countOf(env, 'SESSION_TTL_HOURS', initial, max);
+  const idleHours = countOf(env, 'SESSION_IDLE_HOURS', initialIdle, max);
   return {
     lifetimeMs: hours * HOUR_MS,
     idleMs: idleHours * HOUR_MS,
@@ -191,24 +190,17 @@ function port(env: Environment, name: string): number {
   return number;
 }
 
-/** Supervisors kill after 10 s or more; the last snapshot comes after this wait. */
-const SHUTDOWN_TIMEOUT_MS_DEFAULT = 4_000;
-const SHUTDOWN_TIMEOUT_MS_MAX = 600_000;
-
 function shutdownTimeout(env: Environment): number {
   const name = 'GRACEFUL_SHUTDOWN_TIMEOUT';
-  const value = text(env, name) ?? String(SHUTDOWN_TIMEOUT_MS_DEFAULT);
+  const value = text(env, name) ?? String(SHUTDOWN_TIMEOUT_MS.initial);
   const number = Number(value);
-  if (!/^[0-9]{1,6}$/.test(value) || number > SHUTDOWN_TIMEOUT_MS_MAX) {
+  if (!/^[0-9]{1,6}$/.test(value) || number > SHUTDOWN_TIMEOUT_MS.max) {
     throw new ConfigError(
-      `${name} must be milliseconds from 0 to ${SHUTDOWN_TIMEOUT_MS_MAX}, not "${value}".`,
+      `${name} must be milliseconds from 0 to ${SHUTDOWN_TIMEOUT_MS.max}, not "${value}".`,
     );
   }
   return number;
 }
-
-/** A century. A larger number is a mistake. */
-const RETENTION_DAYS_MAX = 36_500;
 
 function retentionDays(env: Environment): number | null {
   const name = 'EVENT_RETENTION_DAYS';
@@ -221,12 +213,8 @@ function retentionDays(env: Environment): number | null {
   );
 }
 
-/** Once a day reads a gigabyte in seconds, at low priority. More hours than a timer can wait are a mistake. */
-const HISTORY_CHECK_HOURS = 24;
-const HISTORY_CHECK_HOURS_MAX = 500;
-
 function historyCheck(env: Environment): number | null {
-  const hours = countOf(env, 'HISTORY_CHECK_HOURS', HISTORY_CHECK_HOURS, HISTORY_CHECK_HOURS_MAX, 0);
+  const hours = countOf(env, 'HISTORY_CHECK_HOURS', HISTORY_CHECK_HOURS.initial, HISTORY_CHECK_HOURS.max, 0);
   return hours === 0 ? null : hours * HOUR_MS;
 }
 
@@ -243,8 +231,6 @@ export function ignoredVariables(env: Environment): readonly string[] {
     .filter((name) => /^DATABASE_/.test(name))
     .sort();
 }
-
-const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
 
 /** uWebSockets.js does not tell whose connection has ended, so a limit for each address takes the other engine. */
 function connectionSettings(env: Environment): Pick<Config, 'httpEngine' | 'connectionsPerAddressMax'> {

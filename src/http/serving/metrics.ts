@@ -1,6 +1,6 @@
 /**
- * The metrics page, in the text format of Prometheus. The names and what each asks of an operator are in
- * docs/operating.md. Everything is read when the page is asked for; between two scrapes nothing is computed.
+ * The metrics page, in the text format of Prometheus. docs/operating.md lists the metrics with their help, which therefore says what
+ * to look for. Everything is read when the page is asked for; between two scrapes nothing is computed.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
@@ -62,13 +62,20 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
     // observation at a time.
     registry.registerMetric(new DistributionMetric(name, help, read) as never);
   };
-  register('flagstaff_http_request_duration_seconds', 'Time from the complete request to its response.', () =>
-    routes()
-      .filter((route) => route.seconds.count > 0)
-      .map(({ method, route, seconds }) => ({ labels: { method, route }, distribution: seconds })),
+  register(
+    'flagstaff_http_request_duration_seconds',
+    'Time from the complete request to its response, by route: microseconds for a read, a sync for a write.',
+    () =>
+      routes()
+        .filter((route) => route.seconds.count > 0)
+        .map(({ method, route, seconds }) => ({ labels: { method, route }, distribution: seconds })),
   );
-  register('flagstaff_commit_frames', 'Changes made durable by one sync.', one(commits.frames));
-  register('flagstaff_commit_seconds', 'Write and sync of one batch.', one(commits.commitSeconds));
+  register('flagstaff_commit_frames', 'Changes that share one write to the disk.', one(commits.frames));
+  register(
+    'flagstaff_commit_seconds',
+    'Write and sync of one batch. A growing tail: the disk is slow, and every write waits for it.',
+    one(commits.commitSeconds),
+  );
 }
 
 function registerCounters(registry: Registry, sources: MetricsSources): void {
@@ -76,7 +83,7 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
   counter(
     registry,
     'flagstaff_http_requests_total',
-    'Responses, by route and status.',
+    'Responses, by route and status. Look for any 5xx, and many 401 or 403.',
     ['method', 'route', 'status'],
     () =>
       routes().flatMap((meter) =>
@@ -90,11 +97,13 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
     counter(registry, name, help, [], () => [{ labels: {}, value: read() }]);
   single(
     'flagstaff_mailbox_refusals_total',
-    'Commands refused because a mailbox was full.',
+    'Commands refused because a mailbox was full: clients got 503, and should send less.',
     () => engine.refusedCount,
   );
-  single('flagstaff_usage_dropped_total', 'Counts of flags that were dropped for want of room.', () =>
-    SIDES.reduce((sum, side) => sum + usage.counts(side).droppedCount, 0),
+  single(
+    'flagstaff_usage_dropped_total',
+    'Counts of flags dropped for want of room: too many applications and flags report, or a public token is flooded.',
+    () => SIDES.reduce((sum, side) => sum + usage.counts(side).droppedCount, 0),
   );
   single(
     'flagstaff_evicted_readers_total',
@@ -103,12 +112,12 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
   );
   single(
     'flagstaff_slow_streams_total',
-    'Streams ended because their clients were too slow.',
+    'Streams ended because their clients did not read. Each comes back and goes on.',
     () => transport.slowStreams,
   );
   single(
     'flagstaff_auth_failures_total',
-    'Requests refused with 401 because they had no valid token.',
+    'Requests without a valid token. Fast growth: somebody guesses, or an application has an old one.',
     sources.refusedLogins,
   );
   single(
@@ -118,12 +127,12 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
   );
   single(
     'flagstaff_snapshot_failures_total',
-    'Snapshots that failed since the start.',
+    'Snapshots that failed since the start. The log says why; the next start replays more.',
     () => keeper.failures,
   );
   single(
     'flagstaff_journal_written_bytes_total',
-    'Bytes appended since the start.',
+    'Bytes appended to the journal since the start.',
     () => engine.journal.stats().bytes,
   );
   single(
@@ -147,7 +156,7 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   };
   new Gauge({
     name: 'flagstaff_build_info',
-    help: 'Always 1; its labels say what runs.',
+    help: 'Always 1; its labels name the version, Node and the HTTP engine.',
     labelNames: ['version', 'node', 'engine'],
     registers: [registry],
     collect() {
@@ -156,43 +165,57 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   });
   gauge(
     'flagstaff_replay_seconds',
-    'How long this start took to read the snapshot and replay the journal.',
+    'Time that this start took to read the snapshot and replay the journal.',
     () => sources.recoveryMs / 1000,
   );
   gauge(
     'flagstaff_journal_unchecked_bytes',
-    'Old history that the start has not read, and that is yet to be checked.',
+    'Old history not checked yet. Above 0 for minutes: it could not be read, and the log says why.',
     () => sources.historyCheck.bytesLeft,
   );
   gauge(
     'flagstaff_journal_checked_timestamp_seconds',
-    'When all of the journal had last been read again; 0 before.',
+    'When the whole journal was last read again; 0 before.',
     () => (sources.historyCheck.lastPassAt ?? 0) / 1000,
   );
   gauge(
     'flagstaff_journal_damaged_files',
-    'Files of old history in which damage was found.',
+    'Files of old history found damaged. Not 0: the log names the place.',
     () => sources.historyCheck.damages.length,
   );
-  gauge('flagstaff_writable', '1 while the journal accepts writes.', () => (engine.journal.writable ? 1 : 0));
+  gauge('flagstaff_writable', '1 while the journal accepts writes; 0: the disk is full, or nearly.', () =>
+    engine.journal.writable ? 1 : 0,
+  );
   gauge(
     'flagstaff_disk_free_bytes',
-    'Free space where the journal is.',
+    'Free space where the journal is; writes stop at 64 MiB.',
     () => engine.journal.stats().freeBytes,
   );
   gauge('flagstaff_last_event_id', 'Id of the newest event.', () => engine.lastId);
-  gauge('flagstaff_durable_event_id', 'Id of the newest event on disk.', () => engine.durableId);
+  gauge(
+    'flagstaff_durable_event_id',
+    'Id of the newest event on disk. Behind the last one for more than a moment: the disk is stuck.',
+    () => engine.durableId,
+  );
   gauge('flagstaff_events', 'Events that can be searched.', () => engine.eventLog.count);
   gauge('flagstaff_projects', 'Projects.', () => engine.world.projects.size);
   gauge('flagstaff_flags', 'Flags, archived ones included.', () => engine.world.directory.flagProjects.size);
-  gauge('flagstaff_usage_bytes', 'Memory of what applications reported, estimated.', () =>
+  gauge('flagstaff_usage_bytes', 'Memory of what applications reported, up to 80 MiB.', () =>
     SIDES.reduce((sum, side) => sum + usage.counts(side).bytes + usage.applications(side).bytes, 0),
   );
   gauge('flagstaff_state_bytes', 'Memory of the state, as it would be after a restart.', () =>
     stateBytes(engine.world),
   );
-  gauge('flagstaff_state_budget_bytes', 'Memory that the state may take.', () => engine.memoryBudgetBytes);
-  gauge('flagstaff_mailbox_commands', 'Commands that wait.', () => engine.queuedCount);
+  gauge(
+    'flagstaff_state_budget_bytes',
+    'Memory that the state may take. Changes that make it larger get 507.',
+    () => engine.memoryBudgetBytes,
+  );
+  gauge(
+    'flagstaff_mailbox_commands',
+    'Commands that wait: more writes than the disk takes.',
+    () => engine.queuedCount,
+  );
   gauge(
     'flagstaff_mailbox_deepest',
     'Commands that wait for the busiest actor.',
@@ -200,23 +223,31 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   );
   gauge(
     'flagstaff_unsynced_frames',
-    'Changes that are appended and not yet durable.',
+    'Changes appended and not yet durable. High for long: the disk is stuck.',
     () => engine.journal.pendingFrames,
   );
-  gauge('flagstaff_connections', 'Open connections.', () => transport.openConnections);
+  gauge(
+    'flagstaff_connections',
+    'Open connections. Only growing: a client leaks them.',
+    () => transport.openConnections,
+  );
   gauge('flagstaff_requests_in_flight', 'Requests under way.', () => transport.openRequests);
   gauge(
     'flagstaff_long_requests_waiting',
     'Requests that wait because earlier ones of their callers took long.',
     () => sources.longRequests().waitingCount,
   );
-  gauge('flagstaff_streams', 'Responses that stay open.', () => transport.openStreams);
+  gauge('flagstaff_streams', 'Streams, each of which keeps a connection open.', () => transport.openStreams);
   gauge(
     'flagstaff_unread_bytes',
-    'Bytes of responses that clients have not read yet.',
+    'Bytes of responses that clients have not read. Near 64 MiB: they ask for more than they read.',
     () => transport.unreadBytes,
   );
-  gauge('flagstaff_snapshot_event_id', 'Last event in the newest snapshot.', () => keeper.newestId);
+  gauge(
+    'flagstaff_snapshot_event_id',
+    'Last event in the newest snapshot. A start replays everything behind it.',
+    () => keeper.newestId,
+  );
   if (sources.replica !== null) registerCluster(gauge, sources.replica);
   gauge(
     'flagstaff_snapshot_age_seconds',
@@ -231,19 +262,21 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
 type RegisterGauge = (name: string, help: string, read: () => number) => void;
 
 function registerCluster(gauge: RegisterGauge, replica: () => ReplicaView): void {
-  gauge('flagstaff_cluster_leading', '1 on the node that takes writes.', () => (replica().isLeading ? 1 : 0));
+  gauge('flagstaff_cluster_leading', '1 on the node that takes writes. On no node: nobody leads.', () =>
+    replica().isLeading ? 1 : 0,
+  );
   gauge('flagstaff_cluster_epoch', 'How often a node has taken over.', () => replica().epoch);
   gauge(
     'flagstaff_cluster_lag_seconds',
-    'Time since this node knew last that it had all that the leader had.',
+    'Time since this node last had all that the leader had. `/ready` is 503 beyond 5 seconds.',
     () => replica().lagMs / 1000,
   );
   gauge(
     'flagstaff_cluster_lag_records',
-    'Records of the replicated log that this node has not applied yet.',
+    'Records of the replicated log not applied yet. Growing: the node does not keep up, or lost the log.',
     () => replica().lagRecords,
   );
-  gauge('flagstaff_cluster_peers', 'Other nodes that were heard of lately.', () => replica().peers.length);
+  gauge('flagstaff_cluster_peers', 'Other nodes heard of lately.', () => replica().peers.length);
 }
 
 type Labels = Readonly<Record<string, string>>;

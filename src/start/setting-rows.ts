@@ -1,0 +1,214 @@
+/**
+ * The settings of a server, environment variables: their defaults, their ranges, and what docs/settings.md says of them. config.ts
+ * reads them. The limits on parts of a flag have rows of their own (src/domain/flags/growth-limits.ts).
+ */
+import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
+import { LOG_LEVELS } from '../process/log.ts';
+
+export interface SettingRow {
+  /** One variable, or several that are set in the same way. */
+  readonly names: readonly string[];
+  /** The default, as the manual prints it; null for none. */
+  readonly initial: string | null;
+  readonly purpose: string;
+}
+
+/** Thirty days, and a week: somebody who works here every week signs in once a month. */
+export const SESSION_HOURS = { initial: 30 * 24, initialIdle: 7 * 24, max: 8_760 };
+
+/** Supervisors kill after 10 s or more; the last snapshot comes after this wait. */
+export const SHUTDOWN_TIMEOUT_MS = { initial: 4_000, max: 600_000 };
+
+/** A century. A larger number is a mistake. */
+export const RETENTION_DAYS_MAX = 36_500;
+
+/** Once a day reads a gigabyte in seconds, at low priority. More hours than a timer can wait are a mistake. */
+export const HISTORY_CHECK_HOURS = { initial: 24, max: 500 };
+
+export const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
+
+/** Each takes a connection, and some 4 KiB. */
+export const STREAMS_MAX_MAX = 100_000;
+
+/** Bytes of the log. A node that was away for a day finds all there, unless there were more changes than this. */
+export const LOG_BYTES = 256 * 1024 * 1024;
+
+const row = (names: string, initial: string | number | null, purpose: string): SettingRow => ({
+  names: names.split(' '),
+  initial: initial === null ? null : `\`${initial}\``,
+  purpose,
+});
+
+const grouped = (count: number): string => count.toLocaleString('en');
+
+export const SERVER_SETTINGS: readonly SettingRow[] = [
+  {
+    names: ['HTTP_HOST'],
+    initial: '`0.0.0.0`; `127.0.0.1` with `AUTH_TYPE=none`',
+    purpose: 'address to listen on',
+  },
+  row('HTTP_PORT PORT', 4242, 'port, up to 65535; `0` lets the operating system choose'),
+  row('BASE_URI_PATH', null, 'path before all others, such as `/flags`'),
+  row(
+    'PUBLIC_URL',
+    null,
+    'where people reach the server, without a path, such as `https://flags.example`: links for people begin with it',
+  ),
+  row(
+    'TRUSTED_PROXIES',
+    null,
+    'addresses and ranges of proxies whose `X-Forwarded-For` names the caller, such as `127.0.0.1, 10.0.0.0/8`',
+  ),
+  {
+    names: ['DATA_DIR'],
+    initial: '`data` in the checkout; `flagstaff-data` in the current folder for an installed package',
+    purpose: 'data folder; one server at a time',
+  },
+  {
+    names: ['INIT_ADMIN_API_TOKENS'],
+    initial: 'one is made and shown once',
+    purpose: 'admin tokens of a new data folder, `*:*.secret`, separated by commas',
+  },
+  row(
+    'INIT_CLIENT_API_TOKENS INIT_BACKEND_API_TOKENS',
+    null,
+    'tokens of a new data folder for server-side SDKs, `project:environment.secret`, with `*` for every project',
+  ),
+  row('INIT_FRONTEND_API_TOKENS', null, 'the same for browsers and mobile apps'),
+  row(
+    'API_TOKEN_KEY',
+    null,
+    '32 to 250 visible ASCII characters: tokens made with it are listed with their secrets, as [Terraform](docs/operating.md#terraform) needs',
+  ),
+  row(
+    'AUTH_TYPE',
+    'open-source',
+    '`none`: no token is needed, and anybody may do everything; pages of other sites may not write, and foreign host names are refused',
+  ),
+  {
+    names: ['SESSION_TTL_HOURS', 'SESSION_IDLE_HOURS'],
+    initial: `\`${SESSION_HOURS.initial}\`, \`${SESSION_HOURS.initialIdle}\``,
+    purpose: `hours, up to ${SESSION_HOURS.max}, after which [sessions](docs/specification/rights.md#sessions) end: after they began, and after their last use`,
+  },
+  row('SECURE_COOKIES', 'auto', '`on`: browsers reach the server over HTTPS alone, as through a proxy'),
+  row(
+    'LOG_LEVEL',
+    'info',
+    `${LOG_LEVELS.slice(0, -1)
+      .map((level) => `\`${level}\``)
+      .join(', ')} or \`${LOG_LEVELS.at(-1)}\``,
+  ),
+  row('IMPORT_FILE', null, 'JSON document of `flagstaff export` that a new data folder starts with'),
+  row('FRONTEND_API', 'on', '`off`: everything below `/api/frontend` responds 404'),
+  row(
+    'UNLEASH_FRONTEND_API_ORIGINS',
+    '*',
+    'origins of pages that may call `/api/frontend` and OFREP, separated by commas',
+  ),
+  row(
+    'STREAMING_HINT',
+    'off',
+    '`sdk`: server-side SDKs that poll are told to stream; `all`: OpenFeature clients in pages too',
+  ),
+  row(
+    'STREAMS_MAX',
+    STREAMS_MAX,
+    `streams open at once, up to ${grouped(STREAMS_MAX_MAX)}; the process needs as many open files, and some 2,200 more`,
+  ),
+  row(
+    'HISTORY_CHECK_HOURS',
+    HISTORY_CHECK_HOURS.initial,
+    `hours, up to ${HISTORY_CHECK_HOURS.max}, between two readings of the whole journal for [bytes that went bad](docs/operating.md#old-history); \`0\` for none`,
+  ),
+  {
+    names: ['EVENT_RETENTION_DAYS'],
+    initial: 'for ever',
+    purpose: `days, 1 to ${grouped(RETENTION_DAYS_MAX)}, after which [old events](docs/operating-commands.md#retention) are deleted`,
+  },
+  {
+    names: ['MEMORY_BUDGET_BYTES'],
+    initial: "about half of Node's heap",
+    purpose: 'memory that the state may take ([the rule](docs/limits.md#memory))',
+  },
+  row(
+    'GRACEFUL_SHUTDOWN_TIMEOUT',
+    SHUTDOWN_TIMEOUT_MS.initial,
+    `milliseconds, up to ${grouped(SHUTDOWN_TIMEOUT_MS.max)}, for which a stop waits for requests`,
+  ),
+  {
+    names: ['CONNECTIONS_PER_ADDRESS'],
+    initial: 'no limit',
+    purpose: `connections that one address may have open, up to ${grouped(CONNECTIONS_PER_ADDRESS_MAX)}; makes \`HTTP_ENGINE=auto\` mean \`node\``,
+  },
+  row('METRICS', 'on', '`off`: nothing is counted, and there is no metrics page'),
+  row(
+    'METRICS_TOKEN',
+    null,
+    '16 to 250 visible ASCII characters that readers of the metrics send as `Authorization: Bearer …`; without it, everybody may read them',
+  ),
+  row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first that runs here'),
+];
+
+export const OIDC_SETTINGS: readonly SettingRow[] = [
+  row('OIDC_ISSUER', null, 'issuer, as its `/.well-known/openid-configuration` names it'),
+  row('OIDC_CLIENT_ID OIDC_CLIENT_SECRET', null, 'the client, the same on all nodes of a cluster'),
+  row('OIDC_BASE_URL', 'PUBLIC_URL', 'where browsers reach this server, without a path'),
+  row('OIDC_SCOPES', 'openid email profile', 'scopes; add the one that gives groups, if there is one'),
+  row('OIDC_GROUPS_CLAIM', 'groups', "claim that lists a user's groups"),
+  row(
+    'OIDC_ROLES',
+    '{}',
+    'root roles by group, such as `{"flag-admins":"Admin","flag-editors":"Editor"}`; the first that applies counts',
+  ),
+  row('OIDC_DEFAULT_ROLE', 'Viewer', 'root role of other users; `none` turns them away'),
+  row('OIDC_ADMINS', null, 'verified emails, or subjects, of Admins, separated by commas'),
+  row('OIDC_BUTTON', 'Sign in with OpenID Connect', 'text of the button'),
+];
+
+export const CLUSTER_SETTINGS: readonly SettingRow[] = [
+  row(
+    'REPLICATION_URL',
+    null,
+    'NATS servers, `nats://host:port` or `tls://host:port`, separated by commas; the first may have a user and password',
+  ),
+  row(
+    'REPLICATION_CLUSTER',
+    'flagstaff',
+    'name of the cluster: the stream is `FLAGSTAFF_<name>`, so clusters can share NATS servers',
+  ),
+  {
+    names: ['REPLICATION_NODE'],
+    initial: "the machine's name",
+    purpose: 'name of this node, for operators',
+  },
+  row(
+    'REPLICATION_ADDRESS',
+    'http://<machine>:<port>',
+    'where other nodes reach this one, to hand writes on; use a network of their own or https',
+  ),
+  row(
+    'REPLICATION_DURABILITY',
+    'disk',
+    '`disk`: the stream has three replicas in files, or the start is refused. `memory`: one server is enough, and its loss loses acknowledged events',
+  ),
+  row(
+    'REPLICATION_ARCHIVE',
+    'on',
+    '`off`: the log keeps everything, and a node whose disk is lost reads all of it',
+  ),
+  row(
+    'REPLICATION_LOG_BYTES',
+    LOG_BYTES,
+    'bytes of the archived journal that the log keeps for nodes that were away',
+  ),
+  row(
+    'REPLICATION_CREDENTIALS',
+    null,
+    'file of credentials of NATS (`.creds`), handed to its client as it is; no test covers it yet',
+  ),
+  row(
+    'REPLICATION_TLS_CA REPLICATION_TLS_CERT REPLICATION_TLS_KEY',
+    null,
+    "PEM files for `tls://`; the first is Node's own unless set",
+  ),
+];

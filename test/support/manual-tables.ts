@@ -1,0 +1,84 @@
+/**
+ * The tables of the manual that are made from the code, each between two marks of its page: `node --import tsx
+ * test/support/manual-tables.ts` writes them, and test/docs.test.ts holds the pages to them.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
+import {
+  CLUSTER_SETTINGS,
+  OIDC_SETTINGS,
+  SERVER_SETTINGS,
+  type SettingRow,
+} from '../../src/start/setting-rows.ts';
+import { ROOT_FOLDER } from './server.ts';
+
+interface ManualTable {
+  readonly page: string;
+  /** As the mark before the table names it. */
+  readonly name: string;
+  make(): string;
+}
+
+export const MANUAL_TABLES: readonly ManualTable[] = [
+  { page: 'docs/operating.md', name: 'exit codes', make: exitCodes },
+  { page: 'docs/operating.md', name: 'metrics', make: metrics },
+  { page: 'docs/settings.md', name: 'settings', make: () => settings(SERVER_SETTINGS) },
+  { page: 'docs/settings.md', name: 'settings of OpenID Connect', make: () => settings(OIDC_SETTINGS) },
+  { page: 'docs/settings.md', name: 'settings of clusters', make: () => settings(CLUSTER_SETTINGS) },
+];
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows].map((cells) => `| ${cells.join(' | ')} |\n`);
+  return [lines[0], `${'|---'.repeat(head.length)}|\n`, ...lines.slice(1)].join('');
+}
+
+function exitCodes(): string {
+  const names = Object.keys(EXIT) as (keyof typeof EXIT)[];
+  return table(
+    ['exit code', 'meaning', 'what to do'],
+    names.map((name) => [String(EXIT[name]), EXIT_MEANINGS[name].meaning, EXIT_MEANINGS[name].advice]),
+  );
+}
+
+/** Reads only what the registry is told of each metric; no source is asked for its value. */
+function metrics(): string {
+  const unread = new Proxy({}, { get: () => () => undefined }) as MetricsSources;
+  const own = createMetrics(unread)
+    .getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('flagstaff_'));
+  return table(
+    ['metric', 'what it counts, and what to look for'],
+    own.map(({ name, help }) => [`\`${name}\``, help]),
+  );
+}
+
+function settings(rows: readonly SettingRow[]): string {
+  return table(
+    ['variable', 'default', 'what it is'],
+    rows.map(({ names, initial, purpose }) => [
+      names.map((name) => `\`${name}\``).join(', '),
+      initial ?? 'none',
+      purpose,
+    ]),
+  );
+}
+
+/** The page with its tables made anew. */
+export function withTables(page: string, text: string): string {
+  return MANUAL_TABLES.filter((one) => one.page === page).reduce((before, { name, make }) => {
+    const mark = `<!-- ${name}: written by `;
+    const at = before.indexOf('\n', before.indexOf(mark)) + 1;
+    const end = before.indexOf('<!-- end -->', at);
+    if (!before.includes(mark) || end < 0) throw new Error(`${page} has no place for the table of ${name}`);
+    return before.slice(0, at) + make().replaceAll('](docs/', '](') + before.slice(end);
+  }, text);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  for (const page of new Set(MANUAL_TABLES.map((one) => one.page))) {
+    const path = join(ROOT_FOLDER, page);
+    writeFileSync(path, withTables(page, readFileSync(path, 'utf8')));
+  }
