@@ -56,6 +56,13 @@ export interface components {
              */
             archivedAt: string;
         };
+        /** ColoredTag */
+        ColoredTag: {
+            type: string;
+            value: string;
+            /** @description The color of its type, such as #1a2b3c. */
+            color: string | null;
+        };
         /** Constraint */
         Constraint: {
             /** @description The context field the constraint applies to. */
@@ -335,7 +342,7 @@ export interface components {
             environments: components["schemas"]["FoundFlagEnvironment"][];
             /** @description Names of those that its strategies use. */
             segments: string[];
-            tags: components["schemas"]["Tag"][];
+            tags: components["schemas"]["ColoredTag"][];
             /** @description The id is 0 where it is not known: older releases did not record it. */
             createdBy: {
                 id: number;

@@ -116,6 +116,8 @@ const STAGES = [
   { stage: 'pre-live', enteredStageAt: AT },
 ];
 
+const COLORED_TAG = { type: 'simple', value: 'checkout', color: '#1a2b3c' };
+
 const FOUND_FLAG = {
   ...LISTED_FLAG,
   lifecycle: STAGES[1],
@@ -213,6 +215,8 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   StrategyOrder: [{ id: STRATEGY.id, sortOrder: 0 }],
   StrategyVariant: { name: 'one-page', weight: 1000, weightType: 'variable', stickiness: 'userId' },
   Tags: { version: 1, tags: [{ type: 'simple', value: 'checkout' }] },
+  ColoredTag: COLORED_TAG,
+  TagsOfFlag: { version: 1, tags: [COLORED_TAG] },
   TagWithVersion: { version: 1, tag: { type: 'simple', value: 'checkout' } },
   FlagLink: LINK,
   SetFlagLink: { url: LINK.url, title: LINK.title },

@@ -99,7 +99,7 @@ describeInterface('hostile names', (server) => {
     const found = await get(`/user-admin/search?q=${encoded}`);
     assert(found.some((user: { username: string }) => user.username === usernameOf(name)));
     const { tags } = await get(`/features/${name}/tags`);
-    if (tags.length > 0) assert.deepEqual(tags, [{ type: name, value: name }]);
+    if (tags.length > 0) assert.deepEqual(tags, [{ type: name, value: name, color: null }]);
     assert.equal((await server().call('POST', '/features/validate', { name })).status, 409);
   }
 

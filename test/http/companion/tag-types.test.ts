@@ -44,6 +44,23 @@ describeInterface('tag types', (server) => {
     assert.equal((await server().call('PUT', path, { description: 'Plain' })).status, 200);
     assert.equal((await server().call('GET', path)).body.tagType.description, 'Plain');
   });
+
+  it('give their color to the tags of a flag, and of what a search finds', async () => {
+    const { call } = server();
+    await makeFlag(call, 'colored');
+    await call('POST', '/tag-types', { name: 'bright', color: '#FF0000' });
+    for (const type of ['bright', 'dull'])
+      await call('POST', '/features/colored/tags', { type, value: 'tag' });
+    const expected = [
+      { type: 'bright', value: 'tag', color: '#FF0000' },
+      { type: 'dull', value: 'tag', color: null },
+    ];
+    assert.deepEqual((await call('GET', '/features/colored/tags')).body.tags, expected);
+    const { features } = (await call('GET', '/search/features?query=colored')).body;
+    assert.deepEqual(features[0].tags, expected);
+    await call('PUT', '/tag-types/bright', { color: '#00FF00' });
+    assert.equal((await call('GET', '/features/colored/tags')).body.tags[0].color, '#00FF00');
+  });
 });
 
 describeInterface('changes of many at once', (server) => {
@@ -61,7 +78,8 @@ describeInterface('changes of many at once', (server) => {
       addedTags: [red, red, blue],
       removedTags: [],
     });
-    assert.deepEqual(body.tags, [red, blue]);
+    const colored = [red, blue].map((tag) => ({ ...tag, color: null }));
+    assert.deepEqual(body.tags, colored);
     const change = { addedTags: [blue], removedTags: [red] };
     const many = (...features: readonly string[]) => ({ features, tags: change });
     assert.equal((await call('PUT', '/projects/default/tags', many('t.one', 't.two'))).status, 200);

@@ -30,7 +30,8 @@ describeInterface('tags', (server) => {
     const second = { type: 'team / ü', value: 'a b%2Fc' };
     const later = await recording(server(), () => add('tagged', second));
     assert.deepEqual(later.events, [flagEvent('feature-tagged', 'tagged', { data: second, tags: [first] })]);
-    assert.deepEqual(await tags('tagged'), [first, second]);
+    const listed = [first, second].map((tag) => ({ ...tag, color: null }));
+    assert.deepEqual(await tags('tagged'), listed);
     assert.deepEqual((await server().call('GET', `${FEATURES}/tagged`)).body.tags, [first, second]);
     const path = `/features/tagged/tags/${encodeURIComponent(second.type)}/${encodeURIComponent(second.value)}`;
     const removal = await recording(server(), () => server().call('DELETE', path));
@@ -38,7 +39,7 @@ describeInterface('tags', (server) => {
     assert.deepEqual(removal.events, [
       flagEvent('feature-untagged', 'tagged', { preData: second, tags: [first, second] }),
     ]);
-    assert.deepEqual(await tags('tagged'), [first]);
+    assert.deepEqual(await tags('tagged'), listed.slice(0, 1));
     await refused(server(), 404, 'NotFoundError', { method: 'DELETE', path });
   });
 

@@ -12,7 +12,7 @@ import type { QueryParameter, RequestContext } from '../../serving/route.ts';
 import { type Condition, conditionParameter, conditionsOf, dayOf } from '../requests/search-conditions.ts';
 import { type FlagSources, usedEnvironmentSummary, useOf } from '../views/render-flag.ts';
 import type { ShownFlag } from '../views/shelf-walk.ts';
-import { imageUrlOf, stageView, timeOrNull } from '../views/views.ts';
+import { coloredTags, imageUrlOf, stageView, timeOrNull } from '../views/views.ts';
 
 const IS = ['IS', 'IS_NOT', 'IS_ANY_OF', 'IS_NONE_OF'] as const;
 const INCLUDES = [
@@ -190,7 +190,7 @@ export function foundFlagView(
     dependencyType: dependencyType(flag),
     environments: projectEnvironments(world, project).map((one) => usedEnvironmentSummary(flag, one, use)),
     segments: segmentNames(world, flag),
-    tags: flag.tags,
+    tags: coloredTags(world, flag),
     createdBy: { id, name, imageUrl: imageUrlOf(email ?? name) },
   };
 }

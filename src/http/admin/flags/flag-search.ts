@@ -17,7 +17,12 @@ import {
 import { inSlices } from '../../serving/slices.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
-import { FlagSummarySchema, FoundFlagEnvironmentSchema, StageSchema, TagSchema } from '../schemas/schemas.ts';
+import {
+  ColoredTagSchema,
+  FlagSummarySchema,
+  FoundFlagEnvironmentSchema,
+  StageSchema,
+} from '../schemas/schemas.ts';
 import { callerFavorites } from '../views/directory-views.ts';
 import { projectFigures } from '../views/project-figures.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -109,7 +114,7 @@ const FoundFlagSchema = v.pipe(
     dependencyType: v.nullable(v.picklist(['parent', 'child'])),
     environments: v.array(FoundFlagEnvironmentSchema),
     segments: v.pipe(v.array(v.string()), v.description('Names of those that its strategies use.')),
-    tags: v.array(TagSchema),
+    tags: v.array(ColoredTagSchema),
     createdBy: v.pipe(
       v.object({ id: Integer, name: v.string(), imageUrl: v.string() }),
       v.description('The id is 0 where it is not known: older releases did not record it.'),

@@ -14,10 +14,11 @@ import {
 import { inSlices } from '../../serving/slices.ts';
 import { BULK_FLAGS_MAX, FlagNamesSchema, TagBody, TagListSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import { TagsSchema, TagWithVersionSchema } from '../schemas/directory-schemas.ts';
+import { TagsOfFlagSchema, TagsSchema, TagWithVersionSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
 import { settledResponse } from '../views/responses.ts';
 import { flagsNow } from '../views/shelf-walk.ts';
+import { coloredTags } from '../views/views.ts';
 
 const TAGS = '/features/:featureName/tags';
 
@@ -40,8 +41,9 @@ export const tagRoutes: readonly Route[] = [
     summary: 'List the tags of a flag.',
     permission: 'read',
     locate: locate.flagAnywhere,
-    success: { status: 200, schema: TagsSchema },
-    read: (context, { record }) => settledResponse(context, { version: 1, tags: record.flag.tags }),
+    success: { status: 200, schema: TagsOfFlagSchema },
+    read: (context, { record }) =>
+      settledResponse(context, { version: 1, tags: coloredTags(context.world, record.flag) }),
   }),
   writeRoute({
     method: 'POST',
@@ -92,7 +94,7 @@ export const tagRoutes: readonly Route[] = [
     needs: ['UPDATE_FEATURE'],
     locate: locate.flagAnywhere,
     body: ChangeTagsBody,
-    success: { status: 200, schema: TagsSchema },
+    success: { status: 200, schema: TagsOfFlagSchema },
     refusals: ['InvalidOperationError'],
     command: ({ params, body }, { project }) => ({
       type: 'change-tags',
@@ -103,7 +105,7 @@ export const tagRoutes: readonly Route[] = [
     }),
     respond: ({ world, params }) => {
       const { record } = locate.present(locate.flagAnywhere(world, params));
-      return jsonResponse(200, { version: 1, tags: record.flag.tags });
+      return jsonResponse(200, { version: 1, tags: coloredTags(world, record.flag) });
     },
   }),
   writeRoute({

@@ -6,6 +6,7 @@ import { SHOWN_RULES_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import {
+  ColoredTagSchema,
   CompanionUserSchema,
   DefaultStrategySchema,
   EventsSchema,
@@ -285,6 +286,11 @@ export const MeSchema = v.pipe(
     splash: v.object({}),
   }),
   v.title('Me'),
+);
+
+export const TagsOfFlagSchema = v.pipe(
+  v.object({ version: Version, tags: v.array(ColoredTagSchema) }),
+  v.title('TagsOfFlag'),
 );
 
 export const TagsSchema = v.pipe(v.object({ version: Version, tags: v.array(TagSchema) }), v.title('Tags'));

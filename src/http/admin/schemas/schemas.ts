@@ -121,6 +121,14 @@ export const TagSchema = v.pipe(
   v.title('Tag'),
 );
 
+export const ColoredTagSchema = v.pipe(
+  v.object({
+    ...TagSchema.entries,
+    color: v.pipe(v.nullable(v.string()), v.description('The color of its type, such as #1a2b3c.')),
+  }),
+  v.title('ColoredTag'),
+);
+
 export const DependencySchema = v.pipe(
   v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
   v.title('Dependency'),

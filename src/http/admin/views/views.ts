@@ -1,4 +1,5 @@
 /** Small responses that are not cached: users and profiles. */
+
 import { createHash } from 'node:crypto';
 import { ADMIN_ROLE_ID } from '../../../domain/access/roles.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
@@ -7,6 +8,7 @@ import type { ContextField } from '../../../domain/kinds/context-field.ts';
 import type { Segment } from '../../../domain/kinds/segment.ts';
 import { isPredefinedStrategyType, type StrategyType } from '../../../domain/kinds/strategy-type.ts';
 import { knownRole } from '../../../domain/people/roles-and-groups.ts';
+import { findNamed } from '../../../domain/state/directory-records.ts';
 import type { ReferenceKind } from '../../../domain/state/references.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import type { FlagSeen } from '../../../domain/usage/last-seen.ts';
@@ -140,3 +142,7 @@ export function stagesView({ directory }: World, flag: Flag, seen: FlagSeen | nu
 export function stageView(world: World, flag: Flag, seen: FlagSeen | null): Stage {
   return stagesView(world, flag, seen).at(-1)!;
 }
+
+/** Tags with the colors of their types. */
+export const coloredTags = (world: World, { tags }: Flag) =>
+  tags.map(({ type, value }) => ({ type, value, color: findNamed(world, 'tagTypes', type)?.color ?? null }));
