@@ -315,26 +315,18 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const operations = c.random.chance(0.8) ? [add] : [{ op: 'remove' as const, path: '/0' }];
     return { type: 'patch-variants', ...c.flag(), environment: c.yes ? null : c.environment(), operations };
   },
-  'rollback-flag': (c) => {
-    const known = c.former.filter(({ name, project }) => c.world.projects.get(project)?.flags.has(name));
-    if (known.length === 0) return null;
-    const target = c.of(known);
-    const { project, name } = target;
-    const environments = c.world.projects.get(project)?.settings.environments ?? [];
-    return { type: 'rollback-flag', project, flag: name, target, environments, dryRun: c.random.chance(0.2) };
-  },
-  'rollback-project': (c) => {
+  'rollback-flags': (c) => {
     const { project } = c.flag();
     const flags = c.world.projects.get(project)?.flags;
     const former = new Map(c.former.filter((one) => one.project === project).map((one) => [one.name, one]));
     const environments = c.world.projects.get(project)?.settings.environments ?? [];
     const targets = [...former.values()]
       .filter(({ name }) => flags?.has(name))
-      .slice(0, 3)
+      .slice(0, c.of([1, 3]))
       .map((target) => ({ flag: target.name, target, environments }));
     return targets.length === 0
       ? null
-      : { type: 'rollback-project', project, targets, dryRun: c.random.chance(0.2) };
+      : { type: 'rollback-flags', project, targets, dryRun: c.random.chance(0.2) };
   },
   'set-strategy-segments': (c) => {
     const named = c.strategy();

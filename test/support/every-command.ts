@@ -298,28 +298,19 @@ const FIELDS: {
   ];
 } = {
   'create-flag': [7, { project, name: newFlag, metadata, tags: fc.array(tag, { maxLength: 2 }) }],
-  'rollback-flag': [
-    2,
-    {
-      ...ofFlag,
-      target: formerFlag,
-      environments: fc.constantFrom(['development'], ['development', 'production']),
-      dryRun: fc.constantFrom(false, false, true),
-    },
-  ],
-  'rollback-project': [
-    1,
+  'rollback-flags': [
+    3,
     {
       project,
-      targets: fc.array(
+      targets: fc.uniqueArray(
         fc.record({
           flag,
           target: formerFlag,
-          environments: fc.constantFrom(['development'], ['production']),
+          environments: fc.constantFrom(['development'], ['production'], ['development', 'production']),
         }),
-        { maxLength: 1 },
+        { selector: (one) => one.flag, maxLength: 2 },
       ),
-      dryRun: fc.boolean(),
+      dryRun: fc.constantFrom(false, false, true),
     },
   ],
   'update-flag': [3, { ...ofFlag, name: fc.constantFrom(undefined, 'a'), metadata }],

@@ -98,12 +98,7 @@ import {
   updateProject,
 } from './project-commands.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
-import {
-  type RollbackFlag,
-  type RollbackProject,
-  rollbackFlag,
-  rollbackProject,
-} from './rollback-command.ts';
+import { type RollbackFlags, rollbackFlags } from './rollback-command.ts';
 import {
   type CreateSegment,
   createSegment,
@@ -170,8 +165,7 @@ export type Command =
   | ImportFlags
   | ChangeLink
   | RemoveLink
-  | RollbackFlag
-  | RollbackProject
+  | RollbackFlags
   | ArchiveFlag
   | ArchiveFlags
   | ReviveFlags
@@ -240,8 +234,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'import-flags': importFlags,
   'change-link': changeLink,
   'remove-link': removeLink,
-  'rollback-flag': rollbackFlag,
-  'rollback-project': rollbackProject,
+  'rollback-flags': rollbackFlags,
   'archive-flag': archiveFlag,
   'archive-flags': archiveFlags,
   'revive-flags': reviveFlags,

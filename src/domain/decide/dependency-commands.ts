@@ -35,14 +35,7 @@ export function addDependency(world: World, { project, child, dependency }: AddD
     refuseParent(world, located, dependency.feature) ?? refuseArchived(flag) ?? refuseDepth(flag, dependency);
   if (refusal !== null) return refusal;
   const before = flag.dependencies.find((one) => one.feature === dependency.feature);
-  const added: DomainEvent = {
-    type: 'feature-dependency-added',
-    ...aboutFlag(flag),
-    data: dependency,
-    preData: null,
-  };
-  if (before === undefined) return [added];
-  return jsonEqual(before, dependency) ? UNCHANGED : [dependencyRemoved(flag, before), added];
+  return jsonEqual(before, dependency) ? UNCHANGED : dependencySet(flag, before, dependency);
 }
 
 function refuseParent(world: World, { project, record }: LocatedFlag, name: string): Refusal | null {
@@ -113,6 +106,16 @@ export function locateDependency(
   const dependency = located.record.flag.dependencies.find((one) => one.feature === parent);
   if (dependency === undefined) return notFound(`The flag "${child}" does not depend on "${parent}".`);
   return { ...located, dependency };
+}
+
+/** `before`: the dependency on the same parent until now. */
+export function dependencySet(
+  flag: Pick<Flag, 'name' | 'project'>,
+  before: Dependency | undefined,
+  data: Dependency,
+): DomainEvent[] {
+  const removed = before === undefined ? [] : [dependencyRemoved(flag, before)];
+  return [...removed, { type: 'feature-dependency-added', ...aboutFlag(flag), data, preData: null }];
 }
 
 export function dependencyRemoved(flag: Pick<Flag, 'name' | 'project'>, preData: Dependency): DomainEvent {

@@ -18,10 +18,11 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
-import { dependencyRemoved } from './dependency-commands.ts';
+import { dependencyRemoved, dependencySet } from './dependency-commands.ts';
 import { metadataEvents } from './flag-commands.ts';
 import { createNamed } from './kind-commands.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
+import { tagged, untagged } from './tag-commands.ts';
 
 /** The parts of a flag that a difference within this server compares. */
 export interface Here extends Parts {
@@ -99,12 +100,13 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
     case 'set-environment':
       return environmentEvents(step);
     case 'add-tag':
+      return [tagged(step, step.tag)];
     case 'remove-tag':
-      return [tagEvent(step)];
+      return [untagged(step, step.tag)];
     case 'remove-parent':
       return [dependencyRemoved(step, step.before)];
     case 'set-parent':
-      return parentEvents(step);
+      return dependencySet(step, step.before, step.after);
     default:
       return assert.fail(`no change within a server has the step ${step.type}`);
   }
@@ -122,24 +124,6 @@ function flagCreated(
   });
   const hidden = { createdBy: actor.userId };
   return { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden };
-}
-
-function tagEvent(step: StepOf<'add-tag' | 'remove-tag'>): DomainEvent {
-  const { type, value } = step.tag;
-  const tag = { type, value };
-  return step.type === 'add-tag'
-    ? { type: 'feature-tagged', ...aboutFlag(step), data: tag, preData: null }
-    : { type: 'feature-untagged', ...aboutFlag(step), data: null, preData: tag };
-}
-
-function parentEvents({ before, after, ...flag }: StepOf<'set-parent'>): DomainEvent[] {
-  const added: DomainEvent = {
-    type: 'feature-dependency-added',
-    ...aboutFlag(flag),
-    data: after,
-    preData: null,
-  };
-  return before === undefined ? [added] : [dependencyRemoved(flag, before), added];
 }
 
 /** The strategies come before the switch, so that no flag is ever on without strategies. */

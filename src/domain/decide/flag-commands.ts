@@ -26,7 +26,7 @@ import {
   refuseTakenName,
   unlessArchived,
 } from './guards.ts';
-import { differentTags } from './tag-commands.ts';
+import { differentTags, tagged } from './tag-commands.ts';
 
 interface NamesFlag {
   readonly project: string;
@@ -52,12 +52,9 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
     variants: [],
     archived: false,
   });
-  const about = aboutFlag(data);
   return [
-    { type: 'feature-created', ...about, data, preData: null, hidden: createdIn(context) },
-    ...differentTags(command.tags ?? []).map(
-      (tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null }),
-    ),
+    { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: createdIn(context) },
+    ...differentTags(command.tags ?? []).map((tag) => tagged(data, tag)),
   ];
 }
 

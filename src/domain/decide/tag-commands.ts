@@ -28,9 +28,22 @@ export function tagFlag(world: World, { project, flag: name, tag }: TagFlag): De
   if (located.refused) return located;
   const { flag } = located.record;
   if (hasTag(flag, tag)) return UNCHANGED;
-  const data: Tag = { type: tag.type, value: tag.value };
-  return [{ type: 'feature-tagged', ...aboutFlag(flag), data, preData: null }];
+  return [tagged(flag, tag)];
 }
+
+export const tagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: Tag): DomainEvent => ({
+  type: 'feature-tagged',
+  ...aboutFlag(flag),
+  data: { type, value },
+  preData: null,
+});
+
+export const untagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: Tag): DomainEvent => ({
+  type: 'feature-untagged',
+  ...aboutFlag(flag),
+  data: null,
+  preData: { type, value },
+});
 
 export interface UntagFlag extends NamesTag {
   readonly type: 'untag-flag';
@@ -41,10 +54,7 @@ export function untagFlag(world: World, { project, flag: name, tag }: UntagFlag)
   if (located.refused) return located;
   const { flag } = located.record;
   if (!hasTag(flag, tag)) return notFound(`The flag "${name}" has no tag "${tag.type}:${tag.value}".`);
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
-  const preData: Tag = { type: tag.type, value: tag.value };
-  return [{ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData }];
+  return refuseArchived(flag) ?? [untagged(flag, tag)];
 }
 
 /** Flags times tags of one request: as many changes take some 10 ms of the event loop. */
@@ -76,12 +86,10 @@ export function changeTags(world: World, { project, flags, added, removed }: Cha
     const archived = refuseArchived(flag);
     if (archived !== null) return archived;
     for (const tag of gone) {
-      if (hasTag(flag, tag) && !come.some((one) => isSame(one, tag)))
-        events.push({ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData: tag });
+      if (hasTag(flag, tag) && !come.some((one) => isSame(one, tag))) events.push(untagged(flag, tag));
     }
     for (const tag of come) {
-      if (!hasTag(flag, tag))
-        events.push({ type: 'feature-tagged', ...aboutFlag(flag), data: tag, preData: null });
+      if (!hasTag(flag, tag)) events.push(tagged(flag, tag));
     }
   }
   return events;
@@ -133,7 +141,7 @@ export function deleteTag(world: World, { tag, flags }: DeleteTag): Decision {
   for (const name of flags) {
     const located = locateFlagAnywhere(world, name);
     if (located.refused || !hasTag(located.record.flag, tag)) continue;
-    events.push({ type: 'feature-untagged', ...aboutFlag(located.record.flag), data: null, preData });
+    events.push(untagged(located.record.flag, tag));
   }
   if (world.directory.tags.has(tagKey(tag)))
     events.push({ type: 'tag-deleted', ...ABOUT_NOTHING, data: null, preData });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import type { RollbackFlag } from '../../../src/domain/decide/rollback-command.ts';
+import type { RollbackFlags } from '../../../src/domain/decide/rollback-command.ts';
 import {
   environmentOf,
   type Flag,
@@ -31,12 +31,10 @@ const former = formerFlag.map((flag) =>
   ),
 );
 
-const rollbackTo = (target: Flag): RollbackFlag => ({
-  type: 'rollback-flag',
+const rollbackTo = (target: Flag): RollbackFlags => ({
+  type: 'rollback-flags',
   project: 'default',
-  flag: 'a',
-  target,
-  environments: ENVIRONMENTS,
+  targets: [{ flag: 'a', target, environments: ENVIRONMENTS }],
   dryRun: false,
 });
 

@@ -259,8 +259,8 @@ describe('growth', () => {
     CASES.strategies.older(state, 35);
     const target = flagOf(state);
     const rollback = (dryRun: boolean): Command => ({
-      type: 'rollback-flag',
-      ...{ ...OF, target, environments: ['development'], dryRun },
+      ...{ type: 'rollback-flags', project: OF.project, dryRun },
+      targets: [{ flag: OF.flag, target, environments: ['development'] }],
     });
     state.given({ type: 'remove-strategy', ...IN, strategyId: 'old-0' });
     for (const dryRun of [true, false]) {

@@ -2,14 +2,11 @@
 import * as v from 'valibot';
 import { noFlagThen, type PastFlag, type PastFlagQuery } from '../../../actors/flag-history.ts';
 import type { Asker } from '../../../actors/read-queue.ts';
-import {
-  plannedProjectRollback,
-  plannedRollback,
-  type RollbackTarget,
-  withPlan,
-} from '../../../domain/decide/rollback-command.ts';
+import type { Command } from '../../../domain/decide/decide.ts';
+import { plannedRollback, type RollbackTarget, withPlan } from '../../../domain/decide/rollback-command.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
+import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { NEVER_SEEN } from '../../../domain/usage/last-seen.ts';
@@ -106,6 +103,21 @@ const ROLLBACK_NEEDS = [
   'UPDATE_FEATURE_ENVIRONMENT_VARIANTS',
 ] as const;
 
+/** The response with the events of a rollback, which a dry run would have recorded. */
+function respondWith(view: (event: DomainEvent) => object) {
+  return (
+    { world, body }: RequestContext<{ readonly eventId: number }>,
+    recorded: readonly DomainEvent[],
+    command: Command,
+  ) => {
+    if (command.type !== 'rollback-flags') throw new Error(`a rollback was asked for, not ${command.type}`);
+    const { dryRun } = command;
+    const events = dryRun ? plannedRollback(world, command) : recorded;
+    if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
+    return jsonResponse(200, { eventId: body.eventId, dryRun, events: events.map(view) });
+  };
+}
+
 export const historyRoutes: readonly Route[] = [
   writeRoute({
     method: 'POST',
@@ -125,22 +137,12 @@ export const historyRoutes: readonly Route[] = [
       if (isRefusal(dryRun)) return dryRun;
       const past = await pastFlag(context, context.body.eventId);
       if (past.refused) return asIssueOfBody(past);
-      return {
-        type: 'rollback-flag',
-        project: context.params.projectId,
-        flag: context.params.featureName,
-        target: past.flag,
-        environments: past.project.settings.environments,
-        dryRun,
-      };
+      const { projectId: project, featureName: flag } = context.params;
+      const { environments } = past.project.settings;
+      const targets = [{ flag, target: past.flag, environments }];
+      return { type: 'rollback-flags', project, targets, dryRun };
     },
-    respond: ({ world, body }, recorded, command) => {
-      if (command.type !== 'rollback-flag') throw new Error(`a rollback was asked for, not ${command.type}`);
-      const { dryRun } = command;
-      const events = dryRun ? plannedRollback(world, command) : recorded;
-      if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
-      return jsonResponse(200, { eventId: body.eventId, dryRun, events: events.map(plannedEventView) });
-    },
+    respond: respondWith(plannedEventView),
   }),
 ];
 
@@ -231,16 +233,8 @@ export const projectHistoryRoutes: readonly Route[] = [
       if (changed.length > FLAGS_MAX) return tooMuch(`in which more than ${FLAGS_MAX} flags changed`);
       const targets = await targetsOf(context, changed);
       if (isRefusal(targets)) return targets;
-      return { type: 'rollback-project', project: context.params.projectId, targets, dryRun };
+      return { type: 'rollback-flags', project: context.params.projectId, targets, dryRun };
     },
-    respond: ({ world, body }, recorded, command) => {
-      if (command.type !== 'rollback-project')
-        throw new Error(`a rollback was asked for, not ${command.type}`);
-      const { dryRun } = command;
-      const events = dryRun ? plannedProjectRollback(world, command) : recorded;
-      if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
-      const shown = events.map((event) => ({ featureName: event.featureName, ...plannedEventView(event) }));
-      return jsonResponse(200, { eventId: body.eventId, dryRun, events: shown });
-    },
+    respond: respondWith((event) => ({ featureName: event.featureName, ...plannedEventView(event) })),
   }),
 ];
