@@ -37,18 +37,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/access', 'domain/flags', 'domain/json'],
   },
   'domain/state': {
-    purpose:
-      'the whole state, the events, the one function that applies them, and what older releases recorded in another way',
+    purpose: 'the whole state, the events, the one function that applies them, and upgrades of older records',
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds'],
   },
   'domain/desired': {
     purpose:
-      'what is desired: the state as one document and what is wrong with such a document, and the steps between what is there and what is desired',
+      'the state as one document and what is wrong with it, and the steps from one state of flags to a desired one',
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/growth': {
-    purpose:
-      'what changes may make larger: parts of flags, the time of their evaluation, and the memory of the state',
+    purpose: 'limits on growth: parts of flags, evaluation time, and memory',
     imports: ['domain/evaluation', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/people': {
@@ -70,17 +68,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'domain/usage': {
-    purpose:
-      'what applications report: counts by hour, applications, times of use; bounded, with the time as an input',
+    purpose: 'reports of applications: counts by hour, times of use',
     imports: [],
   },
   process: {
-    purpose:
-      'what concerns the process and not its work: settings of the environment, log, exit codes, the version that is installed',
+    purpose: 'reading of the environment, log, exit codes, the installed version',
     imports: [],
   },
   passwords: {
-    purpose: 'passwords hashed and checked, slowly for whoever guesses',
+    purpose: 'passwords hashed and checked',
     imports: ['domain/access', 'domain/flags', 'domain/people', 'domain/state'],
   },
   'persistence/codec': {
@@ -96,7 +92,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/state', 'persistence/codec', 'persistence/disk'],
   },
   'persistence/snapshots': {
-    purpose: 'snapshots of the state, and the files of usage, each of which is replaced as a whole',
+    purpose: 'snapshots of the state, and files of usage',
     imports: ['domain/json', 'domain/state', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
   },
   'persistence/event-log': {
@@ -115,7 +111,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   'actors/state': {
-    purpose: 'the state between memory and disk: as a snapshot, replayed, and audited',
+    purpose: 'the state as a snapshot, replayed, and audited',
     imports: [
       'domain/access',
       'domain/flags',
@@ -130,7 +126,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   actors: {
-    purpose: 'mailboxes, the turn of a command, and the wait for the disk; what applications report',
+    purpose: 'mailboxes, the turn of a command, the wait for the disk, usage',
     imports: [
       'actors/state',
       'domain/access',
@@ -164,8 +160,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [],
   },
   'http/serving': {
-    purpose:
-      'from a request to its response: routes, callers and their rights, conditions, bodies, errors, coding, probes and metrics',
+    purpose: 'from a request to its response: routes, callers, rights, conditions, errors, coding, metrics',
     imports: [
       'actors',
       'domain/access',
@@ -198,7 +193,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'http/admin/views': {
-    purpose: 'responses made from the state, and the bytes kept of them',
+    purpose: 'responses made from the state, and their cached bytes',
     imports: [
       'domain/access',
       'domain/decide',
@@ -398,8 +393,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'http/sdk': {
-    purpose:
-      'what SDKs and OpenFeature clients call: client, frontend, OFREP, flagd, Edge, and reports of use',
+    purpose: 'routes of SDKs and OpenFeature: client, frontend, OFREP, flagd, Edge, reports',
     imports: [
       'actors',
       'domain/decide',
@@ -420,8 +414,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   operations: {
-    purpose:
-      'what is done with data folders from outside: reading, verifying, copying, restoring, repairing, comparing',
+    purpose: 'work on data folders from outside: verify, copy, restore, repair, compare',
     imports: [
       'actors/state',
       'control',
@@ -436,12 +429,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'addons/migration': {
-    purpose: 'what an Unleash holds, brought to a server',
+    purpose: 'import from an Unleash',
     imports: ['domain/access', 'domain/desired', 'domain/evaluation', 'domain/flags'],
   },
   'addons/replication': {
-    purpose:
-      'a shared log for several nodes, one of which leads: records, leadership, the archive, NATS JetStream',
+    purpose: 'the cluster: shared log, leadership, archive, NATS JetStream',
     imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
   },
   'addons/tracing': {
@@ -449,8 +441,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['http/serving', 'http/transport', 'process'],
   },
   start: {
-    purpose:
-      'what a start does before and while the server opens: settings, first events, what listens, who may sign in, the store, the cluster, exit codes',
+    purpose: 'the steps of a start: settings, first events, surfaces, sign-in, store, cluster',
     imports: [
       'actors',
       'addons/replication',
@@ -514,10 +505,29 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
+/** Folders of one wing together: `domain/{flags,json}`. */
+function grouped(imports: readonly string[]): string {
+  const wings = new Map<string, string[]>();
+  for (const one of imports) {
+    const [wing = '', ...inner] = one.split('/');
+    wings.set(wing, [...(wings.get(wing) ?? []), inner.join('/')]);
+  }
+  const texts = [...wings].map(([wing, inner]) => {
+    const own = inner.includes('') ? [wing] : [];
+    const below = inner.filter((one) => one !== '');
+    if (below.length === 0) return own;
+    return [...own, below.length === 1 ? `${wing}/${below[0]}` : `${wing}/{${below.join(',')}}`];
+  });
+  return texts
+    .flat()
+    .map((one) => `\`${one}\``)
+    .join(', ');
+}
+
 export function roomsTable(): string {
   const rows = Object.entries(ROOMS).map(
     ([name, { purpose, imports }]) =>
-      `| \`${name === '.' ? 'src' : name}\` | ${purpose} | ${imports.map((one) => `\`${one}\``).join(', ') || 'nothing'} |`,
+      `| \`${name === '.' ? 'src' : name}\` | ${purpose} | ${grouped(imports) || '–'} |`,
   );
   return ['| folder | purpose | imports from |', '|---|---|---|', ...rows].join('\n');
 }
