@@ -5,15 +5,7 @@
 import * as v from 'valibot';
 import { permissionByName } from '../../domain/access/permissions.ts';
 import type { AdminClient } from './admin-client.ts';
-import {
-  type MigratedItem,
-  namedItem,
-  type Request,
-  request,
-  segment,
-  shaped,
-  type TargetIds,
-} from './step.ts';
+import { type MigratedItem, namedItem, request, segment, shaped } from './step.ts';
 
 export interface CustomRole {
   readonly name: string;
@@ -103,37 +95,20 @@ export async function readAccess(
 }
 
 export const roleItems = ({ customRoles }: Access): readonly MigratedItem[] =>
-  [...customRoles.values()].map((role) => ({
-    ...namedItem('role', '/roles', role, 'roles'),
-    change: {
-      ...request(`change role "${role.name}"`, 'PUT', ''),
-      at: (ids) => ({ path: `/roles/${ids.roles.get(role.name)}`, body: role }),
-    },
-  }));
+  [...customRoles.values()].map((role) => namedItem('role', '/roles', role, 'roles'));
 
 /** After users and roles are there. */
 export const groupItems = ({ groups }: Access): readonly MigratedItem[] =>
-  [...groups.values()].map((group) => {
-    const { name, description, rootRole, users } = group;
-    const bodyOf = (ids: TargetIds): unknown => ({
-      name,
-      description,
-      rootRole: rootRole === null ? null : (ids.roles.get(rootRole) ?? null),
-      users: users.flatMap((login) => {
+  [...groups.values()].map((group) =>
+    namedItem('group', '/groups', group, 'groups', (ids) => ({
+      ...group,
+      rootRole: group.rootRole === null ? null : (ids.roles.get(group.rootRole) ?? null),
+      users: group.users.flatMap((login) => {
         const id = ids.users.get(login);
         return id === undefined ? [] : [{ user: { id } }];
       }),
-    });
-    const item = namedItem('group', '/groups', group, 'groups');
-    return {
-      ...item,
-      create: { ...item.create, at: (ids) => ({ path: '/groups', body: bodyOf(ids) }) },
-      change: {
-        ...item.change,
-        at: (ids) => ({ path: `/groups/${ids.groups.get(name)}`, body: bodyOf(ids) }),
-      },
-    };
-  });
+    })),
+  );
 
 /** A group's roles in a project. */
 export interface GroupMembership {
@@ -143,12 +118,9 @@ export interface GroupMembership {
 
 export function groupMembershipItem(project: string, { group, roles }: GroupMembership): MigratedItem {
   const does = `make group "${group}" ${roles.join(', ')} of project "${project}"`;
-  const create: Request = {
-    ...request(does, 'PUT', ''),
-    at: (ids) => ({
-      path: `/projects/${segment(project)}/groups/${ids.groups.get(group) ?? 0}/roles`,
-      body: { roles: roles.flatMap((role) => ids.roles.get(role) ?? []) },
-    }),
-  };
+  const create = request(does, 'PUT', (ids) => ({
+    path: `/projects/${segment(project)}/groups/${ids.groups.get(group) ?? 0}/roles`,
+    body: { roles: roles.flatMap((role) => ids.roles.get(role) ?? []) },
+  }));
   return { kind: 'group', name: `${group} of ${project}`, value: roles, needs: `project ${project}`, create };
 }

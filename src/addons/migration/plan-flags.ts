@@ -129,27 +129,25 @@ function setEnvironment(step: StepOf<'set-environment'>) {
   };
   const parts = changes.map((part) => words[part]).join(', the ');
   const { enabled, strategies, variants } = after;
-  return {
-    ...request(`set the ${parts} of flag "${name}" in ${environment}`, 'POST', ''),
-    otherwise: `Flag "${name}" stays ${before.enabled ? 'on' : 'off'} in ${environment}, with ${before.strategies.length} strategies.`,
-    at: (ids: TargetIds) => ({
-      path: '/features-batch/import',
-      body: {
-        project,
-        environment,
-        data: {
-          features: [{ name }],
-          featureStrategies: strategies.map((one, at) => ({
-            featureName: name,
-            ...strategyBody(one, at, ids),
-          })),
-          featureEnvironments: [{ featureName: name, name: environment, enabled, variants }],
-          featureTags: null,
-          segments: [...ids.segments].map(([of, id]) => ({ id, name: of })),
-        },
+  const call = request(`set the ${parts} of flag "${name}" in ${environment}`, 'POST', (ids) => ({
+    path: '/features-batch/import',
+    body: {
+      project,
+      environment,
+      data: {
+        features: [{ name }],
+        featureStrategies: strategies.map((one, at) => ({
+          featureName: name,
+          ...strategyBody(one, at, ids),
+        })),
+        featureEnvironments: [{ featureName: name, name: environment, enabled, variants }],
+        featureTags: null,
+        segments: [...ids.segments].map(([of, id]) => ({ id, name: of })),
       },
-    }),
-  };
+    },
+  }));
+  const otherwise = `Flag "${name}" stays ${before.enabled ? 'on' : 'off'} in ${environment}, with ${before.strategies.length} strategies.`;
+  return { ...call, otherwise };
 }
 
 /** A strategy without one of its segments would be for more users than it was, so it is not made. */

@@ -19,7 +19,7 @@ import {
   type Variant,
 } from './configuration.ts';
 import { desiredFlag, flagCalls, type Migrated, strategyBody } from './plan-flags.ts';
-import { type Call, type MigratedItem, namedItem, request, segment, type TargetIds } from './step.ts';
+import { type Call, type MigratedItem, namedItem, type Request, request, segment } from './step.ts';
 
 export interface Plan {
   readonly steps: readonly Call[];
@@ -122,9 +122,13 @@ function projectItems(
   target: Configuration,
 ): readonly MigratedItem[] {
   const path = `/projects/${segment(id)}`;
-  const part = { needs: `project ${id}` };
-  const isThere = target.projects.has(id);
+  const isNew = !target.projects.has(id);
+  const partOf = (part: string, value: unknown, create: Request): MigratedItem => ({
+    ...{ kind: 'project', name: `${id}: ${part}`, needs: `project ${id}`, value, create },
+    ...(isNew ? { initially: value } : {}),
+  });
   const body = { id, name, description, ...settings, environments };
+  const changed = request(`change the settings of project "${id}"`, 'PUT', `${path}/settings`, settings);
   return [
     {
       kind: 'project',
@@ -135,81 +139,50 @@ function projectItems(
       create: request(`create project "${id}"`, 'POST', '/projects', body),
       change: request(`change project "${id}"`, 'PUT', path, { name, description }),
     },
-    ...(settings === null
-      ? []
-      : [
-          {
-            ...part,
-            ...{ kind: 'project', name: `${id}: settings`, value: settings },
-            ...(isThere ? {} : { initially: settings }),
-            create: request(`change the settings of project "${id}"`, 'PUT', `${path}/settings`, settings),
-          },
-        ]),
-    ...environments.map((environment) => ({
-      ...part,
-      ...{ kind: 'project', name: `${id}: environment ${environment}`, value: true },
-      ...(isThere ? {} : { initially: true }),
-      create: request(`add environment "${environment}" to project "${id}"`, 'POST', `${path}/environments`, {
-        environment,
-      }),
-    })),
+    ...(settings === null ? [] : [partOf('settings', settings, changed)]),
+    ...environments.map((environment) => {
+      const does = `add environment "${environment}" to project "${id}"`;
+      const create = request(does, 'POST', `${path}/environments`, { environment });
+      return partOf(`environment ${environment}`, true, create);
+    }),
   ];
 }
 
-function segmentItem(wanted: Segment): MigratedItem {
-  const { name, project } = wanted;
-  const item = namedItem('segment', '/segments', wanted, 'segments');
-  return {
-    ...item,
-    ...(project === null ? {} : { needs: `project ${project}` }),
-    change: { ...item.change, at: (ids) => ({ path: `/segments/${ids.segments.get(name)}`, body: wanted }) },
-  };
-}
+const segmentItem = (wanted: Segment): MigratedItem => ({
+  ...namedItem('segment', '/segments', wanted, 'segments'),
+  ...(wanted.project === null ? {} : { needs: `project ${wanted.project}` }),
+});
 
 /** A user who is there stays as he is. */
 function userItem([login, { email, username, name, rootRole }]: readonly [string, User]): MigratedItem {
   const given = Object.entries({ email, username, name }).filter(([, value]) => value !== null);
-  const create = {
-    ...request(`create user "${login}" as ${rootRole}`, 'POST', ''),
-    at: (ids: TargetIds) => ({
-      path: '/user-admin',
-      body: { ...Object.fromEntries(given), rootRole: ids.roles.get(rootRole) },
-    }),
-    learns: { of: 'users', name: login } as const,
-  };
-  return { kind: 'user', name: login, value: null, isFixed: true, create };
+  const create = request(`create user "${login}" as ${rootRole}`, 'POST', ({ roles }) => ({
+    path: '/user-admin',
+    body: { ...Object.fromEntries(given), rootRole: roles.get(rootRole) },
+  }));
+  const learns = { of: 'users', name: login } as const;
+  return { kind: 'user', name: login, value: null, isFixed: true, create: { ...create, learns } };
 }
 
 /** After users, roles and groups are there. */
 const memberItems = ({ id, memberships, groups }: Project): readonly MigratedItem[] => [
   ...memberships.map(({ user, role }) => ({
     ...{ kind: 'member', name: `${user} of ${id} as ${role}`, value: true, needs: `project ${id}` },
-    create: {
-      ...request(`make ${user} ${role} of project "${id}"`, 'POST', ''),
-      at: ({ users, roles }: TargetIds) => ({
-        path: `/projects/${segment(id)}/users/${users.get(user) ?? 0}/roles/${roles.get(role) ?? 0}`,
-      }),
-    },
+    create: request(`make ${user} ${role} of project "${id}"`, 'POST', ({ users, roles }) => ({
+      path: `/projects/${segment(id)}/users/${users.get(user) ?? 0}/roles/${roles.get(role) ?? 0}`,
+    })),
   })),
   ...groups.map((one) => groupMembershipItem(id, one)),
 ];
 
 const defaultStrategyItems = ({ id, defaultStrategies }: Project): readonly MigratedItem[] =>
-  [...defaultStrategies].map(([environment, wanted]) => ({
-    ...{
-      kind: 'default strategy',
-      name: `of ${id} in ${environment}`,
-      value: wanted,
-      needs: `project ${id}`,
-    },
-    create: {
-      ...request(`set the default strategy of project "${id}" in ${environment}`, 'POST', ''),
-      at: (ids) => ({
-        path: `/projects/${segment(id)}/environments/${segment(environment)}/default-strategy`,
-        body: strategyBody(wanted, 0, ids),
-      }),
-    },
-  }));
+  [...defaultStrategies].map(([environment, value]) => {
+    const does = `set the default strategy of project "${id}" in ${environment}`;
+    const path = `/projects/${segment(id)}/environments/${segment(environment)}/default-strategy`;
+    const create = request(does, 'POST', (ids) => ({ path, body: strategyBody(value, 0, ids) }));
+    const name = `of ${id} in ${environment}`;
+    return { kind: 'default strategy', name, value, needs: `project ${id}`, create };
+  });
 
 const NO_RULES = rulesOf({ featureNaming: null, featureLimit: null, linkTemplates: null });
 

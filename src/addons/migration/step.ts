@@ -29,11 +29,12 @@ export interface Call extends Request {
   readonly otherwise?: string;
 }
 
-export const request = (does: string, method: Request['method'], path: string, body?: unknown): Request => ({
-  does,
-  method,
-  at: () => ({ path, body }),
-});
+export const request = (
+  does: string,
+  method: Request['method'],
+  at: string | Request['at'],
+  body?: unknown,
+): Request => ({ does, method, at: typeof at === 'string' ? () => ({ path: at, body }) : at });
 
 /** Something beside flags, with the requests that bring it. */
 export interface MigratedItem extends Item {
@@ -44,21 +45,29 @@ export interface MigratedItem extends Item {
   readonly initially?: unknown;
 }
 
-/** An item that is created by a POST to `path`, and changed by a PUT below it. `learns`: it gets an id that others need. */
+/**
+ * An item that is created by a POST to `path`, and changed by a PUT below it: by its name, or by the number that the target gives
+ * to such a thing.
+ */
 export function namedItem<Value extends { readonly name: string }>(
   noun: string,
   path: string,
   value: Value,
-  learns?: keyof TargetIds,
+  numbers?: keyof TargetIds,
+  bodyOf: (ids: TargetIds) => unknown = () => value,
 ) {
   const { name } = value;
-  const create = request(`create ${noun} "${name}"`, 'POST', path, value);
+  const own = (ids: TargetIds) => (numbers === undefined ? segment(name) : ids[numbers].get(name));
+  const create = request(`create ${noun} "${name}"`, 'POST', (ids) => ({ path, body: bodyOf(ids) }));
   return {
     kind: noun,
     name,
     value,
-    create: learns === undefined ? create : { ...create, learns: { of: learns, name } },
-    change: request(`change ${noun} "${name}"`, 'PUT', `${path}/${segment(name)}`, value),
+    create: numbers === undefined ? create : { ...create, learns: { of: numbers, name } },
+    change: request(`change ${noun} "${name}"`, 'PUT', (ids) => ({
+      path: `${path}/${own(ids)}`,
+      body: bodyOf(ids),
+    })),
   };
 }
 
