@@ -80,22 +80,20 @@ export class CommandDecider {
   }
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
-  decide(
-    { command, actor, mayStart, seenBy, retry, precondition }: Submission<unknown>,
-    queuedAt: number,
-    turnTime: TurnTime,
-  ): Outcome<unknown> | Decided {
-    const unwanted = mayStart?.(this.#world) ?? null;
+  decide(submission: Submission<unknown>, queuedAt: number, turnTime: TurnTime): Outcome<unknown> | Decided {
+    const { command, actor, retry } = submission;
+    const unwanted = submission.mayStart?.(this.#world) ?? null;
     if (unwanted !== null) return { kind: 'refusal', refusal: unwanted };
     const earlier = this.#earlierOutcome(retry, turnTime.at);
     if (earlier !== null) return earlier;
-    const refusal = this.#refusalBefore(turnTime.monotonic - queuedAt) ?? precondition?.(this.#world) ?? null;
+    const refusal =
+      this.#refusalBefore(turnTime.monotonic - queuedAt) ?? submission.precondition?.(this.#world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };
     const { createdAt: now, clockMs } = turnTime;
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
     const { memoryBudgetBytes } = this;
     const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
-    const part = seenBy?.(this.#world) ?? null;
+    const part = submission.seenBy?.(this.#world) ?? null;
     const seen = part === null ? null : decide(part, command, context);
     const isOver = seen !== null && (isRefusal(seen) || seen.length === 0);
     const decision = isOver ? seen : decide(this.#world, command, context);

@@ -44,6 +44,8 @@ export class WriteAllowances {
 
   /** Null while the actor has not used up the allowance; the change under way may use up more than is left. */
   refuse({ command, actor: { userId } }: Pick<Submission<unknown>, 'command' | 'actor'>): Refusal | null {
+    // Nothing is charged to tokens and to the server itself.
+    if (userId <= 0) return null;
     const { bytes } = this.#usedBy(userId);
     if (bytes < WRITE_BURST_BYTES || ENDS_SESSIONS.has(command.type) || !this.#isBounded(userId)) return null;
     const waitSeconds = Math.ceil((bytes - WRITE_BURST_BYTES + 1) / WRITTEN_BYTES_A_SECOND);

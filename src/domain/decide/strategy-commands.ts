@@ -79,7 +79,7 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   const { flag } = located.record;
   const { operations } = command;
   const before = strategyData(flag, located.strategy);
-  const patched = applyPatch(before as unknown as JsonValue, operations);
+  const patched = applyPatch(before as unknown as JsonValue, operations, located.record.jsonBytesMax);
   if (!patched.ok) return patchRefusal(patched);
   const parsed = parseStrategyFields(patched.document, patched.written, located.strategy);
   if (!parsed.ok) {

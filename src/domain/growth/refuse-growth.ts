@@ -4,16 +4,16 @@
  * a strategy with 40 constraints may lose one of them, and then has 39.
  */
 import { strategyCost } from '../evaluation/compiled-flag.ts';
-import { sumOf } from '../evaluation/cost.ts';
 import { segmentCost } from '../evaluation/segment-test.ts';
 import type { Constraint } from '../flags/constraint.ts';
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import { GROWTH_LIMITS, type GrowthLimitName, type GrowthLimits } from '../flags/growth-limits.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
-import { jsonSize } from '../json/json.ts';
+import { jsonGrowth, jsonSize } from '../json/json.ts';
 import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
+import type { FlagRecord } from '../state/flag-record.ts';
 import type { World } from '../state/world.ts';
 
 /** Growth beyond a limit. */
@@ -60,8 +60,12 @@ interface Measured {
 
 /** Microseconds at worst, with the segments as they are. A disabled strategy counts: it is switched on without a look at it. */
 export function worstCost({ directory }: World, strategy: Strategy): number {
-  const segments = strategy.segments.flatMap((id) => directory.segments.get(id) ?? []);
-  return Math.ceil(sumOf([strategyCost(strategy), ...segments.map(segmentCost)]).worst);
+  let { worst } = strategyCost(strategy);
+  for (const id of strategy.segments) {
+    const segment = directory.segments.get(id);
+    if (segment !== undefined) worst += segmentCost(segment).worst;
+  }
+  return Math.ceil(worst);
 }
 
 /** Names of fields, at any depth. Each different one costs more to decode than its bytes. */
@@ -169,13 +173,18 @@ class GrowthCheck {
     before: Strategy | null,
     after: Strategy | null,
   ): void {
-    const costOf = (strategy: Strategy | null) => (strategy === null ? 0 : worstCost(this.#world, strategy));
-    const change = costOf(after) - costOf(before);
-    const key = `${keyOf(event)} cost`;
+    const world = this.#world;
+    const change =
+      (after === null ? 0 : worstCost(world, after)) - (before === null ? 0 : worstCost(world, before));
     if (change === 0) return;
-    const known = [...this.#strategiesBefore(event).values()].reduce((sum, one) => sum + costOf(one), 0);
+    let known = 0;
+    for (const one of this.#strategiesBefore(event).values()) known += worstCost(world, one);
     const subject = `The flag ${inEnvironment(event)}`;
-    this.#count(key, { limit: 'evaluationCost', subject, at: '', before: known, after: known }, change);
+    this.#count(
+      `${keyOf(event)} cost`,
+      { limit: 'evaluationCost', subject, at: '', before: known, after: known },
+      change,
+    );
   }
 
   #count(key: string, initial: PartCount, change: number): void {
@@ -191,7 +200,7 @@ class GrowthCheck {
     before: Strategy | undefined,
     after: Strategy,
   ): Outgrowth | null {
-    if (this.#isSmall(after)) return null;
+    if (this.#isSmall(event, after)) return null;
     const subject = aStrategyOf(event);
     const parts = (limit: 'constraints' | 'segments' | 'variants'): Outgrowth | null =>
       this.#beyond({
@@ -220,9 +229,9 @@ class GrowthCheck {
   }
 
   /** Whether no limit is in reach, as for nearly all strategies: what the rest takes shows in each change. */
-  #isSmall(strategy: Strategy): boolean {
+  #isSmall(event: InEnvironment & FlagEvent, after: Strategy): boolean {
     const limits = this.#limits;
-    const { constraints, parameters, segments, title, variants } = strategy;
+    const { constraints, parameters, segments, title, variants } = after;
     const bytesMax = Math.min(limits.parameterBytes, limits.strategyBytes, limits.payloadBytes);
     return (
       constraints.length <= limits.constraints &&
@@ -231,8 +240,17 @@ class GrowthCheck {
       variants.length <= limits.variants &&
       (title?.length ?? 0) <= limits.titleLength &&
       namesIn(parameters) <= limits.parameters &&
-      jsonSize(strategy) * BYTES_PER_SIZE_MAX <= bytesMax
+      this.#sizeMax(event, after) <= bytesMax
     );
+  }
+
+  /** No fewer bytes than the strategy takes as JSON. Of two versions, only what differs is measured. */
+  #sizeMax(event: InEnvironment & FlagEvent, after: Strategy): number {
+    const record = this.#record(event);
+    const strategies = record === undefined ? [] : environmentOf(record.flag, event.environment).strategies;
+    const before = strategies.find(({ id }) => id === after.id);
+    if (record === undefined || before === undefined) return jsonSize(after);
+    return record.jsonBytesMax + jsonGrowth(before, after);
   }
 
   #values(
@@ -280,14 +298,14 @@ class GrowthCheck {
     return null;
   }
 
-  /** Measures in bytes only what could be beyond the limit. */
+  /** Makes the JSON only of what could be beyond the limit. */
   #jsonBytes(
     limit: 'parameterBytes' | 'strategyBytes',
     at: string,
     subject: string,
     [before = null, after]: readonly [unknown, unknown],
   ): Outgrowth | null {
-    if (before === after || jsonSize(after) * BYTES_PER_SIZE_MAX <= this.#limits[limit]) return null;
+    if (before === after || jsonSize(after) <= this.#limits[limit]) return null;
     const bytes = jsonBytes(after);
     if (bytes <= this.#limits[limit]) return null;
     return this.#beyond({ limit, subject, at, before: jsonBytes(before), after: bytes });
@@ -311,8 +329,12 @@ class GrowthCheck {
     return null;
   }
 
-  #flag({ project, featureName }: FlagEvent): Flag | undefined {
-    return this.#world.projects.get(project)?.flags.get(featureName)?.flag;
+  #flag(event: FlagEvent): Flag | undefined {
+    return this.#record(event)?.flag;
+  }
+
+  #record({ project, featureName }: FlagEvent): FlagRecord | undefined {
+    return this.#world.projects.get(project)?.flags.get(featureName);
   }
 
   #projectEnvironments({ project }: FlagEvent): readonly string[] {
@@ -349,9 +371,6 @@ const inEnvironment = ({ featureName, environment }: InEnvironment): string =>
   `"${featureName}" in the environment "${environment}"`;
 
 const aStrategyOf = (where: InEnvironment): string => `A strategy of the flag ${inEnvironment(where)}`;
-
-/** A character takes six bytes at most, as `\u0000`. */
-const BYTES_PER_SIZE_MAX = 6;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 

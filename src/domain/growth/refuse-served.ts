@@ -37,12 +37,6 @@ export function refuseBeyondServed(
   return growth.refusal(clockMs);
 }
 
-/**
- * The most bytes of JSON for a byte of memory: a character of one byte is written as six, inside a parameter that is a list or an
- * object as seven. It tells without a measurement that a flag is far from its bound, as nearly all are.
- */
-const JSON_PER_MEMORY_MAX = 8;
-
 /** The bytes by which the documents of a project grow. */
 interface Growth {
   /** The same in the document of each environment. */
@@ -86,7 +80,8 @@ class ServedGrowth {
   #flagRefusal(name: string, growth: FlagGrowth): Refusal | null {
     const record = this.#world.projects.get(growth.project)?.flags.get(name);
     const flag = record?.flag;
-    const bytesAtMost = (record?.bytes ?? 0) * JSON_PER_MEMORY_MAX;
+    // Nearly all flags are so far from their bound that they need not be measured.
+    const bytesAtMost = record?.jsonBytesMax ?? 0;
     if (growth.whole > 0 && bytesAtMost + growth.whole > FLAG_BYTES_MAX) {
       const bytes = growth.whole + (flag === undefined ? 0 : this.#wholeBytes(flag));
       if (bytes > FLAG_BYTES_MAX) return flagTooLarge(`The flag "${name}"`, bytes);

@@ -1,16 +1,10 @@
 /**
  * JSON Patch (RFC 6902): all six operations, all or nothing, on a copy.
  *
- * fast-json-patch makes the single changes. What may be changed is decided here, because the library (3.1.1) by itself
- * - follows inherited properties, so that a `copy` from /constructor and an `add` below it reach every object;
- * - takes /01, /1e0 and the empty token for positions in a list, and wraps positions around at 2^31;
- * - lets the document share objects with the patch, and a moved or copied root with its own inside;
- * - calls hasOwnProperty on the document, where a field of that name breaks it;
- * - clones whatever a `move` overwrites, which makes a few hundred moves of large values stall the process.
- * So the library gets only `add`, `remove` and `replace`, with a pointer that was just resolved over own properties.
- * `move` is a removal and an addition; `copy` adds a deep copy; `test` compares without the library.
+ * What no operation may do, whatever a pointer says: follow an inherited property, reach a list at a position that is not spelled as
+ * the number is, or let the document share an object with the patch or with another place in itself. So pointers are resolved over
+ * own properties alone, `move` is a removal and an addition, and `copy` adds a deep copy.
  */
-import jsonPatch from 'fast-json-patch';
 import * as v from 'valibot';
 import { shown } from './issues.ts';
 import {
@@ -80,12 +74,16 @@ export type PatchOutcome =
 /**
  * Changes neither `document` nor `operations`. The result shares no objects with the operations. It shares with the
  * document the fields in which no operation writes, because copying a whole strategy in order to change its rollout
- * costs more than the change.
+ * costs more than the change. `sizeMax`: no less than the size of the document, where that is known.
  */
-export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
+export function applyPatch(
+  document: JsonValue,
+  operations: readonly PatchOperation[],
+  sizeMax = Number.POSITIVE_INFINITY,
+): PatchOutcome {
   const steps = operations.map(stepOf);
   const written = isJsonObject(document) ? writtenFields(steps) : null;
-  const patch = new Patching(workingCopy(document, written));
+  const patch = new Patching(document, workingCopy(document, written), sizeMax);
   for (let index = 0; index < steps.length; index += 1) {
     const step = steps[index]!;
     const issue = patch.apply(step);
@@ -136,11 +134,16 @@ const sizedOf = (value: JsonValue): Sized => ({ value, measure: measureJson(valu
 /** The copy that the operations change. After a fault it may be half changed, and is discarded. */
 class Patching {
   document: JsonValue;
-  #size: number;
+  readonly #original: JsonValue;
+  /** No less than the size of the original; exact once it made a difference. */
+  #sizeMax: number;
+  #isExact = false;
+  #addedSize = 0;
 
-  constructor(document: JsonValue) {
-    this.document = document;
-    this.#size = jsonSize(document);
+  constructor(original: JsonValue, copy: JsonValue, sizeMax: number) {
+    this.document = copy;
+    this.#original = original;
+    this.#sizeMax = sizeMax;
   }
 
   apply({ operation, path, from }: Step): OperationIssue | null {
@@ -191,10 +194,10 @@ class Patching {
 
   #remove(path: Tokens): OperationIssue | null {
     if (valueAt(this.document, path) === undefined) return nothingAt(path);
-    this.document = jsonPatch.applyOperation(this.document, {
-      op: 'remove',
-      path: pointerOf(path),
-    }).newDocument;
+    const [parent, last] = [valueAt(this.document, path.slice(0, -1)), path.at(-1)];
+    if (last === undefined) this.document = null;
+    else if (isJsonArray(parent)) (parent as JsonValue[]).splice(Number(last), 1);
+    else delete (parent as Fields)[last];
     return null;
   }
 
@@ -213,21 +216,35 @@ class Patching {
     return this.#remove(from) ?? this.#add(path, sizedOf(value));
   }
 
+  #isTooLarge(): boolean {
+    if (this.#sizeMax + this.#addedSize <= PATCH_SIZE_MAX) return false;
+    if (this.#isExact) return true;
+    this.#sizeMax = jsonSize(this.#original);
+    this.#isExact = true;
+    return this.#isTooLarge();
+  }
+
   /** The place has been checked. The limits are checked before the copy is made. */
   #insert(op: 'add' | 'replace', path: Tokens, { value, measure }: Sized): OperationIssue | null {
     const { depth, size } = measure;
     if (path.length + depth > JSON_DEPTH_MAX) {
       return invalid(`the result would be nested more than ${JSON_DEPTH_MAX} levels deep`);
     }
-    this.#size += size;
-    if (this.#size > PATCH_SIZE_MAX) {
+    this.#addedSize += size;
+    if (this.#isTooLarge()) {
       return invalid(`the document and all that is put into it would exceed ${PATCH_SIZE_MAX} bytes`);
     }
-    const change = { op, path: pointerOf(path), value: cloneJson(value) };
-    this.document = jsonPatch.applyOperation(this.document, change).newDocument;
+    const [parent, last] = [valueAt(this.document, path.slice(0, -1)), path.at(-1)];
+    const own = cloneJson(value);
+    if (last === undefined) this.document = own;
+    else if (!isJsonArray(parent)) (parent as Fields)[last] = own;
+    else if (op === 'replace') (parent as JsonValue[])[Number(last)] = own;
+    else (parent as JsonValue[]).splice(last === '-' ? parent.length : Number(last), 0, own);
     return null;
   }
 }
+
+type Fields = Record<string, JsonValue>;
 
 /**
  * The fields of an object in which operations write; null when an operation may write to the whole object, or when a

@@ -36,6 +36,12 @@ export interface ShelfOwner {
 export type NewRecord = Pick<FlagRecord, 'revision' | 'createdBy' | 'bytes'>;
 export type NewFlag = NewRecord & Pick<FlagRecord, 'flag'>;
 
+/**
+ * The most bytes of JSON for a byte of memory: a character of one byte is written as six, inside a parameter that is a list or an
+ * object as seven.
+ */
+const JSON_PER_MEMORY_MAX = 8;
+
 /** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
 export class FlagRecord implements ProjectionHolder {
   /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
@@ -91,6 +97,11 @@ export class FlagRecord implements ProjectionHolder {
     if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
     if (this.#flag === null) this.#unpacked();
     return this.#bytes;
+  }
+
+  /** No fewer bytes than the flag or any part of it takes as JSON, known without measuring it. */
+  get jsonBytesMax(): number {
+    return this.bytes * JSON_PER_MEMORY_MAX;
   }
 
   /** Replaces the flag, and drops what was kept of the old one. `growth`: in bytes of memory. */

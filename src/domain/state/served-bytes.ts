@@ -128,19 +128,18 @@ export class ServedBytes {
     }
     const [old, fresh] = [before.environments, after.environments];
     if (old === fresh) return;
-    const changes: number[] = [];
-    for (const one of fresh) changes.push(this.#exchangeShare(project, named(old, one.name), one));
-    for (const one of old) if (named(fresh, one.name) === null) this.#exchangeShare(project, one, null);
-    const sizes = this.#large.get(old);
-    if (sizes === undefined) {
-      if (changes.some((bytes) => bytes > NOTED_BYTES_MIN)) this.sizesOf(fresh);
-      return;
+    const sizesBefore = this.#large.get(old);
+    const sizes: number[] = [];
+    let grownMost = 0;
+    for (const one of fresh) {
+      const at = placeOf(old, one.name);
+      const grown = this.#exchangeShare(project, old[at] ?? null, one);
+      grownMost = Math.max(grownMost, grown);
+      if (sizesBefore !== undefined) sizes.push((sizesBefore[at] ?? 0) + grown);
     }
-    const sizeBefore = (name: string): number => sizes[old.findIndex((one) => one.name === name)] ?? 0;
-    this.#large.set(
-      fresh,
-      fresh.map(({ name }, at) => sizeBefore(name) + changes[at]!),
-    );
+    for (const one of old) if (placeOf(fresh, one.name) === -1) this.#exchangeShare(project, one, null);
+    if (sizesBefore !== undefined) this.#large.set(fresh, sizes);
+    else if (grownMost > NOTED_BYTES_MIN) this.sizesOf(fresh);
   }
 
   /** By how many bytes the environment of a flag has grown. */
@@ -167,7 +166,7 @@ export class ServedBytes {
       come,
     }: Readonly<Record<'gone' | 'come', readonly Strategy[]>> & { readonly bytes: number },
   ): void {
-    this.#add(project, environment, bytes);
+    if (bytes !== 0) this.#add(project, environment, bytes);
     for (const { segments } of gone) for (const id of segments) this.#count(project, environment, id, -1);
     for (const { segments } of come) for (const id of segments) this.#count(project, environment, id, 1);
   }
@@ -178,6 +177,7 @@ export class ServedBytes {
   }
 
   #addMetadata(project: string, bytes: number): void {
+    if (bytes === 0) return;
     for (const id of [project, ALL]) this.#scope(id).metadata += bytes;
   }
 
@@ -217,8 +217,8 @@ export class ServedBytes {
 /** A strategy whose segment does not exist is sent to nobody. */
 const sizeOf = (segment: Segment | undefined): number => (segment === undefined ? 0 : segmentBytes(segment));
 
-const named = (environments: Environments, name: string): FlagEnvironment | null =>
-  environments.find((one) => one.name === name) ?? null;
+const placeOf = (environments: Environments, name: string): number =>
+  environments.findIndex((one) => one.name === name);
 
 function metadataChange(before: Flag | null, after: Flag | null): number {
   if (before !== null && after !== null) return metadataGrowth(before, after);

@@ -82,11 +82,14 @@ export class CallerCheck {
 
 function askedOf(world: World, bound: BoundRoute, params: readonly string[]): Asked {
   const { projectAt, flagAt, environmentAt } = bound;
-  const valueAt = (at: number): string | null => (at === -1 ? null : (params[at] ?? null));
-  const flag = valueAt(flagAt);
-  const projectId = valueAt(projectAt) ?? (flag === null ? null : world.directory.flagProjects.get(flag));
-  return { projectId: projectId ?? null, environment: valueAt(environmentAt) };
+  const flag = valueAt(params, flagAt);
+  const projectId =
+    valueAt(params, projectAt) ?? (flag === null ? null : world.directory.flagProjects.get(flag));
+  return { projectId: projectId ?? null, environment: valueAt(params, environmentAt) };
 }
+
+const valueAt = (params: readonly string[], at: number): string | null =>
+  at === -1 ? null : (params[at] ?? null);
 
 /** Whether somebody who may only read must not use it. Applications report without a page, or from pages of any site. */
 function isChange(route: Route): boolean {

@@ -8,6 +8,7 @@ import type { Constraint } from '../../domain/flags/constraint.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
 import { worstCost } from '../../domain/growth/refuse-growth.ts';
 import { shown } from '../../domain/json/issues.ts';
+import type { Actor } from '../../domain/state/decision.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -27,8 +28,6 @@ import { partSeenBy, worldSeenBy } from './visible-world.ts';
 /** The header with warnings to the author of rules. */
 const WARNINGS_HEADER = 'flagstaff-warnings';
 
-type Turn = Pick<Submission<HttpResponse>, 'mayStart' | 'seenBy'>;
-
 /** A write that has passed the checks of its request. */
 export interface PreparedWrite {
   readonly route: WriteRoute;
@@ -42,14 +41,18 @@ export interface PreparedWrite {
 export class WritePath {
   readonly #engine: Engine;
   readonly #sender: ResponseSender;
-  readonly #callers: CallerCheck;
+  readonly callers: CallerCheck;
   readonly #isClustered: boolean;
 
   constructor(engine: Engine, sender: ResponseSender, callers: CallerCheck, isClustered: boolean) {
     this.#engine = engine;
     this.#sender = sender;
-    this.#callers = callers;
+    this.callers = callers;
     this.#isClustered = isClustered;
+  }
+
+  get world(): World {
+    return this.#engine.world;
   }
 
   write(call: Call, bound: BoundRoute, prepared: PreparedWrite): void {
@@ -72,51 +75,16 @@ export class WritePath {
     );
   }
 
-  /**
-   * Asks, when the turn of a command has come, whether anybody still waits for it and its caller may do all that it needs:
-   * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in.
-   */
-  #turnOf(call: Call, bound: BoundRoute, { route, context, params }: PreparedWrite, command: Command): Turn {
-    let { caller } = context;
-    return {
-      mayStart: (world) => {
-        call.trace?.begun();
-        if (!call.responder.isAwaited) return NOT_WANTED;
-        const found = this.#callers.identify(call.request, bound, route, params);
-        if (isRefusal(found)) return found;
-        caller = found;
-        return bound.surface.access?.refuseCommand?.(worldSeenBy(world, caller), caller, command) ?? null;
-      },
-      seenBy: (world) => partSeenBy(world, caller),
-    };
-  }
-
   #submit(call: Call, bound: BoundRoute, prepared: PreparedWrite, command: Command | Refusal): void {
     if (isRefusal(command)) return this.#sender.refuseSettled(call, command);
     const { route, context } = prepared;
-    const { request } = call;
-    const retry = retryOf(request, context.caller, route);
+    const retry = retryOf(call.request, context.caller, route);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
-    const ifMatch = request.header('if-match');
-    const precondition =
-      flagPrecondition(ifMatch, context.params) ?? recordPrecondition(ifMatch, context.params, route.pinned);
     call.trace?.queued();
-    this.#engine.submit({
-      command,
-      actor: route.actor?.(this.#engine.world, command) ?? context.caller.actor,
-      ...this.#turnOf(call, bound, prepared, command),
-      retry,
-      precondition,
-      respond: responseMaker(call, route, context, command),
-      done: this.#outcomeTaker(call),
-    });
+    this.#engine.submit(new Write({ path: this, call, bound, prepared, command, retry }));
   }
 
-  #outcomeTaker(call: Call): (outcome: Outcome<HttpResponse>) => void {
-    return (outcome) => this.#respond(call, outcome);
-  }
-
-  #respond(call: Call, outcome: Outcome<HttpResponse>): void {
+  respond(call: Call, outcome: Outcome<HttpResponse>): void {
     if (!call.responder.isWanted) return;
     if (outcome.kind === 'response') this.#sender.send(call, this.#withEventId(outcome.response));
     else if (outcome.kind === 'refusal') this.#sender.refuse(call, outcome.refusal);
@@ -131,32 +99,83 @@ export class WritePath {
   }
 }
 
-// The functions that each request needs are returned and not assigned. An assigned function has a name, and the loader
-// (tsx) sets each name at run time, which took a seventh of a cached read.
+interface WriteParts {
+  readonly path: WritePath;
+  readonly call: Call;
+  readonly bound: BoundRoute;
+  readonly prepared: PreparedWrite;
+  readonly command: Command;
+  readonly retry: Retry<HttpResponse> | undefined;
+}
 
-function responseMaker(
-  { trace }: Call,
-  route: WriteRoute,
-  context: RequestContext<unknown>,
-  command: Command,
-): (world: World, events: readonly DomainEvent[]) => HttpResponse {
-  return (world, events) => {
-    trace?.appended();
-    const response = route.respond(context, events, command);
+/** A command of a request, in its mailbox. One object: a function for each question would take a seventh of a read. */
+class Write implements Submission<HttpResponse> {
+  readonly command: Command;
+  readonly actor: Actor;
+  readonly retry: Retry<HttpResponse> | undefined;
+  readonly precondition: Submission<HttpResponse>['precondition'];
+  readonly #parts: WriteParts;
+  #caller: Caller;
+
+  constructor(parts: WriteParts) {
+    const { path, call, prepared, command, retry } = parts;
+    const { route, context } = prepared;
+    const ifMatch = call.request.header('if-match');
+    this.#parts = parts;
+    this.#caller = context.caller;
+    this.command = command;
+    this.actor = route.actor?.(path.world, command) ?? context.caller.actor;
+    this.retry = retry;
+    this.precondition =
+      flagPrecondition(ifMatch, context.params) ?? recordPrecondition(ifMatch, context.params, route.pinned);
+  }
+
+  /**
+   * Asks, when the turn of a command has come, whether anybody still waits for it and its caller may do all that it needs:
+   * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in.
+   */
+  mayStart(world: World): Refusal | null {
+    const { path, call, bound, prepared, command } = this.#parts;
+    call.trace?.begun();
+    if (!call.responder.isAwaited) return NOT_WANTED;
+    const found = path.callers.identify(call.request, bound, prepared.route, prepared.params);
+    if (isRefusal(found)) return found;
+    this.#caller = found;
+    return bound.surface.access?.refuseCommand?.(worldSeenBy(world, found), found, command) ?? null;
+  }
+
+  seenBy(world: World): World | null {
+    return partSeenBy(world, this.#caller);
+  }
+
+  respond(world: World, events: readonly DomainEvent[]): HttpResponse {
+    const { call, prepared, command } = this.#parts;
+    call.trace?.appended();
+    const response = prepared.route.respond(prepared.context, events, command);
     const warnings = ruleWarnings(world, events);
     return warnings.length === 0 ? response : withWarnings(response, warnings);
-  };
+  }
+
+  done(outcome: Outcome<HttpResponse>): void {
+    this.#parts.path.respond(this.#parts.call, outcome);
+  }
 }
 
 /** JSON in ASCII, because names may have any characters. */
 function withWarnings(response: HttpResponse, warnings: readonly RuleWarning[]): HttpResponse {
   const { status, headers, body } = response;
-  const text = JSON.stringify(warnings).replace(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return { status, headers: headers.with(WARNINGS_HEADER, text), body };
+  const json = JSON.stringify(warnings);
+  const text = /[^\x20-\x7e]/.test(json) ? inAscii(json) : json;
+  // The author of many rules is told the same of each.
+  if (text !== lastWarned.text || headers !== lastWarned.before)
+    lastWarned = { text, before: headers, after: headers.with(WARNINGS_HEADER, text) };
+  return { status, headers: lastWarned.after, body };
 }
+
+let lastWarned = { text: '', before: EMPTY_HEADERS, after: EMPTY_HEADERS };
+
+const inAscii = (json: string): string =>
+  json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 // `Idempotency-Key` (docs/specification/common.md#idempotency-key): a write that is sent again because its response
 // was lost gets the first response and changes nothing twice, for 24 hours and across restarts. Only successes that
@@ -272,12 +291,14 @@ function ruleWarnings(world: World, events: readonly DomainEvent[]): readonly Ru
   return warnings.slice(0, RULE_WARNINGS_MAX);
 }
 
-function* constraintWarnings(world: World, constraints: readonly Constraint[]): Generator<RuleWarning, void> {
-  for (const [at, { contextName, operator, values }] of constraints.entries()) {
+function constraintWarnings(world: World, constraints: readonly Constraint[]): readonly RuleWarning[] {
+  const warnings: RuleWarning[] = [];
+  for (let at = 0; at < constraints.length && warnings.length < RULE_WARNINGS_MAX; at += 1) {
+    const { contextName, operator, values } = constraints[at]!;
     const field = findNamed(world, 'contextFields', contextName);
     if (field === undefined) {
       const message = `There is no context field ${shown(contextName)}: the constraint meets those contexts alone in which applications send it.`;
-      yield { path: `/constraints/${at}/contextName`, message };
+      warnings.push({ path: `/constraints/${at}/contextName`, message });
       continue;
     }
     if (field.legalValues.length === 0 || (operator !== 'IN' && operator !== 'NOT_IN')) continue;
@@ -285,8 +306,9 @@ function* constraintWarnings(world: World, constraints: readonly Constraint[]): 
     const other = values.findIndex((value) => !legal.has(value));
     if (other === -1) continue;
     const message = `${shown(values[other])} is none of the legal values of the context field ${shown(contextName)}.`;
-    yield { path: `/constraints/${at}/values/${other}`, message };
+    warnings.push({ path: `/constraints/${at}/values/${other}`, message });
   }
+  return warnings;
 }
 
 function flagCostWarnings(
@@ -300,7 +322,8 @@ function flagCostWarnings(
   const flag = world.projects.get(project)?.flags.get(featureName)?.flag;
   if (flag === undefined) return [];
   const { strategies } = environmentOf(flag, environment);
-  const cost = strategies.reduce((sum, strategy) => sum + worstCost(world, strategy), 0);
+  let cost = 0;
+  for (const strategy of strategies) cost += worstCost(world, strategy);
   return costWarnings(`The flag "${featureName}" in the environment "${environment}"`, cost);
 }
 
