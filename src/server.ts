@@ -201,7 +201,6 @@ function createSurfaces(
     ...{ version: VERSION, engine, keeper, transport, commits, usage, replica, recoveryMs, historyCheck },
     routes: () => api().meters,
     refusedLogins: () => api().refusedLogins(),
-    longRequests: () => api().longRequests,
     now: Date.now,
   };
   const metrics = {

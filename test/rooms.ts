@@ -195,6 +195,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/views': {
     purpose: 'responses made from the state, and their cached bytes',
     imports: [
+      'actors',
       'domain/access',
       'domain/decide',
       'domain/flags',
@@ -228,6 +229,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
+      'actors',
       'domain/flags',
       'domain/json',
       'domain/state',
@@ -272,6 +274,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/usage': {
     purpose: 'routes about what applications reported',
     imports: [
+      'actors',
       'domain/decide',
       'domain/evaluation',
       'domain/state',
@@ -285,6 +288,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/users': {
     purpose: 'routes about users and tokens',
     imports: [
+      'actors',
       'domain/access',
       'domain/decide',
       'domain/flags',

@@ -74,7 +74,10 @@ function responseTasks(): MicroTask[] {
         const enabled = turn++ % 2 === 0;
         const place = { project: 'default', flag: flagName(0), environment: 'production' };
         micro.carryOut({ type: 'switch-environment', ...place, enabled });
-        return projectOverview({ ...sources, favorites: null, owner: {}, now: NOW_MS }, project);
+        return projectOverview(
+          { ...sources, favorites: null, requester: { name: 'bench' }, now: NOW_MS },
+          project,
+        );
       },
     },
   ];

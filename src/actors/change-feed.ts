@@ -9,7 +9,7 @@
  *
  * The newest changes are kept in a ring, so that a client that was away for a moment can go on from the last event it
  * saw. Listeners are called between two batches of the journal: they take notes and return. Sending the changes to
- * many clients, a slice at a time, is their own business.
+ * many clients, a turn at a time, is their own business.
  *
  * A change holds what no client may see (`hidden` in its events). Whoever shows it takes that out.
  */

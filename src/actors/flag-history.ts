@@ -8,7 +8,6 @@
  * Nobody ever saw a part of a change with several events, so an event in the middle of one stands for its end.
  */
 import assert from 'node:assert/strict';
-import { LRUCache } from 'lru-cache';
 import type { Flag } from '../domain/flags/flag.ts';
 import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
 import { apply } from '../domain/state/apply.ts';
@@ -23,6 +22,7 @@ import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.t
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
+import type { Cache, CachePart } from './cache.ts';
 import type { FlagSnapshotRecord } from './state/flag-outlines.ts';
 import { loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
 
@@ -30,6 +30,7 @@ import { loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
 const SNAPSHOT_WORTH_BYTES = 256 * 1024;
 
 export interface FlagHistoryOptions {
+  readonly cache: Cache;
   readonly fs: FileSystem;
   /** The folder of the snapshots. */
   readonly snapshots: string;
@@ -63,7 +64,7 @@ export interface PastFlagsQuery {
   /** Also reads what evaluating the flags needs: segments, and these parents as they were. */
   readonly evaluation?: { readonly parents: readonly string[] };
   /** Aborted once no caller waits for the flags: the reading rejects with its reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Told for how many milliseconds each piece of the reading has held the event loop. */
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
@@ -74,10 +75,11 @@ export interface PastFlagQuery extends Omit<PastFlagsQuery, 'flags'> {
 
 export class FlagHistory {
   readonly #options: FlagHistoryOptions;
-  readonly #checkpoints = new PastCheckpoints();
+  readonly #checkpoints: PastCheckpoints;
 
   constructor(options: FlagHistoryOptions) {
     this.#options = options;
+    this.#checkpoints = new PastCheckpoints(options.cache);
   }
 
   /** The refusal is a 404 that says what is missing: the event, the events before it, or the flag at that time. */
@@ -291,8 +293,8 @@ const standIn = (name: string, project: string): Flag => ({
 /** Replaying so many events takes some milliseconds. */
 export const CHECKPOINT_EVENTS = 256;
 
-/** Bytes of all checkpoints, counted as the state counts; one half of it for those of one read. */
-export const CHECKPOINTS_BYTES_MAX = 16 * 1024 * 1024;
+/** Bytes of the checkpoints of one read, counted as the state counts. */
+const CHECKPOINTS_BYTES_MAX = 8 * 1024 * 1024;
 
 const BYTES_EACH = 2_000;
 
@@ -307,30 +309,31 @@ interface Checkpoint {
 
 class PastCheckpoints {
   /** By what is read, in the order of the events. */
-  readonly #kept = new LRUCache<string, readonly Checkpoint[]>({
-    maxSize: CHECKPOINTS_BYTES_MAX,
-    sizeCalculation: bytesOf,
-  });
+  readonly #cache: CachePart<string, readonly Checkpoint[]>;
+
+  constructor(cache: Cache) {
+    this.#cache = cache.part({ bytesOf, isMultiplied: true });
+  }
 
   /** The newest one in that range, ends included. */
   nearest(key: string, { from, to }: { readonly from: number; readonly to: number }): Checkpoint | null {
-    return this.#kept.get(key)?.findLast(({ id }) => id >= from && id <= to) ?? null;
+    return this.#cache.get(key)?.findLast(({ id }) => id >= from && id <= to) ?? null;
   }
 
   /** `world` is the state right after the event `id`. */
   add(key: string, id: number, world: World): void {
-    const known = this.#kept.get(key) ?? [];
-    const before = known.findLastIndex((one) => one.id <= id);
-    if (known[before]?.id === id) return;
-    let checkpoints = known.toSpliced(before + 1, 0, checkpointOf(id, world));
-    while (bytesOf(checkpoints) > CHECKPOINTS_BYTES_MAX / 2 && checkpoints.length > 1)
+    const cached = this.#cache.get(key) ?? [];
+    const before = cached.findLastIndex((one) => one.id <= id);
+    if (cached[before]?.id === id) return;
+    let checkpoints = cached.toSpliced(before + 1, 0, checkpointOf(id, world));
+    while (bytesOf(checkpoints) > CHECKPOINTS_BYTES_MAX && checkpoints.length > 1)
       checkpoints = checkpoints.filter((_, at) => at % 2 === 0);
-    if (bytesOf(checkpoints) <= CHECKPOINTS_BYTES_MAX / 2) this.#kept.set(key, checkpoints);
+    if (bytesOf(checkpoints) <= CHECKPOINTS_BYTES_MAX) this.#cache.set(key, checkpoints);
   }
 }
 
 function bytesOf(checkpoints: readonly Checkpoint[]): number {
-  return checkpoints.reduce((sum, { bytes }) => sum + bytes, 1);
+  return checkpoints.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Copies the lists of records only, because the records are immutable. */

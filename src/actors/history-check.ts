@@ -15,8 +15,7 @@ import type { DeferredPart } from '../persistence/journal/deferred-part.ts';
 import type { Timer } from '../persistence/journal/mark-keeper.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import type { RecoveryLog } from '../persistence/recovery/recovery.ts';
-import { SLICE_MS } from '../persistence/snapshots/snapshot-writer.ts';
-import type { Pace } from './pace.ts';
+import type { Background } from './turn.ts';
 
 export interface HistoryCheckOptions {
   readonly eventLog: Pick<EventLog, 'check' | 'distrust' | 'parts'>;
@@ -24,7 +23,7 @@ export interface HistoryCheckOptions {
   readonly parts: readonly DeferredPart[];
   /** Awaited first; false where nothing is to be checked any more. */
   readonly after?: Promise<boolean>;
-  readonly pace: Pace;
+  readonly background: Background;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** Between the end of a pass and the next one; null for no pass after the first. */
   readonly intervalMs: number | null;
@@ -125,7 +124,7 @@ export class HistoryCheck {
 
   /** False where the check is over. `onRead` is told when the part could be read. */
   async #read(part: DeferredPart, onRead?: () => void): Promise<boolean> {
-    await this.#options.pace.betweenSlices();
+    await this.#options.background.pause();
     if (this.#isStopped) return false;
     try {
       const damage = await this.#options.eventLog.check(part);
@@ -160,12 +159,12 @@ export class HistoryCheck {
 //
 // Damage that it meets ends the server, as it would have kept it from starting.
 
-/** Shorter than between other slices, because somebody may wait: half of the processor while requests are served. */
+/** Shorter than between other turns, because somebody may wait: half of the processor while requests are served. */
 const PAUSE_MS = 5;
 
 interface IndexReadingOptions {
   readonly eventLog: EventLog;
-  readonly pace: Pace;
+  readonly background: Background;
   readonly log: RecoveryLog;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
@@ -178,7 +177,6 @@ class Stopped extends Error {}
 export class IndexReading {
   readonly #options: IndexReadingOptions;
   #isStopped = false;
-  #sliceEndMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: IndexReadingOptions) {
     this.#options = options;
@@ -206,11 +204,7 @@ export class IndexReading {
   }
 
   async #pause(): Promise<void> {
-    const { pace, monotonicMs } = this.#options;
-    if (monotonicMs() >= this.#sliceEndMs) {
-      await pace.betweenSlices(PAUSE_MS);
-      this.#sliceEndMs = monotonicMs() + SLICE_MS;
-    }
+    await this.#options.background.rest(PAUSE_MS);
     if (this.#isStopped) throw new Stopped();
   }
 }

@@ -5,17 +5,18 @@
  */
 import type { Refusal } from '../domain/state/refusal.ts';
 import type { EventLog, EventPage, EventQuery } from '../persistence/event-log/event-log.ts';
+import { FairQueue, type FairQueueLimits } from './fair-queue.ts';
 import type { FlagHistory, PastFlag, PastFlagQuery, PastFlags, PastFlagsQuery } from './flag-history.ts';
-import { type Asker, ReadQueue, type ReadQueueLimits } from './read-queue.ts';
+import type { Requester } from './turn.ts';
 
 /** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
-export const READS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
+export const READS: FairQueueLimits = { runningMax: 4, runningPerRequesterMax: 2, waitingMax: 64 };
 
-/** Walks over all flags, in slices. What one found may take megabytes. */
-export const WALKS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
+/** Walks over all flags, in turns. What one found may take megabytes. */
+export const WALKS: FairQueueLimits = { runningMax: 4, runningPerRequesterMax: 2, waitingMax: 64 };
 
 /** They share one thread. At a second a search on a large log, the last in the queue waits 16 s. */
-export const TEXT_SEARCHES: ReadQueueLimits = { runningMax: 1, runningPerAskerMax: 1, waitingMax: 16 };
+export const TEXT_SEARCHES: FairQueueLimits = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: 16 };
 
 export interface LogReadsOptions {
   readonly eventLog: EventLog;
@@ -24,12 +25,12 @@ export interface LogReadsOptions {
   onFault(error: unknown): void;
 }
 
-/** Each method gives a 503 when its queue is full, and rejects with the reason of the asker's signal once it is aborted. */
+/** Each method gives a 503 when its queue is full, and rejects with the reason of the requester's signal once it is aborted. */
 export class LogReads {
   readonly #options: LogReadsOptions;
-  readonly #reads = new ReadQueue(READS);
-  readonly #textSearches = new ReadQueue(TEXT_SEARCHES);
-  readonly #walks = new ReadQueue(WALKS);
+  readonly #reads = new FairQueue(READS);
+  readonly #textSearches = new FairQueue(TEXT_SEARCHES);
+  readonly #walks = new FairQueue(WALKS);
 
   constructor(options: LogReadsOptions) {
     this.#options = options;
@@ -44,26 +45,26 @@ export class LogReads {
   }
 
   /** Nothing newer than `durableId` is shown (invariant 4). */
-  search(query: EventQuery, durableId: number, asker: Asker): Promise<EventPage | Refusal> {
+  search(query: EventQuery, durableId: number, requester: Requester): Promise<EventPage | Refusal> {
     const queue = query.query ? this.#textSearches : this.#reads;
-    return this.#told(queue.run(() => this.#options.eventLog.search(query, durableId, asker), asker));
+    return this.#told(queue.run(() => this.#options.eventLog.search(query, durableId, requester), requester));
   }
 
-  /** Runs `walk` over the state in its turn. It must work in slices, and stop with the asker's signal. */
-  walk<T>(walk: () => Promise<T>, asker: Asker): Promise<T | Refusal> {
-    return this.#walks.run(walk, asker);
+  /** Runs `walk` over the state in its turn. It must work in turns, and stop with the requester's signal. */
+  walk<T>(walk: () => Promise<T>, requester: Requester): Promise<T | Refusal> {
+    return this.#walks.run(walk, requester);
   }
 
   /** Both also refuse with a 404, as `FlagHistory` does. */
-  flagsAt(query: PastFlagsQuery, asker: Asker): Promise<PastFlags | Refusal> {
-    const { signal, charge } = asker;
-    return this.#reads.run(() => this.#options.history.flagsAt({ ...query, signal, charge }), asker);
+  flagsAt(query: PastFlagsQuery, requester: Requester): Promise<PastFlags | Refusal> {
+    const { signal, charge } = requester;
+    return this.#reads.run(() => this.#options.history.flagsAt({ ...query, signal, charge }), requester);
   }
 
-  flagAt(query: PastFlagQuery, asker: Asker): Promise<PastFlag | Refusal> {
-    const { signal, charge } = asker;
+  flagAt(query: PastFlagQuery, requester: Requester): Promise<PastFlag | Refusal> {
+    const { signal, charge } = requester;
     return this.#told(
-      this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), asker),
+      this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), requester),
     );
   }
 

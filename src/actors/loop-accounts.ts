@@ -1,11 +1,17 @@
 /**
  * Accounts of callers that held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
  * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
- * Each slice of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request. Time in
+ * Each turn of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request. Time in
  * which the process had no core is nobody's: on a machine that is busy with something else, it would make debtors of everybody.
+ *
+ * Requests of a caller that owes too much run one at a time, such callers take turns, and after each request the loop belongs to the others
+ * for four times as long as it took. So all of them together get a fifth of the time, however many they are and whatever they send.
  */
 import assert from 'node:assert/strict';
+import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import type { Actor } from '../domain/state/decision.ts';
+import type { Refusal } from '../domain/state/refusal.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** Free in each piece of work: far above what a small request takes. */
 export const FREE_MS = 1;
@@ -28,6 +34,27 @@ const LOOKED_MS_MAX = 2;
 /** How often debts are gone through. */
 const SETTLE_MS = 100;
 
+/** Bytes that waiting requests may hold. Protects memory, and keeps waits shorter than the timeouts of clients. */
+export const WAITING_BYTES_MAX = 32 * 2 ** 20;
+
+/** About what a request without a body holds while it waits. */
+const REQUEST_BYTES = 16 * 1024;
+
+/** The share of the others after a request, as a multiple of the time that it took. */
+const REST_FACTOR = 4;
+
+/** Nobody else wants the loop when there was no request of another caller for so long. */
+const OTHERS_MS = 1_000;
+
+/** A request whose caller owes too much. */
+interface LongRequest {
+  /** The caller's. */
+  readonly name: string;
+  readonly signal: AbortSignal;
+  readonly bodyBytes: number;
+  run(): void;
+}
+
 /** Equal for all that one caller asks. */
 export const callerName = ({ userId, name }: Actor): string => `${userId} ${name}`;
 
@@ -41,6 +68,13 @@ export class LoopAccounts {
   #settledAt: number;
   #overdrawnMs = 0;
   #chargedMs = 0;
+  readonly #queue = new FairQueue({
+    runningMax: 1,
+    runningPerRequesterMax: 1,
+    waitingMax: WAITING_BYTES_MAX,
+  });
+  #othersAt = Number.NEGATIVE_INFINITY;
+  #waitedCount = 0;
 
   /** `now`: milliseconds, monotonic. `coreUsedMs`: of processor time of the event loop, so far; null where nobody can tell. */
   constructor(now: () => number, coreUsedMs: (() => number) | null = null) {
@@ -51,7 +85,12 @@ export class LoopAccounts {
 
   /** Notes that a piece of work for `actor` held the event loop for so long. */
   charge(actor: Actor, heldMs: number): void {
-    if (heldMs > FREE_MS || !this.isEmpty) this.chargeCaller(callerName(actor), heldMs);
+    if (this.counts(heldMs)) this.chargeCaller(callerName(actor), heldMs);
+  }
+
+  /** Whether a piece of work that held the loop for so long is charged to anybody. */
+  counts(heldMs: number): boolean {
+    return heldMs > FREE_MS || !this.isEmpty;
   }
 
   /** All that was ever charged. What is measured around other measured work leaves out what was charged meanwhile. */
@@ -73,7 +112,7 @@ export class LoopAccounts {
     else if (owedMs !== undefined) this.#lower(caller, owedMs - REPAID_MS);
   }
 
-  /** Whether anybody owes anything. */
+  /** Whether nobody owes anything, and so nobody has to wait. */
   get isEmpty(): boolean {
     return this.#owed.size === 0;
   }
@@ -81,6 +120,51 @@ export class LoopAccounts {
   isOverdrawn(caller: string): boolean {
     this.#settle();
     return (this.#owed.get(caller) ?? 0) > OWED_MS_MAX;
+  }
+
+  /** Whether requests of the caller wait for their turn; notes that others are there otherwise. */
+  mustWait(caller: string): boolean {
+    const isOverdrawn = this.isOverdrawn(caller);
+    if (!isOverdrawn) this.#othersAt = this.#now();
+    return isOverdrawn;
+  }
+
+  /** Requests that wait for their turn. */
+  get waitingCount(): number {
+    return this.#queue.waitingCount;
+  }
+
+  /** Requests that had to wait since the start. */
+  get waitedCount(): number {
+    return this.#waitedCount;
+  }
+
+  /** Runs the request when its caller's turn has come, and charges the caller for it; a 503 when too much waits. Rejects when the signal is aborted before that. */
+  async inTurn({ name, signal, bodyBytes, run }: LongRequest): Promise<Refusal | undefined> {
+    this.#waitedCount += 1;
+    let hasBegun = false;
+    const turn = async (): Promise<undefined> => {
+      hasBegun = true;
+      const [begunAt, chargedMs] = [this.#now(), this.#chargedMs];
+      run();
+      this.chargeCaller(name, Math.max(0, this.#now() - begunAt - (this.#chargedMs - chargedMs)));
+      // Until the command that the request became has run.
+      await nextRound();
+      await this.#rest();
+    };
+    try {
+      return await this.#queue.run(turn, { name, signal }, REQUEST_BYTES + bodyBytes);
+    } catch (error) {
+      // The client left after its turn had come: what was begun goes on.
+      if (hasBegun && signal.aborted && error === signal.reason) return undefined;
+      throw error;
+    }
+  }
+
+  async #rest(): Promise<void> {
+    const heldMs = this.takeOverdrawnMs();
+    const areOthersThere = this.#now() - this.#othersAt < OTHERS_MS;
+    if (heldMs >= 1 && areOthersThere) await delay(REST_FACTOR * heldMs);
   }
 
   /** How long callers that had to wait have held the event loop since this was asked last. */

@@ -37,7 +37,7 @@ const CACHE_SHARE = 1 / 4;
 /** The size of the cache where the heap is too small for everything, but never more than CACHE_SHARE of what the state leaves. */
 export const CACHE_BYTES_MIN = 48 * 2 ** 20;
 
-/** The most bytes that values derived from the state may take, in the heap or beside it (src/http/serving/cache.ts). */
+/** The most bytes that values derived from the state may take, in the heap or beside it (src/actors/cache.ts). */
 export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): number {
   const shared = sharedBytes(heapBytesMax);
   const stateBytes = Math.min(stateBudgetBytes, memoryBudgetMax(heapBytesMax));

@@ -7,17 +7,17 @@ import assert from 'node:assert/strict';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
 import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
-import { SLICE_MS, type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
+import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
-import { Pace, type PaceOptions, SLICE_PAUSE_MS } from './pace.ts';
 import { snapshotSections } from './state/world-snapshot.ts';
+import { type Background, PAUSE_MS } from './turn.ts';
 
 /**
- * The pause between slices while events pass, until as many have passed as lie between two snapshots. A snapshot then gets
+ * The pause between turns while events pass, until as many have passed as lie between two snapshots. A snapshot then gets
  * half of the processor: under full load it would otherwise fall behind by millions of events, which the next start
  * has to replay.
  */
-export const SLICE_PAUSE_MS_MIN = 5;
+export const PAUSE_MS_MIN = 5;
 
 /** Events between snapshots: replaying that many takes well under a second at a start. */
 export const EVENTS_PER_SNAPSHOT = 100_000;
@@ -36,7 +36,8 @@ export interface TakenSnapshot extends WrittenSnapshot {
   readonly at: number;
 }
 
-export interface SnapshotKeeperOptions extends PaceOptions {
+export interface SnapshotKeeperOptions {
+  readonly background: Background;
   readonly engine: Engine;
   readonly fs: FileSystem;
   /** The folder of the snapshots. */
@@ -74,11 +75,9 @@ export class SnapshotKeeper {
   #failures = 0;
   /** The event that the snapshot under way ends with. */
   #writtenId = 0;
-  readonly #pace: Pace;
 
   constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
-    this.#pace = new Pace(options);
     assert(options.newestId <= options.engine.durableId, 'no snapshot is ahead of what is on disk');
     assert((options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT) > 0, 'events lie between two snapshots');
     this.#newestId = options.newestId;
@@ -142,7 +141,7 @@ export class SnapshotKeeper {
 
   /** To be called when no requests are served any more: snapshots then take the whole processor. */
   hurry(): void {
-    this.#pace.hurry();
+    this.#options.background.hurry();
   }
 
   /** From a snapshot of this event, which was the newest when so many bytes had been appended. */
@@ -154,34 +153,33 @@ export class SnapshotKeeper {
   #pauseMs(): number {
     const passed = (this.#options.engine.lastId - this.#writtenId) / this.#interval;
     assert(passed >= 0, 'the state goes on from the snapshot that is being written');
-    return Math.max(SLICE_PAUSE_MS_MIN, SLICE_PAUSE_MS * (1 - passed));
+    return Math.max(PAUSE_MS_MIN, PAUSE_MS * (1 - passed));
   }
 
   /** The moment of which a snapshot is cannot be divided, so what can be done for it before is: with pauses to be awaited, where it takes long. */
-  *#preparations(): Generator<Promise<void>, void> {
-    const { engine, monotonicMs } = this.#options;
+  *#preparations(): Generator<Promise<void> | undefined, void> {
+    const { engine, background } = this.#options;
     let shelves = 0;
-    let sliceEndMs = monotonicMs() + SLICE_MS;
+    background.begin();
     for (const { flags } of engine.world.projects.values()) {
       for (const _ of flags.prepareShelved()) {
         shelves += 1;
-        if (shelves % SHELVES_PER_CLOCK_LOOK !== 0 || monotonicMs() < sliceEndMs) continue;
-        yield this.#pace.betweenSlices();
-        sliceEndMs = monotonicMs() + SLICE_MS;
+        if (shelves % SHELVES_PER_CLOCK_LOOK === 0) yield background.rest();
       }
     }
   }
 
   async #write(): Promise<TakenSnapshot | null> {
-    const { engine, fs, folder, monotonicMs, now, known, audited } = this.#options;
+    const { engine, background, fs, folder, monotonicMs, now, known, audited } = this.#options;
     if (engine.lastId === this.#newestId) return null;
-    for (const pause of this.#preparations()) await pause;
+    for (const rest of this.#preparations()) if (rest !== undefined) await rest;
     const id = engine.lastId;
     assert(id > this.#newestId, 'the state never goes back behind a snapshot of it');
     this.#writtenId = id;
     const appendedBytes = this.#appendedBytes;
     const at = now();
     const startedAt = monotonicMs();
+    background.begin();
     // Id, chain and state must belong to one moment, so nothing may be awaited before all are taken.
     const written = writeSnapshot({
       fs,
@@ -191,11 +189,10 @@ export class SnapshotKeeper {
       chain: engine.journal.appendedChain,
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
-      monotonicMs,
       ...(known !== undefined && { known }),
       ...(audited !== undefined && { audited }),
       keepOlder: this.#options.keepOlder,
-      yieldToEventLoop: () => this.#pace.betweenSlices(this.#pauseMs()),
+      rest: () => background.rest(this.#pauseMs()),
     });
     const taken = { ...(await written), id, at, durationMs: monotonicMs() - startedAt };
     assert(engine.durableId >= id, 'no snapshot is ahead of the journal');

@@ -1,7 +1,7 @@
 /**
  * Looks every minute for flags that have outlived their types, and has that recorded (docs/specification/flags.md#staleness).
  *
- * It goes through the flags in short slices, with requests in between, and asks for few notes at a time through the mailbox of
+ * It goes through the flags in the background (turn.ts), and asks for few notes at a time through the mailbox of
  * the project, like any other change. The next ones wait until those are on disk, so thousands of flags that come to their end
  * at once delay nobody.
  */
@@ -10,20 +10,16 @@ import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
 import { SYSTEM } from '../domain/state/decision.ts';
 import type { ProjectFlags } from '../domain/state/project-flags.ts';
 import type { Engine } from './engine.ts';
+import type { Background } from './turn.ts';
 
 export const CHECK_INTERVAL_MS = 60_000;
 
 /** Flags that one change notes. */
 export const NOTES_PER_CHANGE = 100;
 
-/** How long a slice holds the event loop. */
-const SLICE_MS = 5;
-
 export interface StalenessCheckOptions {
   readonly engine: Pick<Engine, 'world' | 'execute' | 'nextTime'>;
-  /** Milliseconds, monotonic. */
-  monotonicMs(): number;
-  yieldToEventLoop(): Promise<void>;
+  readonly background: Background;
   /** Calls back after so many milliseconds. Must not keep the process alive. */
   timer(delayMs: number, callback: () => void): void;
   /** Told what a check failed of; the next one tries again. */
@@ -35,7 +31,6 @@ export class StalenessCheck {
   /** The check that runs, or the last one. */
   #checking: Promise<void> = Promise.resolve();
   #isClosed = false;
-  #sliceEndMs = 0;
 
   constructor(options: StalenessCheckOptions) {
     this.#options = options;
@@ -63,7 +58,7 @@ export class StalenessCheck {
   async #check(): Promise<void> {
     const { engine } = this.#options;
     const nowMs = engine.nextTime();
-    this.#beginSlice();
+    this.#options.background.begin();
     for (const [project, { flags }] of engine.world.projects) {
       if (this.#isClosed) return;
       await this.#checkProject(project, flags, nowMs);
@@ -71,23 +66,19 @@ export class StalenessCheck {
   }
 
   async #checkProject(project: string, flags: ProjectFlags, nowMs: number): Promise<void> {
-    const { engine, monotonicMs, yieldToEventLoop } = this.#options;
+    const { engine, background } = this.#options;
     const due: string[] = [];
     for (const { flag } of flags.values()) {
       if (needsStalenessNote(engine.world, flag, nowMs)) due.push(flag.name);
       assert(due.length <= NOTES_PER_CHANGE, 'what is due is noted before more is looked for');
       const isFull = due.length === NOTES_PER_CHANGE;
-      if (!isFull && monotonicMs() < this.#sliceEndMs) continue;
       if (isFull && !(await this.#note(project, due.splice(0)))) return;
-      await yieldToEventLoop();
+      const rest = isFull ? background.pause() : background.rest();
+      if (rest === undefined) continue;
+      await rest;
       if (this.#isClosed) return;
-      this.#beginSlice();
     }
     if (due.length > 0) await this.#note(project, due);
-  }
-
-  #beginSlice(): void {
-    this.#sliceEndMs = this.#options.monotonicMs() + SLICE_MS;
   }
 
   /** False when the project takes no change now, such as for a full mailbox or disk: the next check tries again. */

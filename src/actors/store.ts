@@ -4,7 +4,6 @@
  * holds the lock on the folder.
  */
 import assert from 'node:assert/strict';
-import { performance } from 'node:perf_hooks';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
@@ -25,18 +24,18 @@ import {
 } from '../persistence/recovery/recovery.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-work.ts';
 import { snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
+import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
-import { FlagSweep } from './flag-sweep.ts';
 import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
-import { Pace } from './pace.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { PackedFlags } from './state/packed-flags.ts';
 import { assertNotNewer, startLoader } from './state/state-loader.ts';
 import { auditWorld } from './state/world-audit.ts';
+import { BACKGROUND_CLOCK, Background, type BackgroundClock } from './turn.ts';
 
 export interface StoreOptions {
   readonly fs: FileSystem;
@@ -73,7 +72,7 @@ export interface StoreOptions {
   readonly eventRetentionDays?: number | null;
   /** Time between two readings of all of the journal; it is read once, after the start, when absent or null. */
   readonly historyCheckMs?: number | null;
-  /** Schedules the durable mark and the slices of snapshots; uses real time by default. */
+  /** Schedules the durable mark and the pauses of work in the background; uses real time by default. */
   readonly timer?: Timer;
   /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
   holdsLock?(): Promise<boolean>;
@@ -160,11 +159,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     log.warn({ stateBytes: stateBytes(world), budgetBytes: engine.memoryBudgetBytes }, warning);
   const onFailed = (error: unknown): void =>
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
-  const pacing = { yieldToEventLoop: yieldTo(clock), pause: pauseOf(options.timer) };
-  const sweep = new FlagSweep({ packed, pace: new Pace(pacing), monotonicMs: clock.monotonic });
+  const background = (): Background => new Background(backgroundClock(options));
   const keeper = new SnapshotKeeper({
-    ...pacing,
     engine,
+    background: background(),
     fs,
     folder: folder.snapshots,
     newestId: recovery.snapshotId ?? 0,
@@ -185,11 +183,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
     ...given('bytesPerSnapshot', options.bytesPerSnapshot),
   });
-  const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
-  const background = { eventLog, log, monotonicMs: clock.monotonic };
-  const indexReading = new IndexReading({ ...background, pace: new Pace(pacing), stop: options.stop });
+  const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
+  const reading = { eventLog, log, monotonicMs: clock.monotonic };
+  const indexReading = new IndexReading({ ...reading, background: background(), stop: options.stop });
   const historyCheck = new HistoryCheck({
-    ...{ ...background, pace: new Pace(pacing), parts: recovery.deferred },
+    ...{ ...reading, background: background(), parts: recovery.deferred },
     after: indexReading.run(),
     intervalMs: options.historyCheckMs ?? null,
     timer: options.timer ?? realTimer,
@@ -197,12 +195,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     now: clock.now,
   });
   const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
-  void sweep.run();
+  let isClosing = false;
+  const sweeping = background();
+  void packed.sweep(async () => {
+    await sweeping.rest();
+    return !isClosing;
+  });
   void historyCheck.run();
   return {
     ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
     close: () => {
-      sweep.stop();
+      isClosing = true;
       indexReading.stop();
       historyCheck.stop();
       return close(engine, keeper, onFailed);
@@ -239,9 +242,11 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
 
 async function recoverInto(
   { world, packed }: { readonly world: World; readonly packed: PackedFlags | null },
-  { fs, folder, clock, log, logReader, deferredBytesMin, onProgress }: StoreOptions,
+  options: StoreOptions,
   journal: string,
 ): Promise<RecoveredState> {
+  const { fs, folder, clock, log, logReader, deferredBytesMin, onProgress } = options;
+  const cache = cacheOf({ world, ...given('memoryBudgetBytes', options.memoryBudgetBytes) });
   const eventLog = EventLog.empty({
     fs,
     folder: journal,
@@ -249,6 +254,7 @@ async function recoverInto(
     note: (message) => log.info({}, message),
     laterBytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
     yieldToEventLoop: yieldTo(clock),
+    texts: cache.part({ bytesOf: ({ byteLength }) => byteLength, isMultiplied: true }),
   });
   const recovery = await recover({
     fs,
@@ -290,13 +296,16 @@ function stopOnUndecodable({ fs, folder, stop }: StoreOptions, { packed, recover
  * Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. In any
  * time but the real one the process counts as busy.
  */
-function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<number> {
-  return (pauseMs) =>
-    new Promise((resolve) => {
-      if (timer !== undefined) return void timer(pauseMs, () => resolve(1));
-      const begun = performance.eventLoopUtilization();
-      setTimeout(() => resolve(performance.eventLoopUtilization(begun).utilization), pauseMs);
-    });
+/** With a timer, the process counts as busy. */
+function backgroundClock({ clock, timer }: Pick<StoreOptions, 'clock' | 'timer'>): BackgroundClock {
+  return {
+    monotonicMs: clock.monotonic,
+    yieldToEventLoop: yieldTo(clock),
+    pause:
+      timer === undefined
+        ? BACKGROUND_CLOCK.pause
+        : (pauseMs) => new Promise((resolve) => void timer(pauseMs, () => resolve(1))),
+  };
 }
 
 /** Closes the journal properly even when the last snapshot fails. */

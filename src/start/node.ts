@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { StalenessCheck } from '../actors/staleness-check.ts';
 import { openStore, type Store, type StoreOptions } from '../actors/store.ts';
+import { Background } from '../actors/turn.ts';
 import { Usage } from '../actors/usage.ts';
 import type { StoreHooks } from '../addons/replication/cluster-node.ts';
 import type { FileArchive } from '../addons/replication/file-archive.ts';
@@ -132,8 +133,7 @@ export async function openUsage(
 export function stalenessCheck({ engine }: Store, { log }: NodeOptions): StalenessCheck {
   return new StalenessCheck({
     engine,
-    monotonicMs: () => performance.now(),
-    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
+    background: new Background(),
     timer: unrefTimer,
     onFault: (error) => log.error({ err: error }, 'the check for flags that outlived their types failed'),
   });

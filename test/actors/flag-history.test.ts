@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CHECKPOINT_EVENTS } from '../../src/actors/flag-history.ts';
-import type { Asker } from '../../src/actors/read-queue.ts';
+import type { Requester } from '../../src/actors/turn.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
@@ -10,7 +10,7 @@ import { fileAt, flipByte, pastFolder, segmentsIn, snapshotsIn } from '../suppor
 import { startTestServer } from '../support/server.ts';
 
 let chargedMs = 0;
-const ASKER: Asker = {
+const ASKER: Requester = {
   name: 'tester',
   signal: new AbortController().signal,
   charge: (heldMs) => {

@@ -1,8 +1,8 @@
 /** How a snapshot shares the processor with requests: pauses while they are served, none at a stop. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SLICE_PAUSE_MS, SLICES_WHEN_IDLE } from '../../src/actors/pace.ts';
-import { SLICE_PAUSE_MS_MIN, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
+import { PAUSE_MS_MIN, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
+import { Background, PAUSE_MS, TURNS_WHEN_IDLE } from '../../src/actors/turn.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 
 const EVENTS_PER_SNAPSHOT = 10;
@@ -20,7 +20,7 @@ interface Paced {
   resume(busyShare?: number): void;
 }
 
-/** A keeper whose every look at the clock ends a slice, and whose pauses last until the test ends them. */
+/** A keeper whose every look at the clock ends a turn, and whose pauses last until the test ends them. */
 async function openPaced(flags: number): Promise<Paced> {
   const { store, disk, manual, execute } = await openTestEngine();
   for (let index = 0; index < flags; index += 1) await execute(createFlag(`f${index}`));
@@ -28,17 +28,12 @@ async function openPaced(flags: number): Promise<Paced> {
   const pauses: number[] = [];
   let resume: (busyShare: number) => void = () => undefined;
   let now = 0;
-  const keeper = new SnapshotKeeper({
-    engine: store.engine,
-    fs: disk,
-    folder: '/data/snapshots',
-    newestId: 0,
-    replayedBytes: 0,
-    now: () => 0,
-    monotonicMs: () => {
-      now += 1000;
-      return now;
-    },
+  const monotonicMs = (): number => {
+    now += 1000;
+    return now;
+  };
+  const background = new Background({
+    monotonicMs,
     yieldToEventLoop: async () => undefined,
     pause: (pauseMs) => {
       pauses.push(pauseMs);
@@ -46,6 +41,15 @@ async function openPaced(flags: number): Promise<Paced> {
         resume = resolve;
       });
     },
+  });
+  const keeper = new SnapshotKeeper({
+    ...{ background, monotonicMs },
+    engine: store.engine,
+    fs: disk,
+    folder: '/data/snapshots',
+    newestId: 0,
+    replayedBytes: 0,
+    now: () => 0,
     keepOlder: async () => [],
     eventsPerSnapshot: EVENTS_PER_SNAPSHOT,
     onTaken: async () => undefined,
@@ -76,20 +80,20 @@ async function finish({ resume }: Paced, taking: Promise<unknown>, busyShare: nu
 }
 
 describe('the pace of a snapshot', () => {
-  it('leaves a pause after each slice, and goes on only after it', async () => {
+  it('leaves a pause after each turn, and goes on only after it', async () => {
     const paced = await openPaced(20);
     const taking = paced.keeper.take();
     await settle();
-    assert.deepEqual(paced.pauses, [SLICE_PAUSE_MS], 'one slice, then a pause');
+    assert.deepEqual(paced.pauses, [PAUSE_MS], 'one turn, then a pause');
     await finish(paced, taking, 1);
-    assert.ok(paced.pauses.length > 3, `a snapshot of many slices made ${paced.pauses.length} pauses`);
+    assert.ok(paced.pauses.length > 3, `a snapshot of many turns made ${paced.pauses.length} pauses`);
   });
 
-  it('spares the pauses after some slices when the process has nothing to do, and then looks again', async () => {
+  it('spares the pauses after some turns when the process has nothing to do, and then looks again', async () => {
     const [busy, idle] = [await openPaced(20), await openPaced(20)];
     await finish(busy, busy.keeper.take(), 1);
     await finish(idle, idle.keeper.take(), 0);
-    assert.equal(idle.pauses.length, Math.ceil(busy.pauses.length / (SLICES_WHEN_IDLE + 1)));
+    assert.equal(idle.pauses.length, Math.ceil(busy.pauses.length / (TURNS_WHEN_IDLE + 1)));
   });
 
   it('shortens the pauses while events pass, so that a busy server does not leave its snapshots behind', async () => {
@@ -102,7 +106,7 @@ describe('the pace of a snapshot', () => {
     for (let event = 0; event < 50; event += 1) await paced.change();
     paced.resume();
     await settle();
-    assert.deepEqual(paced.pauses.slice(0, 3), [SLICE_PAUSE_MS, SLICE_PAUSE_MS / 2, SLICE_PAUSE_MS_MIN]);
+    assert.deepEqual(paced.pauses.slice(0, 3), [PAUSE_MS, PAUSE_MS / 2, PAUSE_MS_MIN]);
     await finish(paced, taking, 1);
   });
 

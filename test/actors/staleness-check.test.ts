@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Change } from '../../src/actors/change-feed.ts';
 import { CHECK_INTERVAL_MS, NOTES_PER_CHANGE, StalenessCheck } from '../../src/actors/staleness-check.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
+import { Background } from '../../src/actors/turn.ts';
 import { invalid } from '../../src/domain/state/refusal.ts';
 import { createFlag, openTestEngine, type TestEngine } from '../support/engine.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';
@@ -18,7 +19,7 @@ class Bench {
   readonly faults: unknown[] = [];
   /** What was recorded since the bench was opened, change by change. */
   readonly changes: Change[] = [];
-  yieldCount = 0;
+  pauseCount = 0;
 
   constructor(engine: TestEngine) {
     this.engine = engine;
@@ -26,11 +27,15 @@ class Bench {
     engine.store.engine.feed.subscribe((changes) => this.changes.push(...changes));
     this.check = new StalenessCheck({
       engine: engine.store.engine,
-      // A slice ends with every flag.
-      monotonicMs: () => (engine.manual.monotonicMs += 10),
-      yieldToEventLoop: async () => {
-        this.yieldCount += 1;
-      },
+      background: new Background({
+        // A turn ends with every flag.
+        monotonicMs: () => (engine.manual.monotonicMs += 10),
+        yieldToEventLoop: async () => undefined,
+        pause: async () => {
+          this.pauseCount += 1;
+          return 1;
+        },
+      }),
       timer: (delayMs, callback) => this.timers.push({ delayMs, callback }),
       onFault: (error) => this.faults.push(error),
     });
@@ -79,7 +84,7 @@ describe('the check for potentially stale flags', () => {
     assert.deepEqual(bench.faults, []);
   });
 
-  it('splits a thousand flags into small changes, and yields to others in between', async () => {
+  it('splits a thousand flags into small changes, and rests for others in between', async () => {
     const bench = await withFlags(1_000);
     bench.engine.manual.nowMs += 41 * DAY_MS;
     await bench.check.check();
@@ -88,7 +93,7 @@ describe('the check for potentially stale flags', () => {
       Array.from({ length: 1_000 / NOTES_PER_CHANGE }, () => NOTES_PER_CHANGE),
     );
     assert.equal(new Set(bench.noted.flat()).size, 1_000);
-    assert(bench.yieldCount >= 1_000, 'a slice that has lasted long enough is the last before others');
+    assert(bench.pauseCount >= 1_000, 'a turn that has lasted long enough is the last before others');
   });
 
   it('records nothing again after a restart, whether from the journal or from a snapshot', async () => {
@@ -143,8 +148,7 @@ describe('the check for potentially stale flags', () => {
         nextTime: () => engine.nextTime(),
         execute: (submission) => outcomes.pop()?.() ?? engine.execute(submission),
       },
-      monotonicMs: () => 0,
-      yieldToEventLoop: () => Promise.resolve(),
+      background: new Background(),
       timer: () => undefined,
       onFault: (error) => faults.push(error),
     });
@@ -175,8 +179,7 @@ describe('the check for potentially stale flags', () => {
           return engine.execute(submission);
         },
       },
-      monotonicMs: () => 0,
-      yieldToEventLoop: () => Promise.resolve(),
+      background: new Background(),
       timer: () => undefined,
       onFault: (error) => bench.faults.push(error),
     });

@@ -570,7 +570,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'of one caller leave room for another one, whose read does not wait behind them',
         'beyond the queue are refused with 503 and Retry-After, those of the busiest caller first',
       ),
-      ...named('actors/read-queue.test.ts')('one caller never has all places'),
+      ...named('actors/fair-queue.test.ts')('one caller never has all places'),
       ...limits('connections beyond their budget are closed, with one warning'),
       ...named('http/serving/probes.test.ts')('the metrics are made once for all who ask within a second'),
     ],
@@ -581,7 +581,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       'They wait for their turns, and all of them together get a fifth of the time; others do not wait.',
     tests: [
       ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
-      ...named('http/serving/long-requests.test.ts')(
+      ...named('actors/long-requests.test.ts')(
         'run one in a round of the event loop, callers in turn',
         'are refused when too many bytes wait',
         'are not begun when their clients have left',

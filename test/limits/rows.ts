@@ -5,8 +5,8 @@
 import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
-import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/flag-history.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
+import { WAITING_BYTES_MAX } from '../../src/actors/loop-accounts.ts';
 import {
   CACHE_BYTES_MIN,
   cacheBytesMax,
@@ -103,7 +103,6 @@ import {
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../src/http/sdk/streams/query-watches.ts';
 import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/sdk/streams/watch-log.ts';
-import { CACHE_BYTES_MAX } from '../../src/http/serving/access.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,
@@ -111,7 +110,6 @@ import {
 } from '../../src/http/serving/cluster.ts';
 import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
 import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/serving/leader-client.ts';
-import { WAITING_BYTES_MAX } from '../../src/http/serving/long-requests.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/serving/probes.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
@@ -174,8 +172,6 @@ const transport = resolveLimits();
 /** What is kept in V8's heap beside the state and the cache, at most. */
 export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = [
   ['responses kept for `Idempotency-Key`', RESPONSES_BYTES_MAX],
-  ['callers remembered by their tokens', CACHE_BYTES_MAX],
-  ['states of flags of the past', CHECKPOINTS_BYTES_MAX],
   ['compiled regular expressions', KEPT_PATTERNS_BYTES_MAX],
   ['changes kept for caches and streams', RING_BYTES_MAX],
   ['counts of evaluations', COUNTS_BYTES_MAX.backend + COUNTS_BYTES_MAX.frontend],
@@ -343,17 +339,12 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         `the oldest are forgotten; one above ${bytes(RESPONSE_BODY_BYTES_MAX)} is kept as done`,
       ),
       row(
-        'callers remembered by their tokens',
-        bytes(CACHE_BYTES_MAX),
-        'the one that was used longest ago is forgotten, and looked up when it comes again',
-      ),
-      row(
-        'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, lists of evaluated flags, summaries of flags for overviews and lists of projects, and responses in compressed form',
+        'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, lists of evaluated flags, summaries of flags for overviews and lists of projects, responses in compressed form, callers by their tokens, events that were listed, and states of flags of the past',
         `a quarter of what V8 may use beside young objects and others, and at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
         'what was used longest ago is made anew',
       ),
       row(
-        'documents and deltas that are made in slices at a time, callers in turn',
+        'documents and deltas that are made in turns at a time, callers in turn',
         '1',
         'others wait, as many as have connections',
       ),
@@ -361,11 +352,6 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'bodies that wait for being compressed',
         bytes(COMPRESSING_BYTES_MAX),
         'further ones are sent as they are',
-      ),
-      row(
-        'states of flags of the past, every 256 events, kept for reads of other moments',
-        bytes(CHECKPOINTS_BYTES_MAX),
-        'those of the flag that was asked for longest ago are read from the journal anew',
       ),
       row(
         'indexes of long texts in contexts, which constraints with many values search',
@@ -550,7 +536,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('changes that are not on disk yet', bytes(UNSYNCED_BYTES_MAX), 'further changes wait'),
       row(
         'reads of the event log under way: event lists, `?at=`, rollbacks',
-        `${READS.runningMax}, ${READS.runningPerAskerMax} of one caller`,
+        `${READS.runningMax}, ${READS.runningPerRequesterMax} of one caller`,
         `${READS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
       ),
       row(
@@ -565,12 +551,12 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row(
         'walks over all flags under way: uses of segments and context fields, the archive',
-        `${WALKS.runningMax}, ${WALKS.runningPerAskerMax} of one caller`,
+        `${WALKS.runningMax}, ${WALKS.runningPerRequesterMax} of one caller`,
         `${WALKS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
       ),
       row(
         `lists of more than ${number(FLAGS_AT_ONCE)} evaluated flags under way, for pages and for OpenFeature`,
-        `${LONG_LISTS.runningMax}, ${LONG_LISTS.runningPerAskerMax} of one token and address`,
+        `${LONG_LISTS.runningMax}, ${LONG_LISTS.runningPerRequesterMax} of one token and address`,
         `${bytes(LONG_LISTS.waitingMax)} more wait; beyond that, 503 for the caller with the most`,
       ),
       row(

@@ -3,7 +3,7 @@
  * event would have given, with the same `stateHash`.
  *
  * Sections are taken in one step: immutable objects are collected by reference, so commands may go on while the
- * snapshot is being written in slices.
+ * snapshot is being written in turns.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

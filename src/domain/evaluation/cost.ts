@@ -1,5 +1,5 @@
 /**
- * The processor time that tests take at worst, in about microseconds. Long evaluations are cut into slices by it, and rules that would
+ * The processor time that tests take at worst, in about microseconds. Long evaluations are cut into steps by it, and rules that would
  * take too long are refused when they are written. It is told from the rule alone, for two contexts: one as
  * applications have it, and the longest one there may be. `test/domain/evaluation/cost.test.ts` looks for rules that take longer.
  */

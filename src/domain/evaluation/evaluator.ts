@@ -8,7 +8,7 @@ import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
 import { type Explanation, explanationSteps } from './explanation.ts';
 import { type Outcome, unknownFlagOutcome } from './outcome.ts';
 import { type CompiledScope, outcomeSteps } from './rules.ts';
-import { type EvaluationInput, Run, type Steps } from './run.ts';
+import { type EvaluationInput, finished, Run, type Steps } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
 import { type FlagBlock, SortedFlags } from './sorted-flags.ts';
 
@@ -71,15 +71,15 @@ export class Evaluator {
 
   /** A flag that is not in the scope is off. */
   evaluate(name: string, input: EvaluationInput): Outcome {
-    return this.evaluation(name, input).result();
+    return finished(this.evaluation(name, input));
   }
 
   /** The same, in steps. */
-  evaluation(name: string, input: EvaluationInput): FlagEvaluation<Outcome> {
+  evaluation(name: string, input: EvaluationInput): Steps<Outcome> {
     const compiled = this.#sorted.get(name);
-    const steps =
-      compiled === undefined ? unknownFlagSteps(name) : outcomeSteps(compiled, this.#scope, new Run(input));
-    return new FlagEvaluation(steps);
+    return compiled === undefined
+      ? unknownFlagSteps(name)
+      : outcomeSteps(compiled, this.#scope, new Run(input));
   }
 
   /** Evaluates every flag, on or off, by name. */
@@ -99,14 +99,14 @@ export class Evaluator {
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */
   explain(name: string, input: EvaluationInput): Explanation | null {
-    return this.explanation(name, input)?.result() ?? null;
+    const steps = this.explanation(name, input);
+    return steps === null ? null : finished(steps);
   }
 
   /** The same, in steps. */
-  explanation(name: string, input: EvaluationInput): FlagEvaluation<Explanation> | null {
+  explanation(name: string, input: EvaluationInput): Steps<Explanation> | null {
     const compiled = this.#sorted.get(name);
-    if (compiled === undefined) return null;
-    return new FlagEvaluation(explanationSteps(compiled, this.#scope, new Run(input)));
+    return compiled === undefined ? null : explanationSteps(compiled, this.#scope, new Run(input));
   }
 
   /** How many flags are in the scope. */
@@ -164,32 +164,6 @@ export class EvaluationWalk {
     if (outcome.enabled || !this.#onlyEnabled) into.push(outcome);
     this.#flagAt = at + 1;
     return this.#flagAt === flags.length;
-  }
-}
-
-/** The evaluation of one flag for one context, in steps. */
-export class FlagEvaluation<Result> {
-  /** Null when there is nothing left to do. */
-  #steps: Steps<Result> | null;
-  #result: Result | null = null;
-
-  constructor(steps: Steps<Result>) {
-    this.#steps = steps;
-  }
-
-  /** Tests some of the rules. True when all are tested. */
-  advance(): boolean {
-    if (this.#steps === null) return true;
-    const { done, value } = this.#steps.next();
-    if (done !== true) return false;
-    this.#steps = null;
-    this.#result = value;
-    return true;
-  }
-
-  result(): Result {
-    while (!this.advance());
-    return this.#result as Result;
   }
 }
 

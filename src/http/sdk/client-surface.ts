@@ -1,5 +1,6 @@
 /** The surface for server-side SDKs and Unleash Edge. */
 import * as v from 'valibot';
+import type { Requester } from '../../actors/turn.ts';
 import { ConstraintSchema } from '../../domain/flags/constraint.ts';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
 import { VariantSchema } from '../../domain/flags/variant.ts';
@@ -16,13 +17,7 @@ import {
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type Answer, clientDocuments, refuseLargeDocument } from './documents/client-documents.ts';
-import {
-  clientQuery,
-  coversProject,
-  type Payer,
-  payerOf,
-  QUERY_PARAMETERS,
-} from './documents/client-query.ts';
+import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS } from './documents/client-query.ts';
 import type { EncodedBody } from './documents/encoded-body.ts';
 import { applicationReportRoutes, bulkReportRoutes } from './reports.ts';
 import { flagStreams } from './streams/flag-streams.ts';
@@ -186,7 +181,7 @@ function responseTo(
   { seenId, acceptEncoding }: DeltaRequest,
   watches: QueryWatches,
   watch: QueryWatch,
-  payer: Payer | undefined,
+  payer: Requester | undefined,
 ): ReadResponse | Promise<ReadResponse> {
   const { newestId } = watch.log;
   const missed = watch.log.since(seenId);

@@ -3,21 +3,21 @@
  * (docs/specification/surfaces.md#what-flagd-gets).
  */
 import * as v from 'valibot';
+import { type CachePart, type CachePartOptions, cacheOf } from '../../actors/cache.ts';
 import type { Engine } from '../../actors/engine.ts';
+import { each, inTurns, type Requester } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { type CachePart, type CachePartOptions, cacheOf } from '../serving/cache.ts';
 import { passes } from '../serving/flag-filter.ts';
 import { readRoute } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
-import { inSlices } from '../serving/slices.ts';
 import type { Surface } from '../serving/surface.ts';
 import { surroundingsOf } from './documents/client-document.ts';
 import { clientDocuments } from './documents/client-documents.ts';
 import {
   type ClientQuery,
   clientQuery,
-  type Payer,
   payerOf,
   projectsOf,
   QUERY_PARAMETERS,
@@ -105,7 +105,7 @@ interface Entry extends FlagdDocument {
 }
 
 interface MakingOptions extends Pick<Entry, 'source' | 'revision'> {
-  readonly payer: Payer | undefined;
+  readonly payer: Requester | undefined;
 }
 
 class FlagdDocuments {
@@ -126,7 +126,7 @@ class FlagdDocuments {
   }
 
   /** The document of the query, in the newest state. `payer` is charged if it has to be made. */
-  async get(query: ClientQuery, payer?: Payer): Promise<FlagdDocument | Refusal> {
+  async get(query: ClientQuery, payer?: Requester): Promise<FlagdDocument | Refusal> {
     const engine = this.#engine;
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
@@ -161,8 +161,11 @@ class FlagdDocuments {
 
   async #make(query: ClientQuery, { source, revision, payer }: MakingOptions): Promise<FlagdDocument> {
     const kept = this.#keptOf(query);
-    const builder = await this.#builderOf(query, payer);
-    await inSlices(() => builder.advance(), payer);
+    const { flags, builder } = await this.#begin(query, payer);
+    await inTurns(
+      each(flags, (flag) => builder.add(flag)),
+      payer,
+    );
     const encoded = new EncodedBody({
       ...clientDocuments(this.#engine).workshop,
       tag: `flagd${RENDERING}:${source.tag}`,
@@ -178,25 +181,24 @@ class FlagdDocuments {
   }
 
   /** Takes flags and segments as they are at this moment; none of these objects ever changes. */
-  async #builderOf(query: ClientQuery, payer: Payer | undefined): Promise<DefinitionsBuilder> {
+  async #begin(query: ClientQuery, payer: Requester | undefined) {
     const { world } = this.#engine;
     const flags = new Map<string, Flag>();
     const { environmentEnabled } = surroundingsOf(world, query);
     const segments = new Map(world.directory.segments);
     const shelves = [...projectsOf(world, query)].flatMap((project) => project.flags.shelved());
-    let at = 0;
-    await inSlices(() => {
-      for (const flag of shelves[at]?.flags ?? [])
+    const add = (shelf: ShelvedFlags): void => {
+      for (const flag of shelf.flags)
         if (flag.archivedAt === null && passes(query, flag)) flags.set(flag.name, flag);
-      at += 1;
-      return at >= shelves.length;
-    }, payer);
-    return new DefinitionsBuilder(flags.values(), {
+    };
+    await inTurns(each(shelves, add), payer);
+    const builder = new DefinitionsBuilder({
       environment: query.environment,
       environmentEnabled,
       flag: (name) => flags.get(name),
       segment: (id) => segments.get(id),
     });
+    return { flags: flags.values(), builder };
   }
 }
 
@@ -216,27 +218,21 @@ function flagdDocuments(engine: Engine): FlagdDocuments {
 
 const VARIANTS = { on: true, off: false } as const;
 
-/** Makes the document in steps; what it reads must not change meanwhile, which flags and segments never do. */
+/** Makes the document flag by flag; what it reads must not change meanwhile, which flags and segments never do. */
 export class DefinitionsBuilder {
   readonly #scope: RuleScope;
-  readonly #flags: Iterator<Flag>;
   readonly #definitions = new Fields();
   readonly #leftOut = new Fields();
 
-  constructor(flags: Iterable<Flag>, scope: RuleScope) {
+  constructor(scope: RuleScope) {
     this.#scope = scope;
-    this.#flags = flags[Symbol.iterator]();
   }
 
-  /** Translates one more flag. True when there is no other. */
-  advance(): boolean {
-    const next = this.#flags.next();
-    if (next.done === true) return true;
-    const flag = next.value;
+  /** Translates one more flag. */
+  add(flag: Flag): void {
     const rule = flagRule(flag, this.#scope);
     if (isLeftOut(rule)) this.#leftOut.add(flag.name, rule.leftOut);
     else this.#definitions.add(flag.name, definitionOf(rule));
-    return false;
   }
 
   document(): Buffer {

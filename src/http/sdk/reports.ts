@@ -1,5 +1,6 @@
 /** Routes on which SDKs and Unleash Edge report what they are and which flags they evaluated. */
 import * as v from 'valibot';
+import { inBriefTurns } from '../../actors/turn.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { list } from '../../domain/json/list-schema.ts';
@@ -15,7 +16,6 @@ import {
   type Route,
   readRoute,
 } from '../serving/route.ts';
-import { inBriefSlices } from '../serving/slices.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
@@ -223,7 +223,7 @@ function countsOf(variants: SentVariants): FlagCounts['variants'] {
 function counted(side: Side, steps: Generator<void>): ReadResponse | Promise<ReadResponse> {
   // Most reports are one step, and need not wait.
   if (steps.next().done === true) return acknowledge(side);
-  return inBriefSlices(() => steps.next().done === true).then(() => acknowledge(side));
+  return inBriefTurns(steps).then(() => acknowledge(side));
 }
 
 interface SentApplication {

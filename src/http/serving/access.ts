@@ -6,6 +6,7 @@
  * kind of bad token gets the same response.
  */
 import { createHash } from 'node:crypto';
+import { type CachePart, cacheOf } from '../../actors/cache.ts';
 import type { Need } from '../../domain/access/permissions.ts';
 import { givesEverywhere, givesInProject, holdEnough } from '../../domain/access/rights.ts';
 import { ADMIN_ROLE_ID, predefinedRole, type Role } from '../../domain/access/roles.ts';
@@ -67,7 +68,10 @@ export const NOBODY: Caller = { ...ANYONE, roles: [], scope: { projects: [], env
  */
 const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
-interface Remembered {
+/** Bytes of a cached caller with its scope. */
+const CALLER_BYTES = 500;
+
+interface CachedCaller {
   readonly caller: Caller;
   /** The digest of the token. */
   readonly digest: string;
@@ -95,14 +99,16 @@ const USE_STEP_MS = 60_000;
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #remembered = new CallerCache<Remembered>();
+  /** By their secrets, so that a token is hashed once and not with each request. */
+  readonly #cache: CachePart<string, CachedCaller>;
   /** The last header and its caller, because comparing is faster than looking up. */
   #lastHeader = '';
-  #last: Remembered | null = null;
+  #last: CachedCaller | null = null;
   #accessRevision = -1;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    this.#cache = cacheOf(options).part({ bytesOf: (_, secret) => CALLER_BYTES + secret.length });
   }
 
   /** The caller whose token `authorization` carries; null for a missing, malformed, unknown or expired one. */
@@ -121,7 +127,7 @@ export class Authenticator {
     this.#forgetFormerRights();
     // No token holds a space.
     const key = `session ${secret}`;
-    const known = this.#remembered.get(key) ?? this.#lookUp(key, resolveSession(world, digestOf(secret)));
+    const known = this.#cache.get(key) ?? this.#lookUp(key, resolveSession(world, digestOf(secret)));
     // Sessions end without a change of anybody's rights.
     return known === null || world.directory.sessions.get(known.digest) !== known.session
       ? null
@@ -131,12 +137,12 @@ export class Authenticator {
   #forgetFormerRights(): void {
     const { accessRevision } = this.#options.world.directory;
     if (accessRevision === this.#accessRevision) return;
-    this.#remembered.clear();
+    this.#cache.clear();
     this.#last = null;
     this.#accessRevision = accessRevision;
   }
 
-  #use(known: Remembered): Caller | null {
+  #use(known: CachedCaller): Caller | null {
     const now = this.#options.now();
     if (known.caller.expiresAt <= now) return null;
     // Also after the clock was set back.
@@ -153,20 +159,19 @@ export class Authenticator {
     return now - usedAt > this.#options.sessionIdleMs;
   }
 
-  #resolve(authorization: string): Remembered | null {
+  #resolve(authorization: string): CachedCaller | null {
     const secret = secretIn(authorization);
     if (secret === null) return null;
     const known =
-      this.#remembered.get(secret) ??
-      this.#lookUp(secret, resolveDigest(this.#options.world, digestOf(secret)));
+      this.#cache.get(secret) ?? this.#lookUp(secret, resolveDigest(this.#options.world, digestOf(secret)));
     if (known === null) return null;
     this.#lastHeader = authorization;
     this.#last = known;
     return known;
   }
 
-  #lookUp(key: string, known: Remembered | null): Remembered | null {
-    if (known !== null) this.#remembered.add(key, known);
+  #lookUp(key: string, known: CachedCaller | null): CachedCaller | null {
+    if (known !== null) this.#cache.set(key, known);
     return known;
   }
 }
@@ -181,7 +186,7 @@ export function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-function resolveDigest(world: World, digest: string): Remembered | null {
+function resolveDigest(world: World, digest: string): CachedCaller | null {
   const { apiTokens, personalTokens, users } = world.directory;
   const token = apiTokens.get(digest);
   if (token !== undefined) {
@@ -205,7 +210,7 @@ function resolveDigest(world: World, digest: string): Remembered | null {
 }
 
 /** With a token, the session is good as long as the token is, and for the same. */
-function resolveSession(world: World, digest: string): Remembered | null {
+function resolveSession(world: World, digest: string): CachedCaller | null {
   const { sessions, users } = world.directory;
   const session = sessions.get(digest);
   if (session === undefined) return null;
@@ -317,54 +322,4 @@ export function rolesIn(
   if (user === null || project === undefined) return [];
   const ids = [project.members.get(user.id), ...groups.map((group) => project.groups.get(group))];
   return ids.flatMap((id) => (id === undefined ? [] : [knownRole(world, id)]));
-}
-
-// Callers by their secrets, so that a token is hashed once and not with each request. Bounded in bytes: when it is full,
-// the oldest entries make room.
-
-/** Far more than anybody has tokens in use; about 5,000 of them. */
-export const CACHE_BYTES_MAX = 4 * 2 ** 20;
-
-/** Bytes of an entry besides its secret: the caller, its scope and the map's own memory. */
-const ENTRY_BYTES = 700;
-
-export class CallerCache<T> {
-  readonly #entries = new Map<string, T>();
-  readonly #bytesMax: number;
-  #bytes = 0;
-
-  constructor(bytesMax = CACHE_BYTES_MAX) {
-    this.#bytesMax = bytesMax;
-  }
-
-  /** Never above the limit. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get(secret: string): T | undefined {
-    return this.#entries.get(secret);
-  }
-
-  /** Adds what is not there yet. */
-  add(secret: string, entry: T): void {
-    const bytes = bytesOf(secret);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes + bytes <= this.#bytesMax) break;
-      this.#entries.delete(oldest);
-      this.#bytes -= bytesOf(oldest);
-    }
-    this.#entries.set(secret, entry);
-    this.#bytes += bytes;
-  }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
-}
-
-/** Secrets are ASCII, of which V8 keeps a byte for each character. */
-function bytesOf(secret: string): number {
-  return ENTRY_BYTES + secret.length;
 }

@@ -5,14 +5,15 @@
  * A response that shows state waits until that state is durable (invariants 3 and 4): a read waits for the newest
  * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
  */
+import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
+import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { RequestHandler, TransportRequestHead } from '../transport/transport.ts';
+import type { RequestHandler, TransportRequest, TransportRequestHead } from '../transport/transport.ts';
 import type { Authenticator, Caller } from './access.ts';
 import { type BoundRoute, bindRoute, type Call } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
-import { chargedName, isSpared, LongRequests } from './long-requests.ts';
 import { RouteMeter } from './meters.ts';
 import { type Params, paramsOf } from './params.ts';
 import { ReadPath } from './read-path.ts';
@@ -51,13 +52,12 @@ export interface Api {
   readonly meters: readonly RouteMeter[];
   /** Responses with 401 since the start. */
   refusedLogins(): number;
-  readonly longRequests: Pick<LongRequests, 'waitingCount' | 'waitedCount'>;
 }
 
 export function createApi(options: ApiOptions): Api {
-  const { handle, admit, meters, longRequests, sender } = new Dispatcher(options);
+  const { handle, admit, meters, sender } = new Dispatcher(options);
   const refusedLogins = (): number => sender.refusedLogins;
-  return { handle, admit, refuse: sender.refuseUnread, meters, refusedLogins, longRequests };
+  return { handle, admit, refuse: sender.refuseUnread, meters, refusedLogins };
 }
 
 class Dispatcher {
@@ -72,7 +72,7 @@ class Dispatcher {
   readonly meters: RouteMeter[];
   /** The paths of all routes, with their prefixes: a mistyped path may be near to one. */
   readonly #patterns: readonly string[];
-  readonly longRequests: LongRequests;
+  readonly #accounts: LoopAccounts;
 
   constructor(given: ApiOptions) {
     const surfaces = given.surfaces.map(surfaceInFull);
@@ -80,7 +80,7 @@ class Dispatcher {
     const { engine, basePath } = options;
     this.#options = options;
     this.#world = engine.world;
-    this.longRequests = new LongRequests(engine.loopAccounts, options.monotonicMs);
+    this.#accounts = engine.loopAccounts;
     this.sender = new ResponseSender(options);
     this.#callers = new CallerCheck(engine.world, options);
     this.#reads = new ReadPath(engine, this.sender);
@@ -147,22 +147,13 @@ class Dispatcher {
   /** Without a token, whoever asks for something large pays by the address. */
   #startPlain(call: Call, route: PlainRoute): void {
     if (route.isLarge !== true) return this.#respondToPlain(call, route);
-    const { longRequests } = this;
     const name = `page ${call.request.remoteAddress()}`;
-    if (longRequests.hasDebtors && longRequests.mustWait(name)) {
-      const { signal } = call.responder;
-      longRequests
-        .inTurn({ name, signal }, 0, () => this.#respondToPlain(call, route))
-        .then(
-          (refusal) => refusal !== undefined && this.sender.refuse(call, refusal),
-          (error: unknown) => this.sender.fail(call, error),
-        );
-      return;
-    }
+    const run = (): void => this.#respondToPlain(call, route);
+    if (!this.#accounts.isEmpty && this.#accounts.mustWait(name)) return this.#inTurn(call, name, run);
     const begunAt = this.#options.monotonicMs();
-    this.#respondToPlain(call, route);
+    run();
     const heldMs = this.#options.monotonicMs() - begunAt;
-    if (longRequests.counts(heldMs)) longRequests.charge(name, heldMs);
+    if (this.#accounts.counts(heldMs)) this.#accounts.chargeCaller(name, heldMs);
   }
 
   #respondToPlain(call: Call, route: PlainRoute): void {
@@ -195,23 +186,23 @@ class Dispatcher {
     route: Route,
     { caller, params }: { readonly caller: Caller; readonly params: readonly string[] },
   ): void {
-    const { longRequests } = this;
+    const accounts = this.#accounts;
     const { surface } = bound;
     if (isSpared(call.request, surface)) return this.#prepare(call, bound, route, { caller, params });
-    if (longRequests.hasDebtors) {
+    if (!accounts.isEmpty) {
       const name = chargedName(call.request, surface, caller);
-      if (longRequests.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
+      if (accounts.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
     }
     const { monotonicMs, cluster } = this.#options;
     // A request to a cluster may have waited for an event since it came.
     const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
-    const chargedMs = longRequests.chargedMs;
+    const { chargedMs } = accounts;
     this.#prepare(call, bound, route, { caller, params });
     // Asking the clock is a good part of what a cached read takes.
     const endedAt = call.endedAt === -1 ? monotonicMs() : call.endedAt;
-    const heldMs = Math.max(0, endedAt - begunAt - (longRequests.chargedMs - chargedMs));
+    const heldMs = Math.max(0, endedAt - begunAt - (accounts.chargedMs - chargedMs));
     // The name is made for the few requests that count.
-    if (longRequests.counts(heldMs)) longRequests.charge(chargedName(call.request, surface, caller), heldMs);
+    if (accounts.counts(heldMs)) accounts.chargeCaller(chargedName(call.request, surface, caller), heldMs);
   }
 
   /** Asks for the caller again when its turn has come: it may have lost the right. */
@@ -221,13 +212,16 @@ class Dispatcher {
     route: Route,
     { name, params }: { readonly name: string; readonly params: readonly string[] },
   ): void {
-    const { signal } = call.responder;
-    const run = (): void => {
+    this.#inTurn(call, name, () => {
       const caller = this.#callers.identify(call.request, bound, route, params);
       if (isRefusal(caller)) this.#refuseCaller(call, bound, caller);
       else this.#prepare(call, bound, route, { caller, params });
-    };
-    this.longRequests.inTurn({ name, signal }, call.request.body.byteLength, run).then(
+    });
+  }
+
+  #inTurn(call: Call, name: string, run: () => void): void {
+    const { signal } = call.responder;
+    this.#accounts.inTurn({ name, signal, bodyBytes: call.request.body.byteLength, run }).then(
       (refusal) => refusal !== undefined && this.sender.refuse(call, refusal),
       (error: unknown) => this.sender.fail(call, error),
     );
@@ -317,7 +311,7 @@ class Dispatcher {
     this.#writes.write(call, bound, { route, context, located, params: values });
   }
 
-  /** Reads the body in brief slices, and then does what the route does with it. */
+  /** Reads the body in brief turns, and then does what the route does with it. */
   #readInPieces(
     call: Call,
     route: ReadRoute,
@@ -334,6 +328,23 @@ class Dispatcher {
       (error: unknown) => this.sender.fail(call, error),
     );
   }
+}
+
+/** Bytes that a visitor's context takes. Evaluating for it costs about the same for everybody. */
+const SPARED_BODY_BYTES_MAX = 4 * 1024;
+
+/**
+ * Whether nobody is charged: the pages of an application have one token for all of their visitors, and one of them must not make the
+ * others wait. So each address counts alone there, and small requests count nothing.
+ */
+function isSpared(request: TransportRequest, { isForPages }: Surface): boolean {
+  return isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
+}
+
+/** The name under which the time that a request takes is charged. */
+function chargedName(request: TransportRequest, { isForPages }: Surface, { actor }: Caller): string {
+  const name = callerName(actor);
+  return isForPages === true ? `${name} ${networkOf(request.remoteAddress())}` : name;
 }
 
 function compiled(surface: Surface, route: Route | PlainRoute): Compiled<BoundRoute> {

@@ -32,7 +32,6 @@ export interface MetricsSources {
   readonly historyCheck: HistoryCheck;
   /** Responses with 401 since the start. */
   refusedLogins(): number;
-  longRequests(): { readonly waitingCount: number; readonly waitedCount: number };
   readonly engine: Engine;
   readonly keeper: SnapshotKeeper;
   readonly transport: Transport;
@@ -123,7 +122,7 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
   single(
     'flagstaff_long_requests_waited_total',
     'Requests that had to wait because earlier ones of their callers took long.',
-    () => sources.longRequests().waitedCount,
+    () => sources.engine.loopAccounts.waitedCount,
   );
   single(
     'flagstaff_snapshot_failures_total',
@@ -235,7 +234,7 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   gauge(
     'flagstaff_long_requests_waiting',
     'Requests that wait because earlier ones of their callers took long.',
-    () => sources.longRequests().waitingCount,
+    () => sources.engine.loopAccounts.waitingCount,
   );
   gauge('flagstaff_streams', 'Streams, each of which keeps a connection open.', () => transport.openStreams);
   gauge(

@@ -1,9 +1,9 @@
 /** Takes a checked request to its response or stream, which is sent when everything that it shows is durable (invariant 4). */
+import { cacheOf } from '../../actors/cache.ts';
 import type { Engine } from '../../actors/engine.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { UNREAD_BYTES_MAX } from '../transport/transport-limits.ts';
-import { cacheOf } from './cache.ts';
 import type { Call } from './call.ts';
 import type { Coding } from './compressor.ts';
 import { isNotModified } from './etag.ts';

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { inBriefTurns, type Requester } from '../../actors/turn.ts';
 import { parseInBudget } from '../../domain/json/check-budget.ts';
 import { issuesOf } from '../../domain/json/issues.ts';
 import type { JsonValue } from '../../domain/json/json.ts';
@@ -12,7 +13,6 @@ import { parseJsonBody } from '../body/json-body.ts';
 import { measureShape } from '../body/json-shape.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import type { ReadRoute, Route, Schema } from './route.ts';
-import { inBriefSlices, type SliceOwner } from './slices.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
 
@@ -81,7 +81,7 @@ function refuseEncoding(header: string): Refusal | null {
 }
 
 // Large bodies of which some thousand come every minute, read some items at a time, so that requests beside them wait for none
-// (src/http/serving/slices.ts). Each piece is put where it stood in an otherwise empty body, and the route's schema looks at that:
+// (src/actors/turn.ts). Each piece is put where it stood in an otherwise empty body, and the route's schema looks at that:
 // there is one schema, and what it lets through is put together again. Whatever is wrong, or too long, is read once more as one
 // body, which says what it is.
 
@@ -102,20 +102,16 @@ export class PiecesOfBodies {
     );
   }
 
-  /** Rejects once the owner's signal is aborted. */
-  async read(route: ReadRoute, request: TransportRequest, owner: SliceOwner): Promise<BodyOutcome> {
+  /** Rejects once the requester's signal is aborted. */
+  async read(
+    route: ReadRoute,
+    request: TransportRequest,
+    requester: Partial<Requester>,
+  ): Promise<BodyOutcome> {
     const bytes = request.body.byteLength;
     this.#waitingBytes += bytes;
     try {
-      const steps = outcomeOf(route, request);
-      let outcome: BodyOutcome | undefined;
-      await inBriefSlices(() => {
-        const step = steps.next();
-        if (step.done === true) outcome = step.value;
-        return step.done === true;
-      }, owner);
-      assert(outcome !== undefined, 'a body has been read to its end');
-      return outcome;
+      return await inBriefTurns(outcomeOf(route, request), requester);
     } finally {
       this.#waitingBytes -= bytes;
     }

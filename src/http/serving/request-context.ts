@@ -2,7 +2,7 @@
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
-import type { Asker } from '../../actors/read-queue.ts';
+import type { Requester } from '../../actors/turn.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
@@ -61,8 +61,8 @@ export class Context implements RequestContext<unknown> {
     return this.#shared.reads;
   }
 
-  get asker(): Asker {
-    return new RequestAsker(this.caller.actor, this.#responder, this.#shared.engine.loopAccounts);
+  get requester(): Requester {
+    return new RequestRequester(this.caller.actor, this.#responder, this.#shared.engine.loopAccounts);
   }
 
   get instance(): Instance {
@@ -109,7 +109,7 @@ export class Context implements RequestContext<unknown> {
 }
 
 /** Makes what few reads ask for only when they do. */
-class RequestAsker implements Asker {
+class RequestRequester implements Requester {
   readonly name: string;
   readonly #actor: Caller['actor'];
   readonly #responder: Responder;

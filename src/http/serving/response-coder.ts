@@ -3,10 +3,10 @@
  * compressed once for all of them; anything else for each request.
  */
 import { crc32 } from 'node:zlib';
+import type { Cache, CachePart } from '../../actors/cache.ts';
 import { joinedChecksum, shiftPast } from '../../persistence/codec/joined-checksum.ts';
 import { BodyPieces, byteLengthOf, bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
-import type { Cache, CachePart } from './cache.ts';
 import { type Coding, Compressor, preferredCoding, takesGzip } from './compressor.ts';
 import { isNotModified, tagOfCoding } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';

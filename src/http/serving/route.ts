@@ -6,7 +6,7 @@
 import type * as v from 'valibot';
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
-import type { Asker } from '../../actors/read-queue.ts';
+import type { Requester } from '../../actors/turn.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { Need } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
@@ -40,7 +40,7 @@ export interface RequestContext<Body> {
   readonly streaming: StreamingHints;
   readonly caller: Caller;
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
-  readonly asker: Asker;
+  readonly requester: Requester;
   readonly params: Params;
   /** A parameter of the query string, by name; empty when absent. */
   query(name: string): string;

@@ -264,7 +264,7 @@ interface RuleWarning {
 /** A header has to hold them. */
 const RULE_WARNINGS_MAX = 5;
 
-/** The least cost that is told, in microseconds at worst: some slices of the event loop. */
+/** The least cost that is told, in microseconds at worst: some turns of the event loop. */
 const TOLD_COST_MIN = 20_000;
 
 /** Warns of the rules that `events`, applied already, have put into the state. */

@@ -11,7 +11,6 @@
  * time.
  */
 import assert from 'node:assert/strict';
-import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart, VouchedPart } from '../journal/deferred-part.ts';
@@ -29,7 +28,13 @@ import {
   type Names,
 } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
-import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from './event-page.ts';
+import {
+  type EventPlace,
+  type EventTexts,
+  PAGE_BYTES_MAX,
+  type RenderedPage,
+  renderPage,
+} from './event-page.ts';
 import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
@@ -49,6 +54,8 @@ export interface EventLogOptions {
   note?(message: string): void;
   onProgress?(progress: BuildProgress): void;
   yieldToEventLoop?(): Promise<void>;
+  /** Texts of the events that were listed last, since most who ask want to see the newest. Events never change. */
+  readonly texts?: EventTexts;
 }
 
 export interface EventQuery {
@@ -107,11 +114,6 @@ type Reader = Pick<Walk, 'signal' | 'charge'>;
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
 
-/** Protects the memory; some ten thousand usual events. */
-const KEPT_TEXT_BYTES_MAX = 8 * 1024 * 1024;
-/** Bytes of an entry of the cache and its buffer, beside the text. */
-const KEPT_TEXT_OVERHEAD_BYTES = 384;
-
 const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -130,13 +132,6 @@ export class EventLog {
   readonly #index = new EventIndex();
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
-  /** Texts of the events that were listed last, since most who ask want to see the newest. Events never change. */
-  readonly #texts = new LRUCache<number, Buffer>({
-    maxSize: KEPT_TEXT_BYTES_MAX,
-    maxEntrySize: KEPT_TEXT_BYTES_MAX / 64,
-    sizeCalculation: (text) => text.length + KEPT_TEXT_OVERHEAD_BYTES,
-  });
-
   /** Searches that need the names of all events. */
   readonly #waiting = new Set<() => void>();
   /** First ids of segments that nobody has read since the start. */
@@ -330,10 +325,10 @@ export class EventLog {
   }
 
   #render(ids: readonly number[], places: readonly EventPlace[], reader: Reader): Promise<RenderedPage> {
-    const { fs, folder, logReader } = this.#options;
+    const { fs, folder, logReader, texts } = this.#options;
     const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
     if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, reader.signal);
-    return renderPage(fs, request, { known: this.#texts, charge: reader.charge });
+    return renderPage(fs, request, { cache: texts, charge: reader.charge });
   }
 
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {

@@ -44,15 +44,18 @@ export interface EventTexts {
 /** Reports a segment whose file is gone as missing. */
 const isNothingKept = (): boolean => false;
 
-/** Events that `known` has are not read again, and those that are read are made known to it. */
+/** A larger one would take the place of many others. */
+const CACHED_BYTES_MAX = 128 * 1024;
+
+/** Events that the cache has are not read again, and those that are read are put into it. */
 export async function renderPage(
   fs: FileSystem,
   request: PageRequest,
-  { known, charge }: { readonly known?: EventTexts } & Pick<FrameReading, 'charge'> = {},
+  { cache, charge }: { readonly cache?: EventTexts | undefined } & Pick<FrameReading, 'charge'> = {},
 ): Promise<RenderedPage> {
   const { folder, ids, places, bytesMax } = request;
   const texts = new Map<number, Buffer>();
-  const unread = known === undefined ? places : places.filter((place) => !recall(place.ids, known, texts));
+  const unread = cache === undefined ? places : places.filter((place) => !recall(place.ids, cache, texts));
   await readFrames({ fs, folder, isKept: isNothingKept, charge }, unread, (frame, place) => {
     let bytes = 0;
     for (const id of place.ids) {
@@ -60,7 +63,7 @@ export async function renderPage(
       if (bytes >= bytesMax) break;
       const text = bytesOf(JSON.stringify(toLoggedEvent(frame, id)));
       texts.set(id, text);
-      known?.set(id, text);
+      if (text.length <= CACHED_BYTES_MAX) cache?.set(id, text);
       bytes += text.length;
     }
   });
@@ -90,10 +93,10 @@ function bytesOf(text: string): Buffer {
   return bytes;
 }
 
-/** Whether all of these events are known; then `texts` has them. */
-function recall(ids: readonly number[], known: EventTexts, texts: Map<number, Buffer>): boolean {
+/** Whether all of these events are cached; then `texts` has them. */
+function recall(ids: readonly number[], cache: EventTexts, texts: Map<number, Buffer>): boolean {
   for (const id of ids) {
-    const text = known.get(id);
+    const text = cache.get(id);
     if (text === undefined) return false;
     texts.set(id, text);
   }

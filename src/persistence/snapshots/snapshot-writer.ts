@@ -7,7 +7,7 @@
  * of the folder; then the checksums are verified under the new name; only then are old snapshots removed.
  *
  * What has not changed since the last snapshot is copied from it (known-blocks.ts): only the rest costs more than reading and writing.
- * Records are encoded and decoded in slices of a few milliseconds, from immutable state, and requests are served in between.
+ * Records are encoded and decoded in turns of a few milliseconds, from immutable state, and requests are served in between.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
@@ -32,13 +32,10 @@ import {
 } from './snapshot-format.ts';
 import { checkSnapshotFile } from './snapshot-reader.ts';
 
-/** A slice of work between two turns of the event loop: a request waits this much longer at most. */
-export const SLICE_MS = 5;
-
 /** Looking at the clock costs about as much as encoding a small record. */
 const RECORDS_PER_CLOCK_LOOK = 16;
 
-/** A block is written when it holds this much: large enough for the disk, encoded well within one slice. */
+/** A block is written when it holds this much: large enough for the disk, encoded well within one turn. */
 const BLOCK_BYTES_TARGET = 128 * 1024;
 
 /** The newest, and two more in case it goes bad on the disk: what retention leaves of the journal may need them. */
@@ -76,9 +73,8 @@ export interface WriteSnapshotOptions extends SnapshotStamp {
   /** Resolves once the event `id` is on disk. */
   readonly durable: () => Promise<void>;
   readonly onProgress?: (records: number) => void;
-  /** Milliseconds, monotonic. */
-  readonly monotonicMs?: () => number;
-  readonly yieldToEventLoop?: () => Promise<void>;
+  /** To be awaited between two steps; absent where nobody else wants the event loop. */
+  readonly rest?: () => Promise<void> | undefined;
 }
 
 export interface WrittenSnapshot {
@@ -88,8 +84,6 @@ export interface WrittenSnapshot {
   /** Records that were copied from an older snapshot. */
   readonly recordsTakenOver: number;
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Writes, verifies and publishes a snapshot. On any error the snapshots that were there are still there. */
 export async function writeSnapshot(options: WriteSnapshotOptions): Promise<WrittenSnapshot> {
@@ -133,8 +127,7 @@ async function verifyOrSetAside(
   { records, bytes }: SnapshotWriter,
 ): Promise<void> {
   const { fs } = options;
-  const slices = new Slices(options);
-  const reading = await checkSnapshotFile({ fs, path, afterBlock: () => slices.endIfDue() });
+  const reading = await checkSnapshotFile({ fs, path, afterBlock: async () => options.rest?.() });
   if (reading.problem !== null) {
     await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
     throw new Error(
@@ -165,28 +158,6 @@ async function removeOldSnapshots({ fs, folder, id, keepOlder }: WriteSnapshotOp
   for (const file of older) if (!kept.includes(file)) await fs.remove(file.path);
 }
 
-/** Lets others have the event loop after each slice of work. */
-class Slices {
-  readonly #monotonicMs: () => number;
-  readonly #yield: () => Promise<void>;
-  #startedAt: number;
-
-  constructor({
-    monotonicMs,
-    yieldToEventLoop,
-  }: Pick<WriteSnapshotOptions, 'monotonicMs' | 'yieldToEventLoop'>) {
-    this.#monotonicMs = monotonicMs ?? (() => performance.now());
-    this.#yield = yieldToEventLoop ?? nextTurn;
-    this.#startedAt = this.#monotonicMs();
-  }
-
-  async endIfDue(): Promise<void> {
-    if (this.#monotonicMs() - this.#startedAt < SLICE_MS) return;
-    await this.#yield();
-    this.#startedAt = this.#monotonicMs();
-  }
-}
-
 class SnapshotWriter {
   readonly #file: OpenFile;
   readonly #options: WriteSnapshotOptions;
@@ -195,7 +166,6 @@ class SnapshotWriter {
   readonly batches = new Map<object, readonly BlockPlace[]>();
   /** The places of the batch that is being written; null for one that has records without an outline. */
   #places: BlockPlace[] | null = null;
-  readonly #slices: Slices;
   /** A block under construction: room for its header and the array head, then records. */
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
   #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
@@ -213,7 +183,6 @@ class SnapshotWriter {
     this.#file = file;
     this.#options = options;
     this.#reader = new BlockReader(options.fs);
-    this.#slices = new Slices(options);
   }
 
   async writeAll(): Promise<void> {
@@ -248,7 +217,7 @@ class SnapshotWriter {
     const records: unknown[] = [];
     for (const record of batch) {
       // Some have to be decoded first.
-      if (records.push(record) % RECORDS_PER_CLOCK_LOOK === 0) await this.#slices.endIfDue();
+      if (records.push(record) % RECORDS_PER_CLOCK_LOOK === 0) await this.#options.rest?.();
     }
     this.#places = [];
     const count = await this.#takeOver(key, records);
@@ -286,7 +255,7 @@ class SnapshotWriter {
         assert(this.#addRecord(record), 'an empty block has room for any record that may be written');
       }
       if (this.#blockBytes >= BLOCK_BYTES_TARGET) await this.#writeRecords();
-      if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#slices.endIfDue();
+      if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#options.rest?.();
     }
     await this.#writeRecords();
   }
@@ -335,7 +304,7 @@ class SnapshotWriter {
     const { length: count } = this.#blockRecords;
     if (count === 0) return;
     const outlined = this.#outlinedPayload();
-    await this.#slices.endIfDue();
+    await this.#options.rest?.();
     if (outlined === null) {
       this.#places = null;
       const block = this.#block.subarray(0, this.#blockBytes);
@@ -392,6 +361,6 @@ class SnapshotWriter {
     this.#checksum = crc32(bytes, this.#checksum);
     await writeFully(this.#file, bytes, this.bytes);
     this.bytes += bytes.length;
-    await this.#slices.endIfDue();
+    await this.#options.rest?.();
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EvaluationWalk } from '../../../src/domain/evaluation/evaluator.ts';
 import type { Outcome } from '../../../src/domain/evaluation/outcome.ts';
+import type { Steps } from '../../../src/domain/evaluation/run.ts';
 import { evaluatorOf, inputOf } from '../../support/evaluation/inputs.ts';
 import type { SdkDocument, SdkFeature } from '../../support/evaluation/sdk-document.ts';
 
@@ -88,11 +89,17 @@ test('one flag is prepared in many steps, and comes to the same', () => {
     const evaluation = evaluator.evaluation(name, input);
     const explanation = evaluator.explanation(name, input)!;
     let steps = 0;
-    while (!evaluation.advance()) steps += 1;
-    while (!explanation.advance()) steps += 1;
+    const taken = <Result>(all: Steps<Result>): Result => {
+      for (let step = all.next(); ; step = all.next()) {
+        if (step.done === true) return step.value;
+        steps += 1;
+      }
+    };
+    const outcome = taken(evaluation);
+    const explained = taken(explanation);
     assert.ok(steps > (name === 'child' ? 4 : 5), `${name} took ${steps} steps`);
-    assert.equal(evaluation.result().enabled, enabled, `${name} for ${userId}`);
+    assert.equal(outcome.enabled, enabled, `${name} for ${userId}`);
     assert.equal(evaluator.evaluate(name, input).enabled, enabled);
-    assert.deepEqual(explanation.result(), evaluator.explain(name, input));
+    assert.deepEqual(explained, evaluator.explain(name, input));
   }
 });

@@ -37,7 +37,7 @@ interface Request {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The asker goes away after this time. */
+  /** The requester goes away after this time. */
   readonly abandonMs?: number;
 }
 

@@ -286,7 +286,7 @@ test('an explanation is refused once more than 8 MiB of it are made, and no more
   function* pieces(): Generator<string, void> {
     for (; made < 100; made += 1) yield 'x'.repeat(2 ** 20);
   }
-  const refusal = await bodyOf(pieces(), { asker: {} } as never, 'ask for less');
+  const refusal = await bodyOf(pieces(), { requester: {} } as never, 'ask for less');
   assert(isRefusal(refusal));
   assert.match(refusal.message, /longer than 8388608 characters; ask for less/);
   assert.equal(made, 8);

@@ -15,13 +15,13 @@ import { TestWorld } from '../../support/test-world.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const sourcesOf = ({ world }: TestWorld, now: number, favorites: Favorites | null = null) => ({
-  ...{ world, favorites, seen: NEVER_SEEN, owner: {} },
+  ...{ world, favorites, seen: NEVER_SEEN, requester: { name: 'a' } },
   now,
 });
 
 /** Percent, and until when. */
 async function healthAt(project: ProjectState, now: number): Promise<[number, number]> {
-  const [figures] = await projectFigures([project], now, {});
+  const [figures] = await projectFigures([project], now, { name: 'a' });
   assert(figures !== undefined);
   return [healthOf(figures), figures.validUntil];
 }
@@ -134,14 +134,14 @@ describe('an overview of many flags that nobody waits for any more', () => {
     const flags = Array.from({ length: 2_000 }, (): FlagType => 'release');
     const { state, project, createdAt } = projectWith(...flags);
     const abort = new AbortController();
-    const sources = { ...sourcesOf(state, createdAt), owner: { signal: abort.signal } };
+    const sources = { ...sourcesOf(state, createdAt), requester: { name: 'a', signal: abort.signal } };
     const untaken: unknown[] = [];
     const note = (error: unknown): void => void untaken.push(error);
     process.on('unhandledRejection', note);
     t.after(() => process.off('unhandledRejection', note));
     for (const make of [projectOverview, healthReport]) {
       const making = make(sources, project);
-      assert(making instanceof Promise, 'it takes several slices');
+      assert(making instanceof Promise, 'it takes several turns');
       abort.abort();
       await assert.rejects(making, { name: 'AbortError' });
     }

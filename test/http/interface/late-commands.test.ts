@@ -14,7 +14,7 @@ function gateBefore({ server }: TestServer): Gate {
   const { reads } = server.store;
   const gate = new Gate();
   const flagAt = reads.flagAt.bind(reads);
-  // The reading itself ends with its asker; what is held back is the time after it.
+  // The reading itself ends with its requester; what is held back is the time after it.
   reads.flagAt = async (...query) => {
     const past = await flagAt(...query);
     await gate.pass();

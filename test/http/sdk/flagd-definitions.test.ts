@@ -35,13 +35,13 @@ interface Definitions {
 function textOf(document: SdkDocument): string {
   const flags = new Map<string, Flag>(document.features.map((one) => [one.name, flagOf(one)]));
   const segments = segmentsOf(document);
-  const builder = new DefinitionsBuilder(flags.values(), {
+  const builder = new DefinitionsBuilder({
     environment: ENVIRONMENT,
     environmentEnabled: true,
     flag: (name) => flags.get(name),
     segment: (id) => segments.get(id),
   });
-  while (!builder.advance());
+  for (const flag of flags.values()) builder.add(flag);
   return builder.document().toString();
 }
 

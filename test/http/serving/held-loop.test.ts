@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTurnMs } from '../../../src/actors/turn.ts';
 import type { Flag } from '../../../src/domain/flags/flag.ts';
 import { BULK_FLAGS_MAX } from '../../../src/http/admin/requests/bodies.ts';
 import { describeInterface } from '../../../src/http/description/document.ts';
-import { setSliceMs } from '../../../src/http/serving/slices.ts';
 import { SURFACES } from '../../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from '../../support/described-routes.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
@@ -157,12 +157,12 @@ describe('with thousands of flags', () => {
       record.flag = counted.watched(record.flag);
       record.shelf.changed();
     }
-    setSliceMs(0);
+    setTurnMs(0);
     counted.begin();
   });
 
   after(async () => {
-    setSliceMs();
+    setTurnMs();
     counted.end();
     await server.stop();
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { Background, TURN_MS } from '../../../src/actors/turn.ts';
 import { CONTENT_VERSION } from '../../../src/domain/state/upgrade.ts';
 import { VALUES_MAX } from '../../../src/persistence/codec/message-pack.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
@@ -21,7 +22,6 @@ import {
   verifySnapshotFile,
 } from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import {
-  SLICE_MS,
   type WriteSnapshotOptions,
   writeSnapshot,
 } from '../../../src/persistence/snapshots/snapshot-writer.ts';
@@ -379,10 +379,10 @@ test('the power cut at any call of a snapshot leaves three whole ones or more', 
   }
 });
 
-test('writing yields to the event loop whenever a slice of time is used up', async () => {
+test('writing rests whenever a turn is used up', async () => {
   const fs = await emptyDisk();
   let now = 0;
-  let yields = 0;
+  let rests = 0;
   let longest = 0;
   let startedAt = 0;
   const records = (function* (): Generator<number> {
@@ -391,18 +391,20 @@ test('writing yields to the event loop whenever a slice of time is used up', asy
       yield index;
     }
   })();
-  await write(fs, {
-    sections: [{ name: 's', records }],
+  const background = new Background({
     monotonicMs: () => now,
-    yieldToEventLoop: () => {
-      yields += 1;
+    yieldToEventLoop: () => Promise.resolve(),
+    pause: async () => {
+      rests += 1;
       longest = Math.max(longest, now - startedAt);
       startedAt = now;
-      return Promise.resolve();
+      return 1;
     },
   });
-  assert(yields >= 14, `${yields} yields in 100 ms of work`);
-  assert(longest <= SLICE_MS + 1.7, `the longest slice took ${longest} ms`);
+  background.begin();
+  await write(fs, { sections: [{ name: 's', records }], rest: () => background.rest() });
+  assert(rests >= 14, `${rests} rests in 100 ms of work`);
+  assert(longest <= TURN_MS + 1.7, `the longest turn took ${longest} ms`);
 });
 
 /** A snapshot with one block of records, every checksum right, whatever the records are. */

@@ -306,9 +306,9 @@ export function* workOf(document: SdkDocument, input: EvaluationInput): Generato
   const walk = evaluator.walk(input, false);
   yield { what: 'list', step: () => walk.advance(outcomes) };
   const one = evaluator.evaluation('flag', input);
-  yield { what: 'one', step: () => one.advance() };
+  yield { what: 'one', step: () => one.next().done === true };
   const explanation = evaluator.explanation('flag', input)!;
-  yield { what: 'explanation', step: () => explanation.advance() };
+  yield { what: 'explanation', step: () => explanation.next().done === true };
 }
 
 export interface Found {
@@ -361,7 +361,7 @@ function slowestByWhat(document: SdkDocument, context: Context) {
   return { byWhat, turns };
 }
 
-/** Milliseconds after which a server ends a slice (src/http/serving/slices.ts). */
+/** Milliseconds after which a server ends a turn (src/actors/turn.ts). */
 const SLICE_MS = 5;
 
 /** As a server makes them: steps until the time of a slice is over, and the last one to its end. */

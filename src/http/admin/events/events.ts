@@ -131,13 +131,13 @@ const PARTIAL_TAG = '-o';
 
 /** The events are bytes already, and large: they are not parsed to write the rest around them. */
 export async function eventPage(
-  { world, caller, engine, reads, asker }: RequestContext<unknown>,
+  { world, caller, engine, reads, requester }: RequestContext<unknown>,
   query: EventQuery,
   frameOf: (page: EventPage) => PageFrame,
 ): Promise<ReadResponse | Refusal> {
   const revision = engine.durableId;
   const shown = shownOf(query, engine.world, caller);
-  const page = await reads.search(shown, revision, asker);
+  const page = await reads.search(shown, revision, requester);
   if (isRefusal(page)) return page;
   const { head, tail } = frameOf(page);
   const opening = `${JSON.stringify(head).slice(0, -1)}${Object.keys(head).length === 0 ? '' : ','}`;

@@ -1,6 +1,6 @@
 /**
  * All open streams that tell of recorded events: for the console, which reads again what they name. A change that becomes
- * durable wakes one worker for all of them, which works in short slices. A stream is given no more than one piece that its
+ * durable wakes one worker for all of them, which works in short turns. A stream is given no more than one piece that its
  * client does not take: what is recorded meanwhile waits in the ring of the change feed, which all share, and a client that has
  * missed too much is told so and reads everything again.
  *
@@ -8,8 +8,8 @@
  * since tokens expire.
  */
 import type { Engine } from '../../../actors/engine.ts';
+import { FollowUp } from '../../../actors/turn.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import { PacedWork } from '../../sdk/streams/paced-work.ts';
 import { EVENT_STREAM_HEADERS, KEEP_ALIVE } from '../../sdk/streams/stream-format.ts';
 import type { StreamOpening } from '../../serving/route.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
@@ -32,7 +32,7 @@ const STREAMS_A_STEP = 16;
 export class RecordedStreams {
   readonly #engine: Engine;
   readonly #news: Readonly<Record<Told, RecordedNews>>;
-  readonly #work: PacedWork;
+  readonly #work: FollowUp;
   readonly #streams = new Set<RecordedStream>();
   #timer: NodeJS.Timeout | null = null;
   #accessRevision: number;
@@ -51,7 +51,7 @@ export class RecordedStreams {
     this.#news = { head: new RecordedNews(feed, 'head'), whole: new RecordedNews(feed, 'whole') };
     this.#accessRevision = engine.world.directory.accessRevision;
     this.#sessionsRevision = engine.world.directory.sessionsRevision;
-    this.#work = new PacedWork({
+    this.#work = new FollowUp({
       advance: () => this.#advance(),
       areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
     });

@@ -1,5 +1,6 @@
 /** Routes about archived flags, and routes that change many flags at once, all of them or none. */
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { type LocatedFlag, locateFlags } from '../../../domain/state/locate.ts';
@@ -13,13 +14,12 @@ import {
   readRoute,
   writeRoute,
 } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { FlagNamesSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { ArchiveCheckSchema, ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
-import { flagsNow } from '../views/shelf-walk.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { timeOrNull } from '../views/views.ts';
 
 /** The format version of the list. */
@@ -48,16 +48,14 @@ async function archivePage(
 ): Promise<ReadResponse | Refusal> {
   const page = PAGE.of(context);
   if (isRefusal(page)) return page;
-  const { world, engine, reads, asker, usage } = context;
+  const { world, engine, reads, requester, usage } = context;
   const found = await reads.walk(async () => {
     const flags = flagsNow(projects);
     const features: string[] = [];
     let bytes = 0;
     let position = 0;
     let nextOffset: number | undefined;
-    await inSlices(() => {
-      const { done, value: located } = flags.next();
-      if (done === true) return true;
+    const add = (located: ShownFlag): boolean => {
       if (located.record.flag.archivedAt === null) return false;
       position += 1;
       if (position <= page.offset) return false;
@@ -71,9 +69,10 @@ async function archivePage(
       features.push(feature);
       bytes += Buffer.byteLength(feature);
       return false;
-    }, asker);
+    };
+    await inTurns(each(flags, add), requester);
     return { features, nextOffset };
-  }, asker);
+  }, requester);
   if (isRefusal(found)) return found;
   const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset: found.nextOffset }).slice(1);
   const body = `{"features":[${found.features.join(',')}],${rest}`;

@@ -114,7 +114,7 @@ export const dependencyRoutes: readonly Route[] = [
     locate: locate.project,
     success: { status: 200, schema: v.boolean() },
     read: async (context, project) => {
-      const [figures] = await projectFigures([project], context.now(), context.asker);
+      const [figures] = await projectFigures([project], context.now(), context.requester);
       return settledResponse(context, figures!.childCount > 0);
     },
   }),

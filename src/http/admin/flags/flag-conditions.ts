@@ -39,7 +39,7 @@ const OPERATORS = {
 /** The most environments with their switches that one request names. */
 const STATUSES_MAX = 50;
 
-/** Each is looked for in all that a flag says, within one slice. */
+/** Each is looked for in all that a flag says, within one turn. */
 const TEXTS_MAX = 50;
 
 export const CONDITION_PARAMETERS: Readonly<Record<string, QueryParameter>> = {

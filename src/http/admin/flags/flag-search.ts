@@ -1,5 +1,6 @@
 /** The search for flags in all projects (docs/specification/flags.md#search). */
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { FLAG_TYPES } from '../../../domain/flags/metadata.ts';
 import { shown } from '../../../domain/json/issues.ts';
@@ -14,7 +15,6 @@ import {
   type Route,
   readRoute,
 } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import {
@@ -180,50 +180,46 @@ interface FoundPage {
   readonly total: number;
 }
 
-/** The flags of the page: the walk over all flags, and the order of those found, in slices. */
+/** The flags of the page: the walk over all flags, and the order of those found, in turns. */
 async function findPage(context: Context, search: Search): Promise<FoundPage | Refusal> {
   const { isWanted, order, limit, offset } = search;
-  const { world, reads, asker } = context;
+  const { world, reads, requester } = context;
   return reads.walk(async () => {
     const flags = flagsNow(world.projects.values());
     const page = new SortedPage<ShownFlag>((a, b) => order(a.record.flag, b.record.flag));
-    await inSlices(() => {
-      const { done, value } = flags.next();
-      if (done !== true && isWanted(value.record)) page.add(value);
-      return done === true;
-    }, asker);
-    page.end();
+    const add = (flag: ShownFlag): void => {
+      if (isWanted(flag.record)) page.add(flag);
+    };
+    await inTurns(each(flags, add), requester);
     const listed: ShownFlag[] = [];
     let position = 0;
-    await inSlices(() => {
+    const list = (flag: ShownFlag): boolean => {
       if (listed.length === limit) return true;
-      const found = page.next();
-      if (found !== undefined && position >= offset) listed.push(found);
+      if (position >= offset) listed.push(flag);
       position += 1;
-      return found === undefined;
-    }, asker);
+      return false;
+    };
+    await inTurns(each(page.inOrder(), list), requester);
     return { listed, total: page.total };
-  }, asker);
+  }, requester);
 }
 
 async function searchResponse(context: Context): Promise<ReadResponse | Refusal> {
   const search = searchOf(context);
   if (isRefusal(search)) return search;
-  const { engine, usage, world, asker } = context;
+  const { engine, usage, world, requester } = context;
   const favorites = favoriteFlags(context);
   const found = await findPage(context, search);
   if (isRefusal(found)) return found;
   const features: string[] = [];
   let bytes = 0;
-  await inSlices(() => {
-    const next = found.listed[features.length];
-    if (next === undefined || bytes >= PAGE_BYTES_MAX) return true;
-    const view = foundFlagView({ world, seen: usage.seen, favorites }, next.project, next.record);
-    const text = JSON.stringify(view);
+  const show = ({ project, record }: ShownFlag): boolean => {
+    const text = JSON.stringify(foundFlagView({ world, seen: usage.seen, favorites }, project, record));
     bytes += Buffer.byteLength(text);
     features.push(text);
-    return false;
-  }, asker);
+    return bytes >= PAGE_BYTES_MAX;
+  };
+  await inTurns(each(found.listed, show), requester);
   const nextOffset = search.offset + features.length;
   const rest = {
     total: found.total,
@@ -265,7 +261,7 @@ export const flagCreatorRoutes: readonly Route[] = [
     locate: locate.project,
     success: { status: 200, schema: FlagCreatorsSchema },
     read: async (context, project) => {
-      const [figures] = await projectFigures([project], context.now(), context.asker);
+      const [figures] = await projectFigures([project], context.now(), context.requester);
       const creators = [...figures!.creators].map((userId) => {
         const { id, name } = authorOf(context.world, userId);
         return { id, name };

@@ -3,11 +3,13 @@
  * (docs/specification/users.md#possible-parents).
  */
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal } from '../../../domain/state/refusal.ts';
 import { environmentsRevision } from '../../serving/etag.ts';
@@ -22,7 +24,6 @@ import {
   readRoute,
   writeRoute,
 } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
@@ -53,22 +54,19 @@ const named = ({ projectId, featureName }: Params) => ({ project: projectId, fla
 
 /** Names, of the flags as they are at the moment of the call. */
 async function parentOptions(
-  { world, params, asker }: RequestContext<unknown>,
+  { world, params, requester }: RequestContext<unknown>,
   { project }: LocatedFlag,
 ): Promise<ReadResponse> {
   const revision = projectRevision(world, project);
-  const shelves = project.flags.shelved();
   const texts: string[] = [];
-  let at = 0;
-  await inSlices(() => {
-    const options = (shelves[at]?.flags ?? []).filter(
+  const add = ({ flags }: ShelvedFlags): void => {
+    const options = flags.filter(
       ({ archivedAt, dependencies, name }) =>
         archivedAt === null && dependencies.length === 0 && name !== params.child,
     );
     if (options.length > 0) texts.push(options.map(({ name }) => JSON.stringify(name)).join(','));
-    at += 1;
-    return at >= shelves.length;
-  }, asker);
+  };
+  await inTurns(each(project.flags.shelved(), add), requester);
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
 

@@ -1,7 +1,7 @@
 /** Routes that read a flag as it was right after an event, and that bring it back to that state. */
 import * as v from 'valibot';
 import { noFlagThen, type PastFlag, type PastFlagQuery } from '../../../actors/flag-history.ts';
-import type { Asker } from '../../../actors/read-queue.ts';
+import { each, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { plannedRollback, type RollbackTarget, withPlan } from '../../../domain/decide/rollback-command.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
@@ -18,7 +18,6 @@ import {
   type Route,
   writeRoute,
 } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { BULK_FLAGS_MAX, DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectRollbackSchema, RollbackSchema } from '../schemas/schemas.ts';
@@ -48,11 +47,11 @@ export async function pastFlag(
   eventId: number,
   evaluation?: PastFlagQuery['evaluation'],
 ): Promise<PastFlag | Refusal> {
-  const { params, engine, reads, asker, world } = context;
+  const { params, engine, reads, requester, world } = context;
   const { projectId: project, featureName: flag } = params;
   const past = await reads.flagAt(
     { project, flag, eventId, durableId: engine.durableId, ...(evaluation && { evaluation }) },
-    asker,
+    requester,
   );
   const isHidden = engine.world.projects.has(project) && !world.projects.has(project);
   return past.refused || !isHidden ? past : noFlagThen({ project, flag, eventId });
@@ -151,7 +150,7 @@ export const historyRoutes: readonly Route[] = [
 /** The most flags of one rollback, which takes back what one change did. */
 export const FLAGS_MAX = BULK_FLAGS_MAX;
 
-/** Looked at in a step of a slice. */
+/** Looked at in one step. */
 const FLAGS_OF_A_STEP = 128;
 
 /** Bytes of the flags as they are and as they were, as `jsonSize` counts: half of what the events of one change may take. */
@@ -161,19 +160,19 @@ export const SIZE_MAX = 2 * 1024 * 1024;
 async function changedSince(
   { flags }: ProjectState,
   eventId: number,
-  asker: Asker,
+  requester: Requester,
 ): Promise<readonly Flag[]> {
   const changed: Flag[] = [];
-  const records = flags.values();
-  await inSlices(() => {
-    for (let count = 0; count < FLAGS_OF_A_STEP; count += 1) {
-      const { done, value: record } = records.next();
-      if (done === true) return true;
-      if (record.revision > eventId && record.flag.archivedAt === null) changed.push(record.flag);
-      if (changed.length > FLAGS_MAX) return true;
+  let looked = 0;
+  const steps = function* (): Generator<void, void> {
+    for (const { revision, flag } of flags.values()) {
+      if (revision > eventId && flag.archivedAt === null) changed.push(flag);
+      if (changed.length > FLAGS_MAX) return;
+      looked += 1;
+      if (looked % FLAGS_OF_A_STEP === 0) yield;
     }
-    return false;
-  }, asker);
+  };
+  await inTurns(steps(), requester);
   return changed;
 }
 
@@ -182,25 +181,24 @@ async function targetsOf(
   context: RequestContext<{ readonly eventId: number }>,
   changed: readonly Flag[],
 ): Promise<readonly RollbackTarget[] | Refusal> {
-  const { params, body, engine, reads, asker, world } = context;
+  const { params, body, engine, reads, requester, world } = context;
   const project = params.projectId;
   if (changed.length === 0) return [];
   const query = { project, flags: changed.map(({ name }) => name), eventId: body.eventId };
-  const past = await reads.flagsAt({ ...query, durableId: engine.durableId }, asker);
+  const past = await reads.flagsAt({ ...query, durableId: engine.durableId }, requester);
   if (past.refused) return asIssueOfBody(past);
   const targets: RollbackTarget[] = [];
-  let [at, size] = [0, 0];
-  await inSlices(() => {
-    const flag = changed[at]!;
+  let size = 0;
+  const add = (flag: Flag): boolean => {
     const target = past.project?.flags.get(flag.name)?.flag;
-    at += 1;
     if (target !== undefined && target.archivedAt === null) {
       const environments = past.project?.settings.environments ?? [];
       size += jsonSize(flag) + jsonSize(target);
       targets.push(withPlan(world, project, { flag: flag.name, target, environments }));
     }
-    return at === changed.length || size > SIZE_MAX;
-  }, asker);
+    return size > SIZE_MAX;
+  };
+  await inTurns(each(changed, add), requester);
   return size > SIZE_MAX ? tooMuch(`whose flags take more than ${SIZE_MAX / 1024 / 1024} MiB`) : targets;
 }
 
@@ -229,7 +227,7 @@ export const projectHistoryRoutes: readonly Route[] = [
       if (eventId > durableId) {
         return invalid(`There is no event ${eventId}: the newest is ${durableId}.`, '/body/eventId');
       }
-      const changed = await changedSince(project, eventId, context.asker);
+      const changed = await changedSince(project, eventId, context.requester);
       if (changed.length > FLAGS_MAX) return tooMuch(`in which more than ${FLAGS_MAX} flags changed`);
       const targets = await targetsOf(context, changed);
       if (isRefusal(targets)) return targets;

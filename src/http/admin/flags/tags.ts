@@ -1,5 +1,6 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import { takenTag } from '../../../domain/decide/tag-commands.ts';
 import { type Flag, type Tag, tagKey } from '../../../domain/flags/flag.ts';
 import { invalidOperation, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
@@ -11,7 +12,6 @@ import {
   readRoute,
   writeRoute,
 } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { BULK_FLAGS_MAX, FlagNamesSchema, TagBody, TagListSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsOfFlagSchema, TagsSchema, TagWithVersionSchema } from '../schemas/directory-schemas.ts';
@@ -140,17 +140,17 @@ const TAG = '/tags/:type/:value';
 
 type Context = RequestContext<unknown>;
 
-/** Calls `see` with all flags, in slices, until it returns true. */
+/** Calls `see` with all flags, in turns, until it returns true. */
 async function walk(context: Context, see: (flag: Flag) => boolean): Promise<Refusal | null> {
-  const { reads, asker } = context;
+  const { reads, requester } = context;
   const walked = await reads.walk(async () => {
     const flags = flagsNow(context.world.projects.values());
-    await inSlices(() => {
-      const { done, value } = flags.next();
-      return done === true || see(value.record.flag);
-    }, asker);
+    await inTurns(
+      each(flags, ({ record }) => see(record.flag)),
+      requester,
+    );
     return null;
-  }, asker);
+  }, requester);
   return walked;
 }
 

@@ -1,5 +1,6 @@
 /** The routes that export flags with what they are in one environment, and import such an export. */
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
 import {
   type ImportFlags,
@@ -21,11 +22,10 @@ import type { World } from '../../../domain/state/world.ts';
 import { type Caller, mayDo } from '../../serving/access.ts';
 import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
 import { TagTypeSchema } from '../schemas/targeting-schemas.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
-import { flagsNow } from '../views/shelf-walk.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
 
 // The shapes of an export of flags, and of what is found in one before it is imported.
@@ -104,7 +104,7 @@ function isWanted({ tag }: Query): (flag: Flag) => boolean {
 
 /** At most one more than can be exported. */
 async function wantedFlags(context: ExportContext): Promise<readonly Flag[] | Refusal> {
-  const { world, reads, asker, body } = context;
+  const { world, reads, requester, body } = context;
   const { features, project, tag } = body;
   if (tag === undefined && features !== undefined && features.length > 0) return namedFlags(world, features);
   const named = project === undefined ? null : locateProject(world, project);
@@ -115,15 +115,13 @@ async function wantedFlags(context: ExportContext): Promise<readonly Flag[] | Re
   const wants = isWanted(body);
   const refusal = await reads.walk(async () => {
     const flags = flagsNow(named === null ? world.projects.values() : [named]);
-    await inSlices(() => {
-      const { done, value } = flags.next();
-      if (done === true) return true;
-      const { flag } = value.record;
+    const add = ({ record: { flag } }: ShownFlag): boolean => {
       if (flag.archivedAt === null && wants(flag)) found.push(flag);
       return found.length > TRANSFER_FLAGS_MAX;
-    }, asker);
+    };
+    await inTurns(each(flags, add), requester);
     return null;
-  }, asker);
+  }, requester);
   return refusal ?? found;
 }
 

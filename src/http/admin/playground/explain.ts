@@ -1,6 +1,7 @@
 /** Why a flag is on or off for a context, now or at any moment of the past (docs/specification/playground.md). */
 import * as v from 'valibot';
 import type { PastFlag } from '../../../actors/flag-history.ts';
+import { each, inTurns } from '../../../actors/turn.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { contextIssue, contextLength, contextOf } from '../../../domain/evaluation/context.ts';
 import { Evaluator } from '../../../domain/evaluation/evaluator.ts';
@@ -12,7 +13,6 @@ import { ContextSchema } from '../../sdk/evaluation/request-input.ts';
 import { scopeEvaluators } from '../../sdk/evaluation/scope-evaluators.ts';
 import { JSON_HEADERS } from '../../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { AT_PARAMETER, eventIdIn, pastFlag } from '../flags/history.ts';
 import { ExplanationSchema } from '../schemas/playground-schemas.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
@@ -49,7 +49,7 @@ function response(
   evaluator: Evaluator,
   explained: Explained,
 ): Promise<ReadResponse | Refusal> {
-  return context.reads.walk(() => responseInTurn(context, evaluator, explained), context.asker);
+  return context.reads.walk(() => responseInTurn(context, evaluator, explained), context.requester);
 }
 
 async function responseInTurn(
@@ -89,7 +89,7 @@ async function explainNow(context: Context): Promise<ReadResponse | Refusal> {
 }
 
 async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
-  const { asker, params, body } = context;
+  const { requester, params, body } = context;
   const eventId = eventIdIn(context);
   if (isRefusal(eventId)) return eventId;
   const past = await pastFlag(context, eventId, { parents: [] });
@@ -104,12 +104,10 @@ async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
   if (isRefusal(input)) return input;
   const evaluator = pastEvaluator(whole, body.environment);
   const flags = [whole.flag, ...parents.flatMap((name) => whole.project.flags.get(name)?.flag ?? [])];
-  let at = 0;
-  await inSlices(() => {
-    evaluator.set(flags[at]!);
-    at += 1;
-    return at === flags.length;
-  }, asker);
+  await inTurns(
+    each(flags, (flag) => evaluator.set(flag)),
+    requester,
+  );
   return response(context, evaluator, { input, revision: whole.eventId, eventId: whole.eventId });
 }
 

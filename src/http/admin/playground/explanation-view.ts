@@ -1,14 +1,14 @@
 /** Explanations of evaluations as responses show them: in the shape of Unleash's playground, and with what decided. */
-import type { FlagEvaluation } from '../../../domain/evaluation/evaluator.ts';
+import { each, inTurns } from '../../../actors/turn.ts';
 import type {
   ConstraintResult,
   Explanation,
   SegmentResult,
   StrategyResult,
 } from '../../../domain/evaluation/explanation.ts';
+import type { Steps } from '../../../domain/evaluation/run.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
 import type { RequestContext } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { BodyPieces } from '../../transport/response-body.ts';
 
 /** The place of a strategy in the interface, where it can be changed. */
@@ -29,12 +29,13 @@ export const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
  * is evaluated. `fieldsOf` gives what stands before it.
  */
 export function* explanationPieces(
-  evaluation: FlagEvaluation<Explanation>,
+  evaluation: Steps<Explanation>,
   place: StrategyPlace,
   fieldsOf: (explanation: Explanation) => object,
 ): Generator<string, void> {
-  while (!evaluation.advance()) yield '';
-  const explanation = evaluation.result();
+  let step = evaluation.next();
+  for (; step.done !== true; step = evaluation.next()) yield '';
+  const explanation = step.value;
   const { outcome, decidedBy, parents, strategies, variant, contextValues } = explanation;
   const view = {
     ...fieldsOf(explanation),
@@ -59,10 +60,10 @@ export function* explanationPieces(
 /** Pieces of so many characters are made bytes together, which takes a millisecond at most. */
 const ENCODED_LENGTH = 128 * 1024;
 
-/** A body of pieces, made in slices. A refusal when it is longer than a response may be; `advice` says what makes it shorter. */
+/** A body of pieces, made in turns. A refusal when it is longer than a response may be; `advice` says what makes it shorter. */
 export async function bodyOf(
-  pieces: Iterator<string, void>,
-  { asker }: Pick<RequestContext<unknown>, 'asker'>,
+  pieces: Iterable<string>,
+  { requester }: Pick<RequestContext<unknown>, 'requester'>,
   advice: string,
 ): Promise<BodyPieces | Refusal> {
   const encoded: Uint8Array[] = [];
@@ -73,15 +74,14 @@ export async function bodyOf(
     byteLength += bytes.byteLength;
     text = '';
   };
-  await inSlices(() => {
-    const { done, value } = pieces.next();
-    if (done !== true) {
-      text += value;
-      length += value.length;
-    }
-    if (done === true || text.length >= ENCODED_LENGTH) encode();
-    return done === true || length > RESPONSE_LENGTH_MAX;
-  }, asker);
+  const add = (piece: string): boolean => {
+    text += piece;
+    length += piece.length;
+    if (text.length >= ENCODED_LENGTH) encode();
+    return length > RESPONSE_LENGTH_MAX;
+  };
+  await inTurns(each(pieces, add), requester);
+  encode();
   if (length <= RESPONSE_LENGTH_MAX) return new BodyPieces(encoded, byteLength);
   return invalid(`The explanation is longer than ${RESPONSE_LENGTH_MAX} characters; ${advice}.`, '/body');
 }

@@ -4,9 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { fieldsLeftOut } from '../../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
+import type { FlagBlock } from '../../../domain/evaluation/sorted-flags.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { noEnvironment, refuseUnknownProjects } from '../../../domain/state/locate.ts';
@@ -16,13 +18,12 @@ import type { ScopeEvaluator, ShownScope } from '../../sdk/evaluation/scope-eval
 import { scopeEvaluators } from '../../sdk/evaluation/scope-evaluators.ts';
 import { JSON_HEADERS } from '../../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
 import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
 
-/** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
+/** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in turns. */
 export const EVALUATIONS_MAX = 15_000;
 
 /** Fields of the contexts of all evaluations of a request, each counted as often as it is tried: so many take a second. */
@@ -77,22 +78,20 @@ interface NamedFlag {
 
 /** The flags of an evaluator, by name. Refuses more than one request evaluates before it goes through all of them. */
 async function flagsOf(
-  { world, asker }: RequestContext<unknown>,
+  { world, requester }: RequestContext<unknown>,
   { evaluator }: Pick<Place, 'evaluator'>,
   projects: Projects,
 ): Promise<NamedFlag[] | Refusal> {
   const wanted = projects === ALL ? world.projects : new Set(projects);
   const found: NamedFlag[] = [];
-  const { blocks } = evaluator;
-  let at = 0;
-  await inSlices(() => {
-    for (const { flag } of blocks[at]?.flags ?? []) {
+  const add = ({ flags }: FlagBlock): boolean => {
+    for (const { flag } of flags) {
       const { name, project } = flag;
       if (wanted.has(project)) found.push({ name, project });
     }
-    at += 1;
-    return at >= blocks.length || found.length > EVALUATIONS_MAX;
-  }, asker);
+    return found.length > EVALUATIONS_MAX;
+  };
+  await inTurns(each(evaluator.blocks, add), requester);
   return found.length > EVALUATIONS_MAX ? TOO_MANY_FLAGS : found;
 }
 
@@ -123,7 +122,7 @@ interface Place extends ShownScope {
 
 /** Several environments as they are at the same moment. */
 async function placesOf(
-  { engine, world, asker }: RequestContext<unknown>,
+  { engine, world, requester }: RequestContext<unknown>,
   environments: readonly string[],
   path: string,
 ): Promise<readonly [Place, ...Place[]] | Refusal> {
@@ -141,7 +140,7 @@ async function placesOf(
     const ready = found.flatMap((one) => (one instanceof Promise ? [] : [placeBy(one)]));
     if (ready.length === found.length) return ready as [Place];
     await Promise.all(found);
-    asker.signal.throwIfAborted();
+    requester.signal?.throwIfAborted();
   }
 }
 
@@ -169,7 +168,7 @@ function* bodyPieces(input: unknown, features: Iterable<string>, rest = ''): Gen
 async function playgroundResponse(
   context: RequestContext<unknown>,
   revision: number,
-  pieces: Iterator<string, void>,
+  pieces: Iterable<string>,
 ): Promise<ReadResponse | Refusal> {
   const body = await bodyOf(pieces, context, 'name fewer projects, values or environments');
   return isRefusal(body) ? body : { revision, response: { status: 200, headers: JSON_HEADERS, body } };
@@ -302,20 +301,20 @@ async function refuseContexts(
   context: RequestContext<unknown>,
   combinations: Combinations,
 ): Promise<Refusal | null> {
-  let refusal: Refusal | null = null;
-  let at = 0;
-  await inSlices(() => {
-    const { input } = triedContext(context, combinations, at);
-    if (isRefusal(input)) refusal = input;
-    at += 1;
-    return refusal !== null || at >= combinations.count;
-  }, context.asker);
-  return refusal;
+  const steps = function* (): Generator<void, Refusal | null> {
+    for (let at = 0; at < combinations.count; at += 1) {
+      const { input } = triedContext(context, combinations, at);
+      if (isRefusal(input)) return input;
+      yield;
+    }
+    return null;
+  };
+  return inTurns(steps(), context.requester);
 }
 
 /** Few at a time, because what each puts together may take megabytes. */
 function inTurn<Body>(play: (context: RequestContext<Body>) => Promise<ReadResponse | Refusal>) {
-  return (context: RequestContext<Body>) => context.reads.walk(() => play(context), context.asker);
+  return (context: RequestContext<Body>) => context.reads.walk(() => play(context), context.requester);
 }
 
 export const playgroundRoutes: readonly Route[] = [

@@ -28,12 +28,12 @@ interface Counted {
 
 /** How many events match. */
 export async function countEvents(
-  { reads, engine, caller, asker }: Context,
+  { reads, engine, caller, requester }: Context,
   counted: Counted,
 ): Promise<number | Refusal> {
   const hidden = hiddenProjects(engine.world, caller);
   const query = { ...counted, hiddenProjects: hidden, limit: 0, offset: 0 };
-  const page = await reads.search(query, engine.durableId, asker);
+  const page = await reads.search(query, engine.durableId, requester);
   return isRefusal(page) ? page : page.totalEvents;
 }
 
@@ -116,15 +116,15 @@ function newestReleases({ flags }: ProjectState): readonly Flag[] {
 
 /** The first time that the flag was switched on in one of the environments; null: never, as far as the log reaches. */
 async function firstSwitch(
-  { reads, engine, asker }: Context,
+  { reads, engine, requester }: Context,
   flag: { readonly project: string; readonly feature: string },
   environments: ReadonlySet<string>,
 ): Promise<number | null | Refusal> {
   const query = { ...flag, type: 'feature-environment-enabled', limit: SWITCHES_MAX, offset: 0 } as const;
-  let page = await reads.search(query, engine.durableId, asker);
+  let page = await reads.search(query, engine.durableId, requester);
   if (isRefusal(page)) return page;
   const skip = page.totalEvents - SWITCHES_MAX;
-  if (skip > 0) page = await reads.search({ ...query, skip }, engine.durableId, asker);
+  if (skip > 0) page = await reads.search({ ...query, skip }, engine.durableId, requester);
   if (isRefusal(page)) return page;
   const switches = JSON.parse(Buffer.from(page.json).toString()) as readonly SwitchShown[];
   const first = switches.findLast(({ environment }) => environments.has(environment));

@@ -1,5 +1,6 @@
 /** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
+import { each, inTurns } from '../../../actors/turn.ts';
 import { RULES_INPUT_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { textOrder } from '../../../domain/state/directory-records.ts';
@@ -12,7 +13,6 @@ import {
   readRoute,
   writeRoute,
 } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
@@ -20,7 +20,7 @@ import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
 import { favoriteProjects, projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
 import { projectFigures } from '../views/project-figures.ts';
 import { recorded } from '../views/responses.ts';
-import { sortedInSlices } from '../views/sorted-page.ts';
+import { sortedInTurns } from '../views/sorted-page.ts';
 
 const PROJECTS = '/projects';
 const PROJECT = '/projects/:projectId';
@@ -70,29 +70,27 @@ const byNameAndId = ({ settings: one }: ProjectHead, { settings: other }: Projec
 
 /** All projects by name, as they are at the moment of the call: there may be thousands. */
 async function projectList(context: RequestContext<unknown>): Promise<ReadResponse> {
-  const { engine, world, caller, now, asker } = context;
+  const { engine, world, caller, now, requester } = context;
   const { lastId } = engine;
   const favorites = new Set(favoriteProjects(world, caller));
-  const heads = await sortedInSlices(
+  const heads = await sortedInTurns(
     [...world.projects.values()].map((project) => ({
       project,
       settings: project.settings,
       memberCount: project.members.size,
     })),
     byNameAndId,
-    asker,
+    requester,
   );
   const projects = heads.map(({ project }) => project);
-  const figures = await projectFigures(projects, now(), asker);
+  const figures = await projectFigures(projects, now(), requester);
   const texts: string[] = [];
-  await inSlices(() => {
-    const head = heads[texts.length];
-    if (head === undefined) return true;
+  const add = (head: (typeof heads)[number]): void => {
     const isFavorite = favorites.has(head.settings.id);
     const view = projectSummaryView(world, head, { figures: figures[texts.length]!, isFavorite });
     texts.push(JSON.stringify(view));
-    return false;
-  }, asker);
+  };
+  await inTurns(each(heads, add), requester);
   const body = `{"version":1,"projects":[${texts.join(',')}]}`;
   return { revision: lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }

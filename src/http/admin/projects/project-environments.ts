@@ -27,8 +27,8 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     locate: locate.project,
     success: { status: 200, schema: ProjectEnvironmentsSchema },
     read: async (context, project) => {
-      const { world, now, asker } = context;
-      const [figures] = await projectFigures([project], now(), asker);
+      const { world, now, requester } = context;
+      const [figures] = await projectFigures([project], now(), requester);
       const environments = projectEnvironmentViews(world, project, figures!);
       return settledResponse(context, { version: 1, environments });
     },

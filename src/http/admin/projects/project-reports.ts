@@ -1,9 +1,9 @@
 /** Reports about a project: how its flags are, and what was done lately (docs/specification/companions.md#reports). */
+import { each, inTurns } from '../../../actors/turn.ts';
 import { STAGES, type StageName } from '../../../domain/flags/lifecycle.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import * as locate from '../requests/locators.ts';
 import {
   HealthReportSchema,
@@ -16,7 +16,7 @@ import { callerFavorites } from '../views/directory-views.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
 import { healthReport } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
-import { flagsNow } from '../views/shelf-walk.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { stagesView } from '../views/views.ts';
 import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
 
@@ -39,7 +39,7 @@ async function readInsights(context: Context, project: ProjectState): Promise<Re
   const now = context.now();
   const { id } = project.settings;
   const currentMembers = project.members.size;
-  const [figures] = await projectFigures([project], now, context.asker);
+  const [figures] = await projectFigures([project], now, context.requester);
   const windows = windowStarts(now);
   const current = { project: id, fromMs: windows.current };
   const past = { project: id, fromMs: windows.past, untilMs: windows.current - 1 };
@@ -68,7 +68,7 @@ async function readInsights(context: Context, project: ProjectState): Promise<Re
 }
 
 async function readStatus(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
-  const { world, now, asker } = context;
+  const { world, now, requester } = context;
   const { id } = project.settings;
   const { apiTokens, segments } = world.directory;
   const resources = {
@@ -78,7 +78,7 @@ async function readStatus(context: Context, project: ProjectState): Promise<Read
   };
   const stages = await stageFigures(context, [project]);
   if (isRefusal(stages)) return stages;
-  const [figures] = await projectFigures([project], now(), asker);
+  const [figures] = await projectFigures([project], now(), requester);
   const activityCountByDate = await activityByDate(context, id);
   if (isRefusal(activityCountByDate)) return activityCountByDate;
   const { staleCount, potentiallyStaleCount } = stateCounts(figures!);
@@ -159,9 +159,9 @@ export const projectReportRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: HealthReportSchema },
-    read: ({ world, caller, usage, now, asker }, project) =>
+    read: ({ world, caller, usage, now, requester }, project) =>
       healthReport(
-        { world, favorites: callerFavorites(world, caller), seen: usage.seen, owner: asker, now: now() },
+        { world, favorites: callerFavorites(world, caller), seen: usage.seen, requester, now: now() },
         project,
       ),
   }),
@@ -185,9 +185,9 @@ interface StageSum {
 
 type StageFigures = Readonly<Record<StageName, Readonly<StageSum>>>;
 
-/** Over all flags of the projects, in slices. */
+/** Over all flags of the projects, in turns. */
 async function stageFigures(
-  { world, usage, reads, asker, now }: RequestContext<unknown>,
+  { world, usage, reads, requester, now }: RequestContext<unknown>,
   projects: Iterable<ProjectState>,
 ): Promise<StageFigures | Refusal> {
   const nowMs = now();
@@ -196,10 +196,7 @@ async function stageFigures(
     const sums = Object.fromEntries(
       STAGES.map((stage) => [stage, { current: 0, entered: 0, ms: 0, lately: 0 }]),
     ) as Record<StageName, StageSum>;
-    await inSlices(() => {
-      const { done, value } = flags.next();
-      if (done === true) return true;
-      const { flag } = value.record;
+    const add = ({ record: { flag } }: ShownFlag): void => {
       const stages = stagesView(world, flag, usage.seen.flag(flag.name));
       for (const [at, { stage, enteredStageAt }] of stages.entries()) {
         const sum = sums[stage];
@@ -211,10 +208,10 @@ async function stageFigures(
         sum.current += 1;
         if (nowMs - enteredMs <= LATELY_MS) sum.lately += 1;
       }
-      return false;
-    }, asker);
+    };
+    await inTurns(each(flags, add), requester);
     return sums;
-  }, asker);
+  }, requester);
 }
 
 function stageSummary(figures: StageFigures) {

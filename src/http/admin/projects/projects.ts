@@ -35,11 +35,11 @@ function stateOf(context: Pick<RequestContext<unknown>, 'query'>): Staleness | n
   );
 }
 
-const listSources = ({ world, caller, usage, asker, now }: RequestContext<unknown>): ListSources => ({
+const listSources = ({ world, caller, usage, requester, now }: RequestContext<unknown>): ListSources => ({
   world,
   favorites: callerFavorites(world, caller),
   seen: usage.seen,
-  owner: asker,
+  requester,
   now: now(),
 });
 

@@ -66,11 +66,11 @@ const OrderBody = v.pipe(
 
 /** All as it is at the moment of the call. */
 async function environmentViews(
-  { world, now, asker }: RequestContext<unknown>,
+  { world, now, requester }: RequestContext<unknown>,
   environments: readonly Environment[],
 ) {
   const views = environments.map((one) => environmentView(world, one, 0));
-  const figures = await projectFigures([...world.projects.values()], now(), asker);
+  const figures = await projectFigures([...world.projects.values()], now(), requester);
   return views.map((view) => {
     const counts = figures.map(({ enabledCounts }) => enabledCounts.get(view.name) ?? 0);
     return { ...view, enabledToggleCount: counts.reduce((sum, count) => sum + count, 0) };

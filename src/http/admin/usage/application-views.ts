@@ -1,4 +1,5 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
+import { each, inTurns } from '../../../actors/turn.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { compareVersions, parseSemanticVersion } from '../../../domain/evaluation/semantic-version.ts';
 import { findNamed } from '../../../domain/state/directory-records.ts';
@@ -12,7 +13,6 @@ import {
 } from '../../../domain/usage/applications.ts';
 import { SIDES, type Side } from '../../../domain/usage/reports.ts';
 import type { RequestContext } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { hiddenProjects } from '../../serving/visible-world.ts';
 import { strategyTypeView } from '../views/views.ts';
 
@@ -158,17 +158,16 @@ function instanceView({ instanceId, address, sdkVersion, seenAtMs }: Instance, {
 
 /** Names of flags that exist and that the application evaluated. There may be many counts to look through. */
 export async function flagsSeen(
-  { usage, world, asker }: Pick<RequestContext<unknown>, 'usage' | 'world' | 'asker'>,
+  { usage, world, requester }: Pick<RequestContext<unknown>, 'usage' | 'world' | 'requester'>,
   appName: string,
 ): Promise<string[]> {
   const names = new Set<string>();
   for (const side of SIDES) {
     const steps = usage.counts(side).flagsOf(appName);
-    await inSlices(() => {
-      const { done, value } = steps.next();
-      if (typeof value === 'string' && world.directory.flagProjects.has(value)) names.add(value);
-      return done === true;
-    }, asker);
+    const add = (name: unknown): void => {
+      if (typeof name === 'string' && world.directory.flagProjects.has(name)) names.add(name);
+    };
+    await inTurns(each(steps, add), requester);
   }
   return [...names].sort();
 }

@@ -108,13 +108,13 @@ const needsFor = (act: Act): readonly PermissionName[] => [
   `${act}_FRONTEND_API_TOKEN`,
 ];
 
-interface Asker {
+interface Requester {
   readonly world: World;
   readonly caller: Caller;
 }
 
 /** Whether the caller may do this with tokens of the type. Those of admins are for Admins alone. */
-function mayWith({ world, caller }: Asker, act: Act, type: ApiToken['type']): boolean {
+function mayWith({ world, caller }: Requester, act: Act, type: ApiToken['type']): boolean {
   const needs: readonly PermissionName[] =
     type === 'admin' ? [] : [`${act}_${type === 'client' ? 'CLIENT' : 'FRONTEND'}_API_TOKEN`];
   return mayDo(world, caller, { permission: 'admin', needs }, { projectId: null, environment: null });
@@ -170,7 +170,7 @@ export function refuseToken(world: World, caller: Caller, command: TokenCommand)
 }
 
 /** Whether the token is of one project alone, whose tokens the caller may make and delete. */
-function mayInProject({ world, caller }: Asker, act: Act, { type, projects }: TokenFields): boolean {
+function mayInProject({ world, caller }: Requester, act: Act, { type, projects }: TokenFields): boolean {
   const [projectId, ...others] = projects;
   if (type === 'admin' || projectId === undefined || others.length > 0) return false;
   if (act !== 'CREATE' && act !== 'DELETE') return false;

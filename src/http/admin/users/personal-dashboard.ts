@@ -1,4 +1,5 @@
 /** The first view of a user: their projects and flags, and whom to ask (docs/specification/companions.md#reports). */
+import { each, inTurns } from '../../../actors/turn.ts';
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/access/roles.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
@@ -7,13 +8,12 @@ import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, User, World } from '../../../domain/state/world.ts';
 import { rolesIn } from '../../serving/access.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
-import { inSlices } from '../../serving/slices.ts';
 import * as locate from '../requests/locators.ts';
 import { PersonalDashboardSchema, PersonalProjectSchema } from '../schemas/report-schemas.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
 import { onboardingStatus } from '../views/project-overview-view.ts';
 import { settledResponse } from '../views/responses.ts';
-import { flagsNow } from '../views/shelf-walk.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { imageUrlOf } from '../views/views.ts';
 
 /** The most flags of each kind, so that the page stays one. */
@@ -78,19 +78,16 @@ function favoriteFlags(world: World, userId: number): readonly Flag[] {
 
 /** The newest of them, newest first. */
 async function createdFlags(context: Context, userId: number): Promise<readonly Flag[] | Refusal> {
-  const { world, reads, asker } = context;
+  const { world, reads, requester } = context;
   return reads.walk(async () => {
     const found: Flag[] = [];
     const flags = flagsNow(world.projects.values());
-    await inSlices(() => {
-      const { done, value } = flags.next();
-      if (done === true) return true;
-      const { flag, createdBy } = value.record;
+    const add = ({ record: { flag, createdBy } }: ShownFlag): void => {
       if (createdBy === userId && flag.archivedAt === null) found.push(flag);
-      return false;
-    }, asker);
+    };
+    await inTurns(each(flags, add), requester);
     return found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-  }, asker);
+  }, requester);
 }
 
 /** The caller of a route for users only. */
@@ -100,7 +97,7 @@ function userOf({ caller }: Context): User {
 }
 
 async function readDashboard(context: Context): Promise<ReadResponse | Refusal> {
-  const { world, caller, asker, now } = context;
+  const { world, caller, requester, now } = context;
   const { id } = userOf(context);
   const favorites = favoritesOf(world, id);
   const projects = [...world.projects.values()]
@@ -116,7 +113,7 @@ async function readDashboard(context: Context): Promise<ReadResponse | Refusal> 
     memberCount: members.size,
   }));
   const marked = favoriteFlags(world, id);
-  const figures = await projectFigures(projects, now(), asker);
+  const figures = await projectFigures(projects, now(), requester);
   const created = await createdFlags(context, id);
   if (isRefusal(created)) return created;
   const names = new Set(marked.map(({ name }) => name));
@@ -150,14 +147,14 @@ function eventView({ id, type, createdBy, createdAt, featureName, environment }:
 }
 
 async function readProject(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
-  const { world, caller, usage, engine, reads, asker, now } = context;
+  const { world, caller, usage, engine, reads, requester, now } = context;
   const owners = ownersOf(world, [project]).map(ownerView);
   const roles = new Set(rolesIn(world, caller, project));
   const shelves = project.flags.shelved();
-  const [figures] = await projectFigures([project], now(), asker);
+  const [figures] = await projectFigures([project], now(), requester);
   const { activeCount, staleCount, potentiallyStaleCount } = stateCounts(figures!);
   const query = { project: project.settings.id, limit: EVENTS_MAX, offset: 0 };
-  const page = await reads.search(query, engine.durableId, asker);
+  const page = await reads.search(query, engine.durableId, requester);
   if (isRefusal(page)) return page;
   const events = JSON.parse(Buffer.from(page.json).toString()) as readonly EventShown[];
   return settledResponse(context, {
@@ -170,7 +167,7 @@ async function readProject(context: Context, project: ProjectState): Promise<Rea
       potentiallyStaleFlags: potentiallyStaleCount,
       health: healthOf(figures!),
     },
-    onboardingStatus: await onboardingStatus({ seen: usage.seen, owner: asker }, shelves, figures!.firstFlag),
+    onboardingStatus: await onboardingStatus({ seen: usage.seen, requester }, shelves, figures!.firstFlag),
     latestEvents: events.map(eventView),
     owners: owners.length === 0 ? [{ ownerType: 'system' }] : owners,
     roles: [...roles].map(({ id, name, type }) => ({ id, name, type })),

@@ -1,12 +1,12 @@
 /**
- * Lists that people keep short and that may be long: made in slices, bounded in bytes, and read in pages where they are longer.
+ * Lists that people keep short and that may be long: made in turns, bounded in bytes, and read in pages where they are longer.
  * Without `limit` a list is whole or is refused, because who asks for all must not take a part for it.
  */
+import { each, inTurns, type Requester } from '../../../actors/turn.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { recordEtag } from '../../serving/etag.ts';
 import { JSON_HEADERS, taggedResponse } from '../../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../../serving/route.ts';
-import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 import { BodyPieces } from '../../transport/response-body.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 
@@ -29,7 +29,7 @@ interface List<T> {
 }
 
 /** One of several lists in a response. */
-type ListOfAny = (limit: number, offset: number) => { readonly name: string; shown(): Iterator<unknown> };
+type ListOfAny = (limit: number, offset: number) => { readonly name: string; shown(): Iterable<unknown> };
 
 export const listOf =
   <T>({ name, items, view }: List<T>): ListOfAny =>
@@ -59,28 +59,28 @@ export async function listsResponse(
 ): Promise<ListRead | Refusal> {
   const page = LIST_PAGE.of(context);
   if (isRefusal(page)) return page;
-  const { engine, asker } = context;
+  const { engine, requester } = context;
   const revision = engine.lastId;
   const made = new ListBody();
   made.add(JSON.stringify(others).slice(0, -1));
   for (const { name, shown } of lists.map((list) => list(page.limit, page.offset))) {
     made.add(`${made.bytes > 1 ? ',' : ''}"${name}":`);
-    const count = await made.addList(shown(), asker);
+    const count = await made.addList(shown(), requester);
     if (made.bytes > LIST_BYTES_MAX) return tooLong(name, count);
   }
   made.add('}');
   return made.read(Math.max(revision, engine.lastId));
 }
 
-/** A response that is a list of few but large items, made in slices. */
+/** A response that is a list of few but large items, made in turns. */
 export async function arrayResponse<T>(
-  { engine, asker }: RequestContext<unknown>,
+  { engine, requester }: RequestContext<unknown>,
   items: readonly T[],
   view: (item: T) => unknown,
 ): Promise<ReadResponse> {
   const revision = engine.lastId;
   const made = new ListBody();
-  await made.addList(listOf({ name: '', items, view })(items.length, 0).shown(), asker);
+  await made.addList(listOf({ name: '', items, view })(items.length, 0).shown(), requester);
   return made.read(Math.max(revision, engine.lastId));
 }
 
@@ -100,16 +100,16 @@ class ListBody {
   }
 
   /** Stops when the body is too long. Returns the number of items. */
-  async addList(items: Iterator<unknown>, asker: SliceOwner): Promise<number> {
+  async addList(items: Iterable<unknown>, requester: Requester): Promise<number> {
     let count = 0;
     this.add('[');
-    await inSlices(() => {
-      const { done, value } = items.next();
-      if (done === true || this.bytes > LIST_BYTES_MAX) return true;
-      this.add(`${count === 0 ? '' : ','}${JSON.stringify(value)}`);
+    const add = (item: unknown): boolean => {
+      if (this.bytes > LIST_BYTES_MAX) return true;
+      this.add(`${count === 0 ? '' : ','}${JSON.stringify(item)}`);
       count += 1;
       return false;
-    }, asker);
+    };
+    await inTurns(each(items, add), requester);
     this.add(']');
     return count;
   }

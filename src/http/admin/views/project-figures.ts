@@ -2,12 +2,12 @@
  * Figures about a project's flags, for lists of projects and environments. They are kept for each shelf of flags and put together
  * from those, until something in the project changes, or the health figure does, which also depends on the date.
  */
+import { andThen, type Requester } from '../../../actors/turn.ts';
 import { endOfLife } from '../../../domain/flags/lifetime.ts';
 import type { FlagType } from '../../../domain/flags/metadata.ts';
 import { FlagProjection, type ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import type { SliceOwner } from '../../serving/slices.ts';
-import { andThen, ofEachShelf, type ShelfWork } from './shelf-walk.ts';
+import { ofEachShelf, type ShelfWork } from './shelf-walk.ts';
 
 /** While the figures are right although nothing changes. */
 interface Validity {
@@ -82,7 +82,7 @@ const cache = new WeakMap<ProjectState, { readonly revision: number; readonly fi
 export function projectFigures(
   projects: readonly ProjectState[],
   now: number,
-  owner: SliceOwner,
+  requester: Requester,
 ): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
   const asked = projects.map((project) => {
     const { revision } = project;
@@ -101,7 +101,7 @@ export function projectFigures(
       return figures;
     });
   };
-  return andThen(ofEachShelf(shelves, figuresWork(now), owner), answer);
+  return andThen(ofEachShelf(shelves, figuresWork(now), requester), answer);
 }
 
 function figuresOfShelf({ flags, records }: ShelvedFlags, now: number): ProjectFigures {

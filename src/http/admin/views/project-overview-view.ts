@@ -1,10 +1,10 @@
 /** The page of a project, without its flags. */
+import { each, inTurns } from '../../../actors/turn.ts';
 import { shownRules } from '../../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../../domain/flags/strategy.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
-import { inSlices } from '../../serving/slices.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
 
@@ -18,7 +18,7 @@ interface OverviewSources extends Omit<ListSources, 'favorites'> {
 
 /** The project as it is at the moment of the call. */
 export async function projectOverviewView(sources: OverviewSources, project: ProjectState) {
-  const { world, favoriteProjects, now, owner } = sources;
+  const { world, favoriteProjects, now, requester } = sources;
   const { id, name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
   const members = project.members.size;
   const environments = projectEnvironments(world, project).map((one) => ({
@@ -26,7 +26,7 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
     ...defaultStrategyIn(world, project, one.name),
   }));
   const shelves = project.flags.shelved();
-  const [figures] = await projectFigures([project], now, owner);
+  const [figures] = await projectFigures([project], now, requester);
   const { typeCounts, firstFlag } = figures!;
   return {
     version: VERSION,
@@ -60,17 +60,16 @@ export function defaultStrategyIn(
 }
 
 export async function onboardingStatus(
-  { seen, owner }: Pick<ListSources, 'seen' | 'owner'>,
+  { seen, requester }: Pick<ListSources, 'seen' | 'requester'>,
   shelves: readonly ShelvedFlags[],
   firstFlag: string | null,
 ) {
-  let at = 0;
   let isUsed = false;
-  await inSlices(() => {
-    isUsed = shelves[at] !== undefined && hasUse(shelves[at]!, seen);
-    at += 1;
-    return isUsed || at >= shelves.length;
-  }, owner);
+  const look = (shelf: ShelvedFlags): boolean => {
+    isUsed = hasUse(shelf, seen);
+    return isUsed;
+  };
+  await inTurns(each(shelves, look), requester);
   if (isUsed) return { status: 'onboarded' };
   return firstFlag === null
     ? { status: 'onboarding-started' }

@@ -1,9 +1,10 @@
 /**
  * A project's overview and lists of its flags, put together from the kept summaries of its flags (shelf-summaries.ts). They show the
- * project as it was when the request was begun, however many slices they take. Of what they consist nothing is copied before it is
+ * project as it was when the request was begun, however many turns they take. Of what they consist nothing is copied before it is
  * sent.
  */
-
+import { type Cache, type CachePart, cacheOf } from '../../../actors/cache.ts';
+import { andThen, each, inTurns, type Requester } from '../../../actors/turn.ts';
 import { type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
 import { shownRules } from '../../../domain/flags/project-rules.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
@@ -13,12 +14,10 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
-import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
 import { environmentsRevision, etagOf, FAVORITE_TAG } from '../../serving/etag.ts';
 import { type FlagFilter, passes } from '../../serving/flag-filter.ts';
 import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
 import type { ReadResponse } from '../../serving/route.ts';
-import { inSlices, type SliceOwner } from '../../serving/slices.ts';
 import { BodyPieces, type ResponseBody } from '../../transport/response-body.ts';
 import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
 import type { FlagSources } from './render-flag.ts';
@@ -32,7 +31,7 @@ import {
   UseSum,
   withFavorites,
 } from './shelf-summaries.ts';
-import { andThen, ofEachShelf } from './shelf-walk.ts';
+import { ofEachShelf } from './shelf-walk.ts';
 
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
@@ -45,7 +44,7 @@ const JOINED_BYTES_MAX = 256 * 1024;
 export interface ListSources extends FlagSources {
   /** The favorites of the caller; null for one who has marked nothing. */
   readonly favorites: Favorites | null;
-  readonly owner: SliceOwner;
+  readonly requester: Requester;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -93,13 +92,13 @@ function forgetAll(project: ProjectState): void {
 type Listed = ReadResponse | Promise<ReadResponse>;
 
 export function projectOverview(sources: ListSources, project: ProjectState): Listed {
-  const { world, now, owner } = sources;
+  const { world, now, requester } = sources;
   const marks = marksIn(sources, project);
   const known = marks === null ? keptResponse(overviews, sources, project) : null;
   if (known !== null) return known;
   const moment = momentOf(sources, project);
   const head = overviewHead(world, project, marks);
-  const counting = projectFigures([project], now, owner);
+  const counting = projectFigures([project], now, requester);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
     const health = healthOf(figures!);
@@ -119,11 +118,11 @@ function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promis
 
 /** The overview with how many flags are in which state; asked for too seldom to be kept. */
 export function healthReport(sources: ListSources, project: ProjectState): Listed {
-  const { world, now, owner } = sources;
+  const { world, now, requester } = sources;
   const { revision } = momentOf(sources, project);
   const marks = marksIn(sources, project);
   const head = { ...overviewHead(world, project, marks), mode: project.settings.mode };
-  const counting = projectFigures([project], now, owner);
+  const counting = projectFigures([project], now, requester);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
     const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
@@ -182,7 +181,7 @@ function keep(
 
 /** The summaries of the project as it is now. */
 function summariesOf(
-  { world, seen, owner }: ListSources,
+  { world, seen, requester }: ListSources,
   project: ProjectState,
 ): readonly ShelfSummaries[] | Promise<readonly ShelfSummaries[]> {
   const sources: SummarySources = {
@@ -191,7 +190,7 @@ function summariesOf(
     environmentsRevision: environmentsRevision(world, project),
   };
   const shelves: readonly ShelvedFlags[] = project.flags.shelved();
-  return andThen(ofEachShelf(shelves, summariesWork(sources), owner), (summaries) => {
+  return andThen(ofEachShelf(shelves, summariesWork(sources), requester), (summaries) => {
     let bytes = 0;
     for (const one of summaries) bytes += one.bytes.byteLength;
     summaryBytesIn(cacheOf({ world })).set(project, bytes);
@@ -269,18 +268,14 @@ export async function filteredFlagList(
   project: ProjectState,
   { filter, state }: WantedFlags,
 ): Promise<ReadResponse> {
-  const { world, now, owner } = sources;
+  const { world, now, requester } = sources;
   const { revision } = momentOf(sources, project);
   const marks = flagMarksIn(sources, project);
   const summaries = await summariesOf(sources, project);
   const uses = new UseSum();
   const found: Buffer[] = [];
   let flagCount = 0;
-  let at = 0;
-  await inSlices(() => {
-    const shelf = summaries[at];
-    if (shelf === undefined) return true;
-    at += 1;
+  const add = (shelf: (typeof summaries)[number]): void => {
     const items: Buffer[] = [];
     for (const [flag, summary, seen] of listedFlags(shelf)) {
       if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
@@ -290,8 +285,8 @@ export async function filteredFlagList(
       flagCount += 1;
     }
     found.push(Buffer.concat(items));
-    return false;
-  }, owner);
+  };
+  await inTurns(each(summaries, add), requester);
   // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
   const ageTag = state === null ? '' : `-${flagCount}`;
   const etag = etagOf(world, revision, `${ageTag}${uses.tag}${tagOf(marks)}`);

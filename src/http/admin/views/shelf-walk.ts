@@ -1,15 +1,10 @@
 /**
- * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is kept
- * beside it, so mostly there is little to do, and it is done at once; much is done in slices, for the caller's account.
+ * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is cached
+ * beside it, so mostly there is little to do, and it is done at once; much is done in turns, for the caller's account.
  */
+import { atOnce, each, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { FlagRecord, ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { doneAtOnce, inSlices, type SliceOwner } from '../../serving/slices.ts';
-
-/** Goes on at once with what is there already, so that what was kept is shown without waiting for a later turn. */
-export function andThen<T, U>(value: T | Promise<T>, use: (value: T) => U | Promise<U>): U | Promise<U> {
-  return value instanceof Promise ? value.then(use) : use(value);
-}
 
 /** A flag as it is at the moment of a walk. */
 export interface ShownFlag {
@@ -18,7 +13,7 @@ export interface ShownFlag {
 }
 
 /** All flags of the projects as they are at the moment of the call, however long it takes to go through them. */
-export function flagsNow(projects: Iterable<ProjectState>): Iterator<ShownFlag, undefined> {
+export function flagsNow(projects: Iterable<ProjectState>): Iterable<ShownFlag> {
   const shelves: (readonly [ProjectState, ShelvedFlags])[] = [];
   for (const project of projects)
     for (const shelved of project.flags.shelved()) shelves.push([project, shelved]);
@@ -42,7 +37,7 @@ export interface ShelfWork<T> {
 export function ofEachShelf<T>(
   shelves: readonly ShelvedFlags[],
   work: ShelfWork<T>,
-  owner: SliceOwner,
+  requester: Requester,
 ): readonly T[] | Promise<readonly T[]> {
   const found = shelves.map((shelved) => work.known(shelved));
   const missing = [...found.keys()].filter((at) => found[at] === undefined);
@@ -51,12 +46,6 @@ export function ofEachShelf<T>(
     // Somebody else may have made it meanwhile.
     found[at] = work.known(shelved) ?? work.make(shelved);
   };
-  let done = 0;
-  const advance = (): boolean => {
-    if (done < missing.length) fill(missing[done]!);
-    done += 1;
-    return done >= missing.length;
-  };
-  if (doneAtOnce(advance)) return found as T[];
-  return inSlices(advance, owner).then(() => found as T[]);
+  const steps = each(missing, fill);
+  return atOnce(steps) !== null ? (found as T[]) : inTurns(steps, requester).then(() => found as T[]);
 }

@@ -2,7 +2,7 @@
  * A page of a sorted list, in steps that are short: sorting a hundred thousand items at once would hold up other requests.
  * Items are sorted in runs as they come, and the runs are merged as far as the page needs.
  */
-import { inSlices, type SliceOwner } from '../../serving/slices.ts';
+import { each, inTurns, type Requester } from '../../../actors/turn.ts';
 
 /** Sorting a run takes about a millisecond. */
 const RUN_LENGTH = 1_000;
@@ -11,8 +11,6 @@ export class SortedPage<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #runs: T[][] = [];
   #run: T[] = [];
-  /** How many items of each run are merged already. */
-  #merged: number[] = [];
   #total = 0;
 
   constructor(compare: (a: T, b: T) => number) {
@@ -29,24 +27,24 @@ export class SortedPage<T> {
     if (this.#run.length === RUN_LENGTH) this.#endRun();
   }
 
-  /** To be called behind the last item, before the first `next`. */
-  end(): void {
+  /** All items in order, to be asked for when the last one was added. */
+  *inOrder(): Generator<T, void> {
     if (this.#run.length > 0) this.#endRun();
-    this.#merged = this.#runs.map(() => 0);
-  }
-
-  /** The next item in order; undefined behind the last. */
-  next(): T | undefined {
-    let best = -1;
-    let found: T | undefined;
-    for (const [at, run] of this.#runs.entries()) {
-      const item = run[this.#merged[at] ?? 0];
-      if (item === undefined || (found !== undefined && this.#compare(found, item) <= 0)) continue;
-      best = at;
-      found = item;
+    /** How many items of each run are merged already. */
+    const merged = this.#runs.map(() => 0);
+    for (;;) {
+      let best = -1;
+      let found: T | undefined;
+      for (const [at, run] of this.#runs.entries()) {
+        const item = run[merged[at]!];
+        if (item === undefined || (found !== undefined && this.#compare(found, item) <= 0)) continue;
+        best = at;
+        found = item;
+      }
+      if (found === undefined) return;
+      merged[best]! += 1;
+      yield found;
     }
-    if (best >= 0) this.#merged[best]! += 1;
-    return found;
   }
 
   #endRun(): void {
@@ -56,25 +54,20 @@ export class SortedPage<T> {
 }
 
 /** All items in order. */
-export async function sortedInSlices<T>(
+export async function sortedInTurns<T>(
   items: readonly T[],
   compare: (a: T, b: T) => number,
-  owner: SliceOwner,
+  requester: Requester,
 ): Promise<readonly T[]> {
   const page = new SortedPage(compare);
+  await inTurns(
+    each(items, (item) => page.add(item)),
+    requester,
+  );
   const sorted: T[] = [];
-  let added = 0;
-  await inSlices(() => {
-    const item = items[added];
-    if (item !== undefined) {
-      page.add(item);
-      added += 1;
-      if (added === items.length) page.end();
-      return false;
-    }
-    const next = page.next();
-    if (next !== undefined) sorted.push(next);
-    return next === undefined;
-  }, owner);
+  await inTurns(
+    each(page.inOrder(), (item) => void sorted.push(item)),
+    requester,
+  );
   return sorted;
 }

@@ -1,16 +1,16 @@
 /**
  * Strategies found by what they are, and not by the path to them: those that use a segment or a context field, or have
- * an id. Such a search walks over flags: in slices, so that it holds up no other request, and in a queue that is fair
+ * an id. Such a search walks over flags: in turns, so that it holds up no other request, and in a queue that is fair
  * between callers, so that few of them keep what they found in memory.
  */
+import { each, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
 import type { ReferenceKind } from '../../../domain/state/references.ts';
 import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { RequestContext } from '../../serving/route.ts';
-import { inSlices, type SliceOwner } from '../../serving/slices.ts';
-import { flagsNow } from './shelf-walk.ts';
+import { flagsNow, type ShownFlag } from './shelf-walk.ts';
 
 /** Bounds the response: 10,000 uses take about 2 MB. */
 const STRATEGY_USES_MAX = 10_000;
@@ -33,24 +33,21 @@ interface FoundStrategy {
 function lookThrough(
   world: World,
   projects: Iterable<string>,
-  { see, owner }: { see(found: FoundStrategy): boolean; readonly owner: SliceOwner },
+  { see, requester }: { see(found: FoundStrategy): boolean; readonly requester: Requester },
 ): Promise<void> {
   const flags = flagsNow([...projects].flatMap((id) => world.projects.get(id) ?? []));
-  return inSlices(() => {
-    const { done, value } = flags.next();
-    if (done === true) return true;
-    const { flag } = value.record;
-    return flag.environments.some(({ name: environment, strategies }) =>
+  const look = ({ record: { flag } }: ShownFlag): boolean =>
+    flag.environments.some(({ name: environment, strategies }) =>
       strategies.some((strategy) => see({ flag, environment, strategy })),
     );
-  }, owner);
+  return inTurns(each(flags, look), requester);
 }
 
-type Context = Pick<RequestContext<unknown>, 'world' | 'reads' | 'asker'>;
+type Context = Pick<RequestContext<unknown>, 'world' | 'reads' | 'requester'>;
 
 /** Strategies of flags that are not archived and refer to `name`; a 503 when too many others look for something. */
 export async function strategyUses(
-  { world, reads, asker }: Context,
+  { world, reads, requester }: Context,
   kind: Exclude<ReferenceKind, 'strategy-type'>,
   name: string | number,
 ): Promise<readonly StrategyUse[] | Refusal> {
@@ -63,9 +60,9 @@ export async function strategyUses(
       uses.push({ id, projectId: flag.project, featureName: flag.name, environment, strategyName });
       return uses.length === STRATEGY_USES_MAX;
     };
-    await lookThrough(world, projects, { see, owner: asker });
+    await lookThrough(world, projects, { see, requester });
     return uses;
-  }, asker);
+  }, requester);
 }
 
 /** Ids of segments are numbers, names of context fields texts. */
@@ -77,7 +74,7 @@ function refersTo({ segments, constraints }: Strategy, name: string | number): b
 
 /** The strategy with an id, in any of the projects; a 503 when too many others look for something. */
 export async function findStrategy(
-  { world, reads, asker }: Context,
+  { world, reads, requester }: Context,
   projects: Iterable<string>,
   strategyId: string,
 ): Promise<FoundStrategy | Refusal | null> {
@@ -88,7 +85,7 @@ export async function findStrategy(
       wanted = found;
       return true;
     };
-    await lookThrough(world, projects, { see, owner: asker });
+    await lookThrough(world, projects, { see, requester });
     return wanted;
-  }, asker);
+  }, requester);
 }

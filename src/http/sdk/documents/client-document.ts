@@ -167,19 +167,14 @@ interface BuilderOptions {
 /** Makes a document step by step, none of which takes more than a few milliseconds, however many flags there are and however large. */
 export class DocumentBuilder {
   readonly #options: BuilderOptions;
-  readonly #steps: Iterator<void>;
+  readonly steps: Iterator<void, void>;
   #made: MadeDocument | null = null;
   #bytes = 0;
   #isTooLarge = false;
 
   constructor(options: BuilderOptions) {
     this.#options = options;
-    this.#steps = this.#build();
-  }
-
-  /** Takes one more step. True when there is no other. */
-  advance(): boolean {
-    return this.#steps.next().done === true;
+    this.steps = this.#build();
   }
 
   /** Null where the document shows all of it already, and where it would be too large. */

@@ -3,18 +3,18 @@
  * filters), so documents are part of the cache. Large ones are made one at a time: a hundred under way would take a hundred times the
  * memory, and be ready no sooner.
  */
+import { type Cache, type CachePart, cacheOf } from '../../../actors/cache.ts';
 import type { Engine } from '../../../actors/engine.ts';
-import { ReadQueue } from '../../../actors/read-queue.ts';
+import { FairQueue } from '../../../actors/fair-queue.ts';
+import { atOnce, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { FlagRecord } from '../../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../../domain/state/served-bytes.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
 import { Compressor } from '../../serving/compressor.ts';
 import { isFiltering } from '../../serving/flag-filter.ts';
-import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
-import type { ClientQuery, Payer } from './client-query.ts';
+import type { ClientQuery } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
 
@@ -29,7 +29,7 @@ export interface ClientDocumentsOptions extends Partial<BodyWorkshop> {
 interface Entry {
   readonly document: ClientDocument;
   readonly key: string;
-  /** Set while it is brought up to date in slices. */
+  /** Set while it is brought up to date in turns. */
   updating: Promise<Answer> | null;
 }
 
@@ -51,7 +51,7 @@ export class ClientDocuments {
   /** By environment, and whether segments are inlined. */
   readonly #blocks = new Map<string, FlagBlocks>();
   readonly #texts: CachePart<FlagBlocks, FlagBlocks>;
-  /** Makes documents in slices, and other responses made of many flags for one query. */
+  /** Makes documents in turns, and other responses made of many flags for one query. */
   readonly making = new Making();
 
   constructor({ world, cache, ...workshop }: ClientDocumentsOptions) {
@@ -73,7 +73,7 @@ export class ClientDocuments {
    * The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. Refused where it
    * would be too large: before anything is made, unless a query string picks flags.
    */
-  get(query: ClientQuery, lastId: () => number, payer?: Payer): Answer | Promise<Answer> {
+  get(query: ClientQuery, lastId: () => number, payer?: Requester): Answer | Promise<Answer> {
     const entry = query === this.#lastQuery && this.#last !== null ? this.#last : this.#entryOf(query);
     const { document } = entry;
     if (document.isCurrent(lastId())) return document;
@@ -85,15 +85,15 @@ export class ClientDocuments {
     return this.#begin(entry, lastId, payer);
   }
 
-  /** At once where that is quick, else in slices. */
-  #begin(entry: Entry, lastId: () => number, payer: Payer | undefined): Answer | Promise<Answer> {
+  /** At once where that is quick, else in turns. */
+  #begin(entry: Entry, lastId: () => number, payer: Requester | undefined): Answer | Promise<Answer> {
     const { document } = entry;
     if (entry.updating !== null || document.isCurrent(lastId())) return this.#upToDate(entry, lastId, payer);
     const next = document.next(lastId());
-    const advance = (): boolean => next.builder.advance();
-    if (doneAtOnce(advance)) return finished(entry, next);
+    const { steps } = next.builder;
+    if (atOnce(steps) !== null) return finished(entry, next);
     entry.updating = this.making
-      .run(() => inSlices(advance, payer), payer)
+      .run(() => inTurns(steps, payer), payer)
       .then(() => finished(entry, next))
       .finally(() => {
         entry.updating = null;
@@ -110,7 +110,7 @@ export class ClientDocuments {
   }
 
   /** A document that takes long, with all that there is at the moment of the call. */
-  async #upToDate(entry: Entry, lastId: () => number, payer: Payer | undefined): Promise<Answer> {
+  async #upToDate(entry: Entry, lastId: () => number, payer: Requester | undefined): Promise<Answer> {
     const { document } = entry;
     const wanted = lastId();
     // What was begun for another request may be older than this one.
@@ -192,17 +192,15 @@ export function clientDocuments(engine: Engine): ClientDocuments {
 // Makes large things one at a time, callers in turn: so one of them is in memory unfinished, however many are asked for.
 
 /** Limits without refusals: the connection of each waiting request is counted already. */
-const ONE_AT_A_TIME = { runningMax: 1, runningPerAskerMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
-
-/** A signal that never aborts: several requests may wait for the same thing, so it is made even when one of them has gone. */
-const NEVER = new AbortController().signal;
+const ONE_AT_A_TIME = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
 
 class Making {
-  readonly #queue = new ReadQueue(ONE_AT_A_TIME);
+  readonly #queue = new FairQueue(ONE_AT_A_TIME);
 
   /** `payer`: on whose behalf; absent for what all read. */
-  async run<T>(make: () => Promise<T>, payer?: { readonly name: string }): Promise<T> {
-    const made = await this.#queue.run(make, { name: payer?.name ?? '', signal: NEVER });
+  async run<T>(make: () => Promise<T>, payer?: Requester): Promise<T> {
+    // Without a signal: several requests may wait for the same thing, so it is made even when one of them has gone.
+    const made = await this.#queue.run(make, { name: payer?.name ?? '' });
     if (isRefusal(made)) throw new Error('a queue without an end refuses nothing');
     return made;
   }

@@ -1,4 +1,5 @@
 /** The flags that a request asks for: those that its token covers, narrowed by its query string. */
+import type { Requester } from '../../../actors/turn.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { defaultEnvironment, locateEnvironment } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -6,7 +7,6 @@ import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { type CallerScope, UNLIMITED } from '../../serving/access.ts';
 import { FILTER_PARAMETERS, type FlagFilter, filterOf, isFiltering } from '../../serving/flag-filter.ts';
 import type { RequestContext } from '../../serving/route.ts';
-import type { SliceOwner } from '../../serving/slices.ts';
 
 export interface ClientQuery extends FlagFilter {
   readonly environment: string;
@@ -19,16 +19,13 @@ export interface ClientQuery extends FlagFilter {
   readonly key: string;
 }
 
-/** The caller who is charged for the time that making something takes (src/actors/loop-accounts.ts). */
-export interface Payer extends Pick<SliceOwner, 'charge'> {
-  /** Equal for all that one caller asks. */
-  readonly name: string;
-}
-
-/** The payer of a narrowed query. Nobody pays for the response that all callers with the token share. */
-export function payerOf({ isNarrowed }: ClientQuery, context: RequestContext<unknown>): Payer | undefined {
+/** The caller who is charged for the time that a narrowed query takes (src/actors/loop-accounts.ts). Nobody pays for the response that all callers with the token share. */
+export function payerOf(
+  { isNarrowed }: ClientQuery,
+  context: RequestContext<unknown>,
+): Requester | undefined {
   if (!isNarrowed) return undefined;
-  const { name, charge } = context.asker;
+  const { name, charge } = context.requester;
   return { name, charge };
 }
 

@@ -1,11 +1,11 @@
 /** Responses made of evaluations for the context of a request, of what the caller's token covers, in its newest state. */
+import { atOnce, inTurns, until } from '../../../actors/turn.ts';
 import type { EvaluationWalk } from '../../../domain/evaluation/evaluator.ts';
 import type { Outcome } from '../../../domain/evaluation/outcome.ts';
 import { networkOf } from '../../../domain/flags/address.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import type { TaggedResponse } from '../../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../../serving/route.ts';
-import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import type { OutcomeList } from './outcome-lists.ts';
 import { type RequestInput, requestInput, type SentContext } from './request-input.ts';
@@ -35,13 +35,9 @@ export function evaluated(
     const { evaluator, revision } = shown;
     if (!evaluator.has(name)) return notFound(`This token covers no flag "${name}".`);
     const evaluation = evaluator.evaluation(name, input);
-    const read = () => {
-      const response = respond(evaluation.result());
-      return { revision, response };
-    };
-    return doneAtOnce(() => evaluation.advance())
-      ? read()
-      : inSlices(() => evaluation.advance(), request.asker).then(read);
+    const read = (outcome: Outcome): ReadResponse => ({ revision, response: respond(outcome) });
+    const done = atOnce(evaluation);
+    return done !== null ? read(done.value) : inTurns(evaluation, request.requester).then(read);
   });
 }
 
@@ -57,7 +53,7 @@ export interface ListOptions {
 
 /**
  * A list of all flags at one moment, which is kept for the next request with the same context where it may be. Of few flags it is made
- * at once, of many in slices.
+ * at once, of many in turns.
  */
 export function evaluatedList(
   request: RequestContext<unknown>,
@@ -71,13 +67,13 @@ export function evaluatedList(
     if (isRefusal(input)) return input;
     if (scope.shown.evaluator.size <= FLAGS_AT_ONCE) {
       const list = new EvaluatedList(scope, input, options);
-      if (doneAtOnce(() => list.advance())) return list.end(evaluators, sent);
+      if (atOnce(until(() => list.advance())) !== null) return list.end(evaluators, sent);
     }
-    const { signal, name } = request.asker;
-    const asker = { name: `${name} ${networkOf(request.remoteAddress())}`, signal };
+    const { signal, name } = request.requester;
+    const requester = { name: `${name} ${networkOf(request.remoteAddress())}`, signal };
     return evaluators.longLists.run(
       () => longList(request, sent, options),
-      asker,
+      requester,
       REQUEST_BYTES + 2 * sent.key.length,
     );
   });
@@ -89,14 +85,17 @@ async function longList(
   sent: SentContext,
   options: ListOptions,
 ): Promise<Result> {
-  const { asker } = request;
+  const { requester } = request;
   return withEvaluator(request, async (scope, evaluators) => {
     const known = knownList(scope, evaluators, { sent, options });
     if (known !== undefined) return known;
     const input = requestInput(request, sent);
     if (isRefusal(input)) return input;
     const list = new EvaluatedList(scope, input, options);
-    await inSlices(() => list.advance(), { signal: asker.signal });
+    await inTurns(
+      until(() => list.advance()),
+      { signal: requester.signal },
+    );
     return list.end(evaluators, sent);
   });
 }

@@ -36,7 +36,9 @@ const NOTHING_SEEN: Moment = { lastId: -1, revision: -1, directoryRevision: -1, 
 
 /** An update under way, and what the evaluator shows afterwards. */
 export interface NextEvaluator {
-  readonly update: ScopeUpdate;
+  /** To be taken before it is adopted: each looks at a shelf of flags or a block of them at most. */
+  readonly steps: Iterator<void, void>;
+  readonly evaluator: Evaluator;
   readonly moment: Moment;
 }
 
@@ -89,7 +91,8 @@ export class ScopeEvaluator {
     );
     const revisions = [...projects.values()].map(({ revision }) => revision);
     return {
-      update: new ScopeUpdate({ evaluator, before: seen.projects, after: projects, segments }),
+      steps: stepsOf({ evaluator, before: seen.projects, after: projects, segments }),
+      evaluator,
       moment: {
         lastId,
         revision: revisions.reduce((a, b) => Math.max(a, b), directory.revision),
@@ -99,11 +102,11 @@ export class ScopeEvaluator {
     };
   }
 
-  /** Shows what the update has made, which is done, unless it shows something newer by now. */
-  adopt({ update, moment }: NextEvaluator): void {
+  /** Shows the evaluator whose steps are taken, unless it shows something newer by now. */
+  adopt({ evaluator, moment }: NextEvaluator): void {
     if (this.shows(moment.lastId)) return;
     this.#seen = moment;
-    this.#shown = { evaluator: update.evaluator, revision: moment.revision };
+    this.#shown = { evaluator, revision: moment.revision };
   }
 
   #look(project: ProjectState): SeenProject {
@@ -146,21 +149,6 @@ interface ScopeUpdateOptions {
   readonly after: SeenProjects;
   /** Segments, which may not be compiled yet. */
   readonly segments: ReadonlyMap<number, SegmentSource>;
-}
-
-class ScopeUpdate {
-  readonly evaluator: Evaluator;
-  readonly #steps: Iterator<void>;
-
-  constructor(options: ScopeUpdateOptions) {
-    this.evaluator = options.evaluator;
-    this.#steps = stepsOf(options);
-  }
-
-  /** Does one more step, which looks at a shelf of flags or a block of them at most. True when there is no other. */
-  advance(): boolean {
-    return this.#steps.next().done === true;
-  }
 }
 
 function* stepsOf({ evaluator, before, after, segments }: ScopeUpdateOptions): Generator<void, void> {

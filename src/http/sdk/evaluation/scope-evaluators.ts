@@ -2,15 +2,15 @@
  * The evaluators that are kept, one for each scope that is asked for. Scopes are many (sets of projects × environments),
  * so evaluators are part of the cache.
  */
+import { type Cache, type CachePart, cacheOf } from '../../../actors/cache.ts';
 import type { Engine } from '../../../actors/engine.ts';
-import { ReadQueue, type ReadQueueLimits } from '../../../actors/read-queue.ts';
+import { FairQueue, type FairQueueLimits } from '../../../actors/fair-queue.ts';
+import { atOnce, inTurns } from '../../../actors/turn.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { CallerScope } from '../../serving/access.ts';
-import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
 import type { TaggedResponse } from '../../serving/json-response.ts';
-import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import { BodyPieces } from '../../transport/response-body.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
@@ -24,16 +24,16 @@ const FLAG_BYTES = 150;
 const BYTES_EACH = 8 * 1024;
 
 /** Each takes up to some 20 MB when it is done. Who asks for one mostly shares a token with others, and not an address. */
-export const LONG_LISTS: ReadQueueLimits = {
+export const LONG_LISTS: FairQueueLimits = {
   runningMax: 4,
-  runningPerAskerMax: 2,
+  runningPerRequesterMax: 2,
   waitingMax: 32 * 1024 * 1024,
 };
 
 interface Entry {
   readonly key: string;
   readonly evaluator: ScopeEvaluator;
-  /** Set while it is brought up to date in slices. */
+  /** Set while it is brought up to date in turns. */
   updating: Promise<void> | null;
 }
 
@@ -48,8 +48,8 @@ export class ScopeEvaluators {
   readonly #keys = new WeakMap<CallerScope, string>();
   /** Responses that the evaluators in their newest state have already given. */
   readonly repeated: RepeatedResponses;
-  /** For lists of so many flags that they are made in slices; what waits counts in bytes. */
-  readonly longLists = new ReadQueue(LONG_LISTS);
+  /** For lists of so many flags that they are made in turns; what waits counts in bytes. */
+  readonly longLists = new FairQueue(LONG_LISTS);
 
   constructor({ world, cache }: ScopeEvaluatorsOptions) {
     this.#world = world;
@@ -72,7 +72,7 @@ export class ScopeEvaluators {
     if (evaluator.shows(wanted)) return evaluator;
     if (entry.updating === null) {
       const next = evaluator.next(wanted);
-      if (doneAtOnce(() => next.update.advance())) {
+      if (atOnce(next.steps) !== null) {
         this.#adopt(entry, next);
         return evaluator;
       }
@@ -82,7 +82,7 @@ export class ScopeEvaluators {
   }
 
   #goOn(entry: Entry, next: NextEvaluator): void {
-    entry.updating = inSlices(() => next.update.advance())
+    entry.updating = inTurns(next.steps)
       .then(() => this.#adopt(entry, next))
       .finally(() => {
         entry.updating = null;

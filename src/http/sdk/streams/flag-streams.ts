@@ -1,20 +1,19 @@
 /**
  * All open streams about flags. A change that becomes durable wakes one worker for all of them, which brings each watch up to
- * date, and then writes the same bytes to all of its streams. It works in short slices, and watches alternate, so that writes
+ * date, and then writes the same bytes to all of its streams. It works in short turns, and watches alternate, so that writes
  * go on beside it, and many streams of one query do not hold up those of another. Changes that come while it works are
  * told together in its next round.
  */
 import type { Change } from '../../../actors/change-feed.ts';
 import type { Engine } from '../../../actors/engine.ts';
+import { FollowUp, inTurns, ownTurn, type Requester, until } from '../../../actors/turn.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
 import type { StreamOpening } from '../../serving/route.ts';
-import { inSlices, turn } from '../../serving/slices.ts';
 import type { ResponseStream } from '../../transport/transport.ts';
-import type { ClientQuery, Payer } from '../documents/client-query.ts';
+import type { ClientQuery } from '../documents/client-query.ts';
 import { FlagStream, type FlagStreamOptions } from './flag-stream.ts';
 import type { Hydration } from './hydration.ts';
-import { PacedWork } from './paced-work.ts';
 import type { QueryWatch } from './query-watch.ts';
 import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX, QueryWatches } from './query-watches.ts';
 import { EVENT_STREAM_HEADERS, type StreamFormat } from './stream-format.ts';
@@ -52,7 +51,7 @@ export interface StreamRequest {
   /** The header Last-Event-ID; empty for none. */
   readonly lastEventId: string;
   /** Charged for what is made for this stream. */
-  readonly payer?: Payer | undefined;
+  readonly payer?: Requester | undefined;
 }
 
 /** A watch whose streams are told of changes; `rest` is null before it was brought up to date. */
@@ -78,7 +77,7 @@ export class FlagStreams {
   #past: Hydration[] = [];
   #ticks = 0;
   readonly #byWatch = new Map<QueryWatch, Set<FlagStream>>();
-  readonly #work: PacedWork;
+  readonly #work: FollowUp;
   #timer: NodeJS.Timeout | null = null;
   /** Streams that were not told of the newest changes, perhaps. */
   #hasNews = false;
@@ -95,7 +94,7 @@ export class FlagStreams {
     this.#engine = engine;
     this.#now = now;
     this.watches = new QueryWatches(engine);
-    this.#work = new PacedWork({
+    this.#work = new FollowUp({
       advance: () => this.#advance(),
       areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
     });
@@ -112,7 +111,7 @@ export class FlagStreams {
     if (refusal !== null) return refusal;
     const prepared = await this.#prepare(request);
     // Those that waited for the same flags are ready at the same moment; each is to see the streams before it.
-    await turn();
+    await ownTurn();
     // Others may have taken the room meanwhile, and what the query takes is known by now.
     const late = this.#refuse(request, prepared.watch);
     if (late !== null) return late;
@@ -174,10 +173,13 @@ export class FlagStreams {
     this.#goOn(stream, payer);
   }
 
-  /** Writes what the client has room for: first what the stream begins with, in slices, and then what has changed since. */
-  #goOn(stream: FlagStream, payer: Payer | undefined): void {
+  /** Writes what the client has room for: first what the stream begins with, in turns, and then what has changed since. */
+  #goOn(stream: FlagStream, payer: Requester | undefined): void {
     if (stream.hasBegun) return stream.advance(this.#engine.durableId);
-    inSlices(() => stream.begin(), payer).then(
+    inTurns(
+      until(() => stream.begin()),
+      payer,
+    ).then(
       () => {
         if (!stream.hasBegun) return;
         this.#endBeginning(stream);

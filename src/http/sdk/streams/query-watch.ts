@@ -7,11 +7,11 @@
  */
 import type { Change } from '../../../actors/change-feed.ts';
 import type { Engine } from '../../../actors/engine.ts';
+import { atOnce, inTurns, type Requester, until } from '../../../actors/turn.ts';
 import { typesThatReach } from '../../../domain/state/event-types.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
-import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import { surroundingsOf } from '../documents/client-document.ts';
-import { type ClientQuery, coversProject, type Payer, projectsOf } from '../documents/client-query.ts';
+import { type ClientQuery, coversProject, projectsOf } from '../documents/client-query.ts';
 import type { FlagBlocks } from '../documents/flag-blocks.ts';
 import { Hydration } from './hydration.ts';
 import { QueryContent, type VisibleChange } from './query-content.ts';
@@ -45,9 +45,9 @@ export class QueryWatch {
    * which they were found, because only in that order does each segment exist for as long as a flag refers to it.
    */
   #seenAs = -1;
-  /** Changes found and not yet told; there are some only while flags are looked at in slices. */
+  /** Changes found and not yet told; there are some only while flags are looked at in turns. */
   #found: VisibleChange[] = [];
-  /** Set while flags are looked at in slices. */
+  /** Set while flags are looked at in turns. */
   #looking: Promise<void> | null = null;
 
   constructor({ engine, query, blocks, logCharactersMax }: QueryWatchOptions) {
@@ -85,17 +85,17 @@ export class QueryWatch {
   }
 
   /** Brings it up to date; in a promise where that takes long, for which `payer` is charged. */
-  refresh(payer?: Payer): undefined | Promise<void> {
+  refresh(payer?: Requester): undefined | Promise<void> {
     if (this.#looking !== null) return this.#looking;
     const { lastId } = this.#engine;
     if (lastId === this.#checkedId) return undefined;
     const looks = this.#looksDue();
-    const advance = (): boolean => this.#takeOne(looks);
-    if (doneAtOnce(advance)) {
+    const steps = until(() => this.#takeOne(looks));
+    if (atOnce(steps) !== null) {
       this.#tell(lastId);
       return undefined;
     }
-    this.#looking = inSlices(advance, payer)
+    this.#looking = inTurns(steps, payer)
       .finally(() => {
         this.#looking = null;
       })
@@ -113,7 +113,7 @@ export class QueryWatch {
     const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId);
     const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
     const seenAs = (eventId: number): number => {
-      // In slices, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
+      // In turns, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
       const newest = this.#engine.lastId === lastId ? eventId : this.#engine.lastId;
       this.#seenAs = Math.max(this.#seenAs, newest);
       return this.#seenAs;

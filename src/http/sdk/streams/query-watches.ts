@@ -2,13 +2,12 @@
  * The watches, one for each query. Those that have streams stay, and their bytes are reserved in the cache; the others are part of it.
  * So are the parts of hydrations, which all streams of a query share that begin together.
  */
-import assert from 'node:assert/strict';
+import { type Cache, type CachePart, cacheOf } from '../../../actors/cache.ts';
 import type { Engine } from '../../../actors/engine.ts';
+import { atOnce, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
-import { type Cache, type CachePart, cacheOf } from '../../serving/cache.ts';
-import { doneAtOnce, inSlices } from '../../serving/slices.ts';
 import { clientDocuments } from '../documents/client-documents.ts';
-import type { ClientQuery, Payer } from '../documents/client-query.ts';
+import type { ClientQuery } from '../documents/client-query.ts';
 import { EncodedBody } from '../documents/encoded-body.ts';
 import { joining } from '../documents/json-blocks.ts';
 import { HYDRATION_START, type Hydration, type HydrationPart, type HydrationPosition } from './hydration.ts';
@@ -86,7 +85,7 @@ export class QueryWatches {
    * Calls `read` with the watch of the query, in the step in which that was brought up to date. `payer` is charged where that takes
    * long.
    */
-  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Payer): T | Promise<T> {
+  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Requester): T | Promise<T> {
     const { key } = query;
     const known = this.#streamed.get(key)?.watch ?? this.#keptOf(query).watches.get(key);
     return this.#whenCurrent(known ?? this.#newWatch(query), read, payer);
@@ -120,19 +119,18 @@ export class QueryWatches {
   }
 
   /** The hydration of an up-to-date watch as the body of a response, in each coding that clients ask for. */
-  bodyOf(watch: QueryWatch, payer?: Payer): EncodedBody | Promise<EncodedBody> {
+  bodyOf(watch: QueryWatch, payer?: Requester): EncodedBody | Promise<EncodedBody> {
     const hydration = this.hydrationOf(watch);
     const known = this.#keptOf(watch.query).bodies.get(watch);
     if (known?.id === hydration.id) return known.encoded;
     const pending = this.#making.get(hydration);
     if (pending !== undefined) return pending;
-    const pieces = new BodyMaker(hydration);
-    if (doneAtOnce(() => pieces.advance())) return this.#keep(watch, hydration.id, pieces.body());
+    const done = atOnce(bodySteps(hydration));
+    if (done !== null) return this.#keep(watch, hydration.id, done.value);
     // What was made of it is not held while others are made.
     const making = clientDocuments(this.#engine).making.run(async () => {
-      const again = new BodyMaker(hydration);
-      await inSlices(() => again.advance(), payer);
-      return this.#keep(watch, hydration.id, again.body());
+      const body = await inTurns(bodySteps(hydration), payer);
+      return this.#keep(watch, hydration.id, body);
     }, payer);
     this.#making.set(hydration, making);
     return making.finally(() => this.#making.delete(hydration));
@@ -200,7 +198,7 @@ export class QueryWatches {
   #whenCurrent<T>(
     watch: QueryWatch,
     read: (watch: QueryWatch) => T,
-    payer: Payer | undefined,
+    payer: Requester | undefined,
   ): T | Promise<T> {
     const refreshing = watch.refresh(payer);
     const { query } = watch;
@@ -226,27 +224,6 @@ export class QueryWatches {
 }
 
 /** Makes the body of a response from the parts of a hydration. */
-class BodyMaker {
-  readonly #steps: Iterator<void, Buffer>;
-  #body: Buffer | null = null;
-
-  constructor(hydration: Hydration) {
-    this.#steps = bodySteps(hydration);
-  }
-
-  /** Makes a little of it; true when there is all. */
-  advance(): boolean {
-    const { done, value } = this.#steps.next();
-    if (done === true) this.#body = value;
-    return done === true;
-  }
-
-  body(): Buffer {
-    assert(this.#body !== null, 'a body is asked for when it is made');
-    return this.#body;
-  }
-}
-
 function* bodySteps(hydration: Hydration): Generator<void, Buffer> {
   const pieces: Uint8Array[] = [EVENTS_HEAD];
   for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {

@@ -1,12 +1,12 @@
 /** The documents that are kept: as many as fit, those that were asked for last; large ones are made in slices. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { Cache } from '../../../../src/actors/cache.ts';
+import { setTurnMs } from '../../../../src/actors/turn.ts';
 import { isRefusal } from '../../../../src/domain/state/refusal.ts';
 import { ClientDocuments } from '../../../../src/http/sdk/documents/client-documents.ts';
 import { queryOfScope } from '../../../../src/http/sdk/documents/client-query.ts';
 import { BLOCK_ITEMS, BLOCK_LENGTH_MAX, BlockList } from '../../../../src/http/sdk/documents/json-blocks.ts';
-import { Cache } from '../../../../src/http/serving/cache.ts';
-import { setSliceMs } from '../../../../src/http/serving/slices.ts';
 import { TestWorld } from '../../../support/test-world.ts';
 
 const query = (projects: readonly string[] | '*', environment: string) =>
@@ -28,7 +28,7 @@ async function bodyOf(asked: ReturnType<ClientDocuments['get']>): Promise<string
 }
 
 describe('documents of queries', () => {
-  afterEach(() => setSliceMs());
+  afterEach(() => setTurnMs());
 
   it('are forgotten when they exceed the bound, beginning with the one that was asked for longest ago', async () => {
     const { world } = new TestWorld().given(createFlag('checkout'));
@@ -49,7 +49,7 @@ describe('documents of queries', () => {
     const { world } = new TestWorld().given(...names.map(createFlag));
     const document = new ClientDocuments({ world, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId);
     const atOnce = await bodyOf(document);
-    setSliceMs(0);
+    setTurnMs(0);
     const pending = new ClientDocuments({ world, cache: new Cache(2 ** 26) }).get(DEVELOPMENT, lastId);
     assert(pending instanceof Promise, 'a slice that takes no time holds one flag');
     const inSlices = await bodyOf(pending);

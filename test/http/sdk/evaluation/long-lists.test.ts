@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { setTurnMs } from '../../../../src/actors/turn.ts';
 import { switched } from '../../../../src/domain/decide/strategy-commands.ts';
 import { Evaluator } from '../../../../src/domain/evaluation/evaluator.ts';
 import { OutcomeLists } from '../../../../src/http/sdk/evaluation/outcome-lists.ts';
 import { ScopeEvaluator } from '../../../../src/http/sdk/evaluation/scope-evaluator.ts';
 import { scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
-import { setSliceMs } from '../../../../src/http/serving/slices.ts';
 import { bytesOf } from '../../../../src/http/transport/response-body.ts';
 import { addToken } from '../../../support/applications.ts';
 import { inputOf } from '../../../support/evaluation/inputs.ts';
@@ -40,7 +40,7 @@ describe('the evaluator of a scope', () => {
           const earlier = scoped.shown.evaluator;
           const before = shownBy(earlier);
           const next = scoped.next(at);
-          while (!next.update.advance());
+          while (next.steps.next().done !== true);
           scoped.adopt(next);
           const { directory, projects } = made.world;
           const anew = new Evaluator({
@@ -124,9 +124,9 @@ describeInterface('a list of thousands of flags', (server) => {
         true,
       );
     token = await addToken(server(), { type: 'frontend', environment: 'development', projects: ['*'] });
-    setSliceMs(0);
+    setTurnMs(0);
   });
-  after(() => setSliceMs());
+  after(() => setTurnMs());
 
   it('shows one moment, although its flags are switched while it is made', async () => {
     const call = server().callBelow('/api/frontend');

@@ -1,8 +1,8 @@
 /** Lists that are kept for contexts that come again: never an old one, and none that depends on more than the context. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Cache } from '../../../../src/actors/cache.ts';
 import { RepeatedResponses, scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
-import { Cache } from '../../../../src/http/serving/cache.ts';
 import { type TaggedResponse, taggedResponse } from '../../../../src/http/serving/json-response.ts';
 import { BodyPieces } from '../../../../src/http/transport/response-body.ts';
 import { addToken } from '../../../support/applications.ts';

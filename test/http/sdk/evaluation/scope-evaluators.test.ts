@@ -1,8 +1,8 @@
 /** The evaluators that are kept: as many as fit, those that were asked for last. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Cache } from '../../../../src/actors/cache.ts';
 import { ScopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
-import { Cache } from '../../../../src/http/serving/cache.ts';
 import { TestWorld } from '../../../support/test-world.ts';
 
 const DEVELOPMENT = { projects: ['default'], environment: 'development' };

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { Cache } from '../../../../src/actors/cache.ts';
 import { type ClientQuery, queryOfScope } from '../../../../src/http/sdk/documents/client-query.ts';
 import type { Hydration } from '../../../../src/http/sdk/streams/hydration.ts';
 import type { QueryWatch } from '../../../../src/http/sdk/streams/query-watch.ts';
 import { QueryWatches } from '../../../../src/http/sdk/streams/query-watches.ts';
-import { Cache } from '../../../../src/http/serving/cache.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../../support/engine.ts';
 
 const EVERYTHING = queryOfScope({ projects: '*', environment: 'development' }, false);

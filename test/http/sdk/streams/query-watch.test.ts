@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import fc from 'fast-check';
+import { setTurnMs } from '../../../../src/actors/turn.ts';
 import { clientDocuments } from '../../../../src/http/sdk/documents/client-documents.ts';
 import { type ClientQuery, queryOfScope } from '../../../../src/http/sdk/documents/client-query.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type HydrationPosition,
 } from '../../../../src/http/sdk/streams/hydration.ts';
 import { QueryWatch } from '../../../../src/http/sdk/streams/query-watch.ts';
-import { setSliceMs } from '../../../../src/http/serving/slices.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../../support/engine.ts';
 import { commands, withRealIds } from '../../../support/every-command.ts';
 
@@ -178,13 +178,13 @@ describe('a watch', () => {
     const engine = await openTestEngine();
     for (const name of ['a', 'b', 'c']) await engine.execute(createFlag(name));
     const watch = watchOf(engine, EVERYTHING);
-    setSliceMs(0);
+    setTurnMs(0);
     try {
       const looking = watch.refresh();
       assert(looking instanceof Promise, 'one step does not look at all of them');
       await looking;
     } finally {
-      setSliceMs();
+      setTurnMs();
     }
     assert.equal((await hydrate(watch)).flags.size, 3);
   });
@@ -260,7 +260,7 @@ describe('a watch', () => {
     const watch = watchOf(engine, EVERYTHING);
     const { seenId } = await hydrate(watch);
     engine.store.engine.feed.appliedSince = () => 'too-old';
-    setSliceMs(0);
+    setTurnMs(0);
     try {
       engine.submit(createFlag('newest'));
       await flush();
@@ -270,7 +270,7 @@ describe('a watch', () => {
       engine.submit({ type: 'update-flag', ...last });
       await looking;
     } finally {
-      setSliceMs();
+      setTurnMs();
     }
     const updates = watch.log.since(seenId) ?? assert.fail('its id is known');
     const told: Told[] = updates.flatMap(({ changes }) => JSON.parse(`[${changes}]`));
@@ -287,7 +287,7 @@ describe('a watch', () => {
     const describeFlag = (flag: string, description: string): void => {
       engine.submit({ type: 'update-flag', project: 'default', flag, metadata: { description } });
     };
-    setSliceMs(0);
+    setTurnMs(0);
     try {
       for (const name of names) describeFlag(name, 'once');
       await flush();
@@ -299,7 +299,7 @@ describe('a watch', () => {
       describeFlag(first, 'twice');
       await looking;
     } finally {
-      setSliceMs();
+      setTurnMs();
     }
     await flush();
     const ids = (watch.log.since(client.seenId) ?? assert.fail('its id is known')).map(({ id }) => id);

@@ -1,28 +1,17 @@
 /**
- * A queue for reads that cost more than a response from memory: few run at a time, and those that wait take turns by caller, so
- * that a caller of a thousand reads delays only itself. A read whose caller has gone leaves the queue, or is told to
- * stop. When the queue is full, the last read of the caller who fills most of it makes room.
+ * A queue for work that costs more than a response from memory: little runs at a time, and what waits takes turns by requester, so
+ * that somebody with a thousand requests delays only himself. What its requester no longer wants leaves the queue, or is told to
+ * stop. When the queue is full, the last request of whoever fills most of it makes room.
  */
 import assert from 'node:assert/strict';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
+import type { Requester } from './turn.ts';
 
-/** The caller that a read is made for. */
-export interface Asker {
-  /** Equal for all that one caller asks. */
-  readonly name: string;
-  /** Aborted once nobody waits for the outcome any more. */
-  readonly signal: AbortSignal;
-  /** Whether the signal is aborted. Absent where only the signal knows: making one takes almost as long as a read from memory. */
-  readonly isGone?: boolean;
-  /** To be told of each piece of work that held the event loop, in milliseconds. Absent where nobody is charged. */
-  readonly charge?: (heldMs: number) => void;
-}
-
-export interface ReadQueueLimits {
+export interface FairQueueLimits {
   readonly runningMax: number;
-  /** The most of one caller: fewer than `runningMax` leave room for somebody else at any time. */
-  readonly runningPerAskerMax: number;
-  /** The most that may wait: a number of reads, or a sum in the unit of their costs. */
+  /** The most of one requester: fewer than `runningMax` leave room for somebody else at any time. */
+  readonly runningPerRequesterMax: number;
+  /** The most that may wait: a number of requests, or a sum in the unit of their costs. */
   readonly waitingMax: number;
 }
 
@@ -32,6 +21,7 @@ interface Waiting {
   refuse(): void;
 }
 
+/** The requests of one requester. */
 interface Line {
   readonly waiting: Waiting[];
   /** The sum of the costs of all that waits. */
@@ -44,18 +34,18 @@ const BUSY: Refusal = refuse(
   'Too many reads that take long are waiting. Try again in a few seconds.',
 );
 
-export class ReadQueue {
-  readonly #limits: ReadQueueLimits;
-  /** By the name of the asker, in the order of their turns. Only those who have something waiting or running. */
+export class FairQueue {
+  readonly #limits: FairQueueLimits;
+  /** By the name of the requester, in the order of their turns. Only those who have something waiting or running. */
   readonly #lines = new Map<string, Line>();
   #running = 0;
   #waiting = 0;
   #waitingCost = 0;
 
-  constructor(limits: ReadQueueLimits) {
+  constructor(limits: FairQueueLimits) {
     assert(
-      limits.runningPerAskerMax > 0 &&
-        limits.runningPerAskerMax <= limits.runningMax &&
+      limits.runningPerRequesterMax > 0 &&
+        limits.runningPerRequesterMax <= limits.runningMax &&
         limits.waitingMax > 0,
       'somebody may run something, and nobody more than all together',
     );
@@ -71,27 +61,35 @@ export class ReadQueue {
   }
 
   /**
-   * The refusal is a 503: the queue is full. Rejects with the signal's reason once it is aborted. `cost`: what the read counts
-   * for while it waits.
+   * Calls `work` in its turn. The refusal is a 503: the queue is full. Rejects with the reason of the requester's signal once it is
+   * aborted. `cost`: what the request counts for while it waits.
    */
-  run<T>(read: () => Promise<T>, asker: Asker, cost = 1): Promise<T | Refusal> {
+  run<T>(work: () => Promise<T>, requester: Requester, cost = 1): Promise<T | Refusal> {
     assert(cost > 0, 'what waits counts for something');
-    const { name } = asker;
-    if (isGone(asker)) return Promise.reject(asker.signal.reason);
+    const { name, signal } = requester;
+    if (isGone(requester)) return Promise.reject(signal?.reason);
     while (this.#waitingCost + cost > this.#limits.waitingMax)
       if (!this.#makeRoom(name, cost)) return Promise.resolve(BUSY);
     const line = this.#lineOf(name);
     // Then it would be chosen at once.
-    if (this.#waiting === 0 && this.#mayRun(line)) return this.#start(asker, read);
+    if (this.#waiting === 0 && this.#mayRun(line)) return this.#start(requester, work);
     return new Promise((resolve, reject) => {
-      const entry = new WaitingRead<T>({
+      const leave = (): void => {
+        this.#leave(name, entry);
+        reject(signal?.reason);
+      };
+      const entry: Waiting = {
         cost,
-        signal: asker.signal,
-        resolve,
-        reject,
-        begin: () => this.#start(asker, read),
-        leave: () => this.#leave(name, entry),
-      });
+        start: () => {
+          signal?.removeEventListener('abort', leave);
+          this.#start(requester, work).then(resolve, reject);
+        },
+        refuse: () => {
+          signal?.removeEventListener('abort', leave);
+          resolve(BUSY);
+        },
+      };
+      signal?.addEventListener('abort', leave, { once: true });
       line.waiting.push(entry);
       this.#count(line, 1, cost);
       this.#startNext();
@@ -99,33 +97,29 @@ export class ReadQueue {
   }
 
   #mayRun({ running }: Line): boolean {
-    return this.#running < this.#limits.runningMax && running < this.#limits.runningPerAskerMax;
+    return this.#running < this.#limits.runningMax && running < this.#limits.runningPerRequesterMax;
   }
 
-  /** Puts the line of the asker behind all others, and reads. */
-  async #start<T>(asker: Asker, read: () => Promise<T>): Promise<T> {
-    const line = this.#lineOf(asker.name);
-    this.#lines.delete(asker.name);
-    this.#lines.set(asker.name, line);
-    const outcome = await this.#run(asker.name, read);
-    if (isGone(asker)) throw asker.signal.reason;
-    return outcome;
-  }
-
-  async #run<T>(name: string, read: () => Promise<T>): Promise<T> {
+  /** Puts the line of the requester behind all others, and begins the work. */
+  async #start<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
+    const { name, signal } = requester;
     const line = this.#lineOf(name);
+    this.#lines.delete(name);
+    this.#lines.set(name, line);
     line.running += 1;
     this.#running += 1;
     assert(
-      this.#running <= this.#limits.runningMax && line.running <= this.#limits.runningPerAskerMax,
-      'no more reads run at once than may',
+      this.#running <= this.#limits.runningMax && line.running <= this.#limits.runningPerRequesterMax,
+      'no more runs at once than may',
     );
     try {
-      return await read();
+      const outcome = await work();
+      if (isGone(requester)) throw signal?.reason;
+      return outcome;
     } finally {
       line.running -= 1;
       this.#running -= 1;
-      assert(this.#running >= 0 && line.running >= 0, 'a read ends once');
+      assert(this.#running >= 0 && line.running >= 0, 'work ends once');
       assert(this.#lines.get(name) === line, 'a line stays while something of it runs');
       this.#forgetIfIdle(name, line);
       this.#startNext();
@@ -197,43 +191,4 @@ export class ReadQueue {
   }
 }
 
-const isGone = (asker: Asker): boolean => asker.isGone ?? asker.signal.aborted;
-
-interface WaitingReadOptions<T> {
-  readonly cost: number;
-  readonly signal: AbortSignal;
-  resolve(outcome: T | Refusal): void;
-  reject(error: unknown): void;
-  /** Its turn has come. */
-  begin(): Promise<T>;
-  /** Its asker has gone. */
-  leave(): void;
-}
-
-class WaitingRead<T> implements Waiting {
-  readonly cost: number;
-  readonly #options: WaitingReadOptions<T>;
-
-  constructor(options: WaitingReadOptions<T>) {
-    this.cost = options.cost;
-    this.#options = options;
-    options.signal.addEventListener('abort', this, { once: true });
-  }
-
-  start(): void {
-    const { signal, begin, resolve, reject } = this.#options;
-    signal.removeEventListener('abort', this);
-    begin().then(resolve, reject);
-  }
-
-  refuse(): void {
-    this.#options.signal.removeEventListener('abort', this);
-    this.#options.resolve(BUSY);
-  }
-
-  handleEvent(): void {
-    const { leave, reject, signal } = this.#options;
-    leave();
-    reject(signal.reason);
-  }
-}
+const isGone = ({ isGone, signal }: Requester): boolean => isGone ?? signal?.aborted ?? false;

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReadQueue, type ReadQueueLimits } from '../../src/actors/read-queue.ts';
+import { FairQueue, type FairQueueLimits } from '../../src/actors/fair-queue.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { settle } from '../support/engine.ts';
 
 /** A queue whose reads end when the test says so. */
 class Reads {
-  readonly queue: ReadQueue;
+  readonly queue: FairQueue;
   /** In the order in which they started. */
   readonly started: string[] = [];
   readonly refused: string[] = [];
   readonly #ends = new Map<string, () => void>();
 
-  constructor(limits: Partial<ReadQueueLimits> = {}) {
-    this.queue = new ReadQueue({ runningMax: 1, runningPerAskerMax: 1, waitingMax: 100, ...limits });
+  constructor(limits: Partial<FairQueueLimits> = {}) {
+    this.queue = new FairQueue({ runningMax: 1, runningPerRequesterMax: 1, waitingMax: 100, ...limits });
   }
 
-  /** `label` is the name of the asker and a number, such as `a1`. */
+  /** `label` is the name of the requester and a number, such as `a1`. */
   async ask(label: string, signal = new AbortController().signal): Promise<unknown> {
     const read = (): Promise<string> => {
       this.started.push(label);
@@ -45,7 +45,7 @@ test('whoever asks often waits for himself: callers take turns', async () => {
 });
 
 test('one caller never has all places, so that somebody else starts at once', async () => {
-  const reads = new Reads({ runningMax: 3, runningPerAskerMax: 2 });
+  const reads = new Reads({ runningMax: 3, runningPerRequesterMax: 2 });
   for (const label of ['a1', 'a2', 'a3', 'b1']) void reads.ask(label);
   await settle();
   assert.deepEqual(reads.started, ['a1', 'a2', 'b1']);
@@ -91,10 +91,10 @@ test('a caller who goes leaves the queue; a read that runs keeps its place until
 
 test('a read that fails makes room as one that succeeds does', async () => {
   const { queue } = new Reads();
-  const asker = { name: 'a', signal: new AbortController().signal };
+  const requester = { name: 'a', signal: new AbortController().signal };
   await assert.rejects(
-    queue.run(() => Promise.reject(new Error('bad bytes')), asker),
+    queue.run(() => Promise.reject(new Error('bad bytes')), requester),
     /bad bytes/,
   );
-  assert.equal(await queue.run(async () => 7, asker), 7);
+  assert.equal(await queue.run(async () => 7, requester), 7);
 });

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LoopAccounts, OWED_MS_MAX } from '../../../src/actors/loop-accounts.ts';
-import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { LongRequests, WAITING_BYTES_MAX } from '../../../src/http/serving/long-requests.ts';
-import { settle } from '../../support/engine.ts';
+import { LoopAccounts, OWED_MS_MAX, WAITING_BYTES_MAX } from '../../src/actors/loop-accounts.ts';
+import { isRefusal } from '../../src/domain/state/refusal.ts';
+import { settle } from '../support/engine.ts';
 import { LoopRounds } from './loop-rounds.ts';
 
 const awaited = (): AbortSignal => new AbortController().signal;
 
-function overdrawn(...callers: readonly string[]): LongRequests {
+function overdrawn(...callers: readonly string[]): LoopAccounts {
   const accounts = new LoopAccounts(() => 0);
   for (const caller of callers) accounts.chargeCaller(caller, OWED_MS_MAX + 2);
-  return new LongRequests(accounts, () => 0);
+  return accounts;
 }
 
 describe('requests of callers who held the loop for long', () => {
@@ -26,9 +25,12 @@ describe('requests of callers who held the loop for long', () => {
     const ran: string[] = [];
     const rounds = new Set<number>();
     const ask = (name: string): Promise<unknown> =>
-      requests.inTurn({ name, signal: awaited() }, 0, () => {
-        ran.push(name);
-        rounds.add(passed.count);
+      requests.inTurn({
+        ...{ name, signal: awaited(), bodyBytes: 0 },
+        run: () => {
+          ran.push(name);
+          rounds.add(passed.count);
+        },
       });
     const all = ['a', 'a', 'a', 'b'].map(ask);
     assert.equal(requests.waitingCount, 3);
@@ -44,7 +46,10 @@ describe('requests of callers who held the loop for long', () => {
     const third = WAITING_BYTES_MAX / 3;
     const ran: string[] = [];
     const ask = async (name: string): Promise<string> => {
-      const outcome = await requests.inTurn({ name, signal: awaited() }, third, () => ran.push(name));
+      const outcome = await requests.inTurn({
+        ...{ name, signal: awaited(), bodyBytes: third },
+        run: () => ran.push(name),
+      });
       return isRefusal(outcome) ? `${name}: ${outcome.name}` : name;
     };
     const all = ['a', 'a', 'a', 'b'].map(ask);
@@ -55,12 +60,18 @@ describe('requests of callers who held the loop for long', () => {
   it('tell what they throw, and the next one runs', async () => {
     const requests = overdrawn('a');
     const fault = new Error('a dependency is broken');
-    const failing = requests.inTurn({ name: 'a', signal: awaited() }, 0, () => {
-      throw fault;
+    const failing = requests.inTurn({
+      ...{ name: 'a', signal: awaited(), bodyBytes: 0 },
+      run: () => {
+        throw fault;
+      },
     });
     let hasRun = false;
-    const next = requests.inTurn({ name: 'a', signal: awaited() }, 0, () => {
-      hasRun = true;
+    const next = requests.inTurn({
+      ...{ name: 'a', signal: awaited(), bodyBytes: 0 },
+      run: () => {
+        hasRun = true;
+      },
     });
     await assert.rejects(failing, (error) => error === fault);
     await next;
@@ -72,8 +83,14 @@ describe('requests of callers who held the loop for long', () => {
     const first = new AbortController();
     const second = new AbortController();
     const ran: number[] = [];
-    const begun = requests.inTurn({ name: 'a', signal: first.signal }, 0, () => ran.push(1));
-    const waiting = requests.inTurn({ name: 'a', signal: second.signal }, 0, () => ran.push(2));
+    const begun = requests.inTurn({
+      ...{ name: 'a', signal: first.signal, bodyBytes: 0 },
+      run: () => ran.push(1),
+    });
+    const waiting = requests.inTurn({
+      ...{ name: 'a', signal: second.signal, bodyBytes: 0 },
+      run: () => ran.push(2),
+    });
     const left = assert.rejects(waiting, (error) => error === second.signal.reason);
     first.abort();
     second.abort();

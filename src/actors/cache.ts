@@ -1,15 +1,17 @@
 /**
- * The cache of everything that is derived from the state and made again when somebody asks: documents, lists, responses. All kinds
- * share one account of bytes and one rule: the value that was used longest ago goes first, whatever its kind. Bounds for
- * each kind added up to more than the process has.
+ * The cache of everything that is derived from the state or read from the journal, and made again when somebody asks: documents, lists,
+ * responses, callers, events. All kinds share one account of bytes and one rule: the value that was used longest ago goes first, whatever
+ * its kind. Bounds for each kind added up to more than the process has.
+ *
+ * Small values that are derived from one immutable object stand beside it in a WeakMap, and go with it: they need no eviction.
  *
  * Each kind is a part with keys of its own. A part that says so has at most a quarter of the cache: what one caller alone can
  * multiply, such as documents narrowed by a query string, must not drive out what all others read.
  */
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
-import { cacheBytesMax } from '../../actors/memory-budget.ts';
-import type { World } from '../../domain/state/world.ts';
+import type { World } from '../domain/state/world.ts';
+import { cacheBytesMax } from './memory-budget.ts';
 
 /** A key and a value take some memory however small they are. */
 const BYTES_EACH = 256;
@@ -215,10 +217,10 @@ export interface CacheOwner {
 }
 
 export function cacheOf({ world, memoryBudgetBytes = Number.POSITIVE_INFINITY }: CacheOwner): Cache {
-  let known = caches.get(world.memory);
-  if (known === undefined) {
-    known = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, memoryBudgetBytes));
-    caches.set(world.memory, known);
+  let cache = caches.get(world.memory);
+  if (cache === undefined) {
+    cache = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, memoryBudgetBytes));
+    caches.set(world.memory, cache);
   }
-  return known;
+  return cache;
 }

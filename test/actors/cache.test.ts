@@ -1,7 +1,7 @@
 /** The cache: one account and one order of eviction for all kinds of values. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Cache } from '../../../src/http/serving/cache.ts';
+import { Cache } from '../../src/actors/cache.ts';
 
 const bytesOf = (bytes: number): number => bytes;
 

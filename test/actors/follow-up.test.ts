@@ -1,7 +1,7 @@
-/** Work in slices: how long each may take, and what share of the time all of them. */
+/** Work that follows changes: how long each turn may take, and what share of the time all of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PacedWork } from '../../../../src/http/sdk/streams/paced-work.ts';
+import { FollowUp } from '../../src/actors/turn.ts';
 
 /** A step of the work takes as long as the test says, by a clock that only moves so. */
 class WorkBench {
@@ -10,12 +10,12 @@ class WorkBench {
   stepsLeft = 0;
   stepMs = 1;
   /** What was done between two callbacks of the clock. */
-  readonly slicesMs: number[] = [];
+  readonly turnsMs: number[] = [];
   #due: (() => void) | null = null;
-  readonly work: PacedWork;
+  readonly work: FollowUp;
 
   constructor() {
-    this.work = new PacedWork({
+    this.work = new FollowUp({
       advance: () => {
         if (this.stepsLeft === 0) return true;
         this.step();
@@ -24,13 +24,13 @@ class WorkBench {
       areOthersWaiting: () => this.areOthersWaiting,
       clock: {
         now: () => this.nowMs,
-        defer: (slice) => {
-          this.#due = slice;
+        defer: (turn) => {
+          this.#due = turn;
         },
-        later: (delayMs, slice) => {
+        later: (delayMs, turn) => {
           this.#due = () => {
             this.nowMs += delayMs;
-            slice();
+            turn();
           };
         },
       },
@@ -49,19 +49,19 @@ class WorkBench {
       this.nowMs += othersMs;
       const startedAt = this.nowMs;
       due();
-      this.slicesMs.push(this.nowMs - startedAt);
+      this.turnsMs.push(this.nowMs - startedAt);
     }
   }
 }
 
-describe('work in slices', () => {
+describe('work that follows changes', () => {
   it('holds the event loop for 5 ms at a time, and goes on until nothing is left', () => {
     const bench = new WorkBench();
     bench.stepsLeft = 1_000;
     bench.work.want();
     bench.run(0);
     assert.equal(bench.stepsLeft, 0);
-    assert.equal(Math.max(...bench.slicesMs), 5);
+    assert.equal(Math.max(...bench.turnsMs), 5);
     assert.equal(bench.nowMs, 1_000, 'alone, it does not rest');
   });
 
