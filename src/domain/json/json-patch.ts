@@ -1,10 +1,16 @@
 /**
  * JSON Patch (RFC 6902): all six operations, all or nothing, on a copy.
  *
- * What no operation may do, whatever a pointer says: follow an inherited property, reach a list at a position that is not spelled as
- * the number is, or let the document share an object with the patch or with another place in itself. So pointers are resolved over
- * own properties alone, `move` is a removal and an addition, and `copy` adds a deep copy.
+ * fast-json-patch makes the single changes. What may be changed is decided here, because the library (3.1.1) by itself
+ * - follows inherited properties, so that a `copy` from /constructor and an `add` below it reach every object;
+ * - takes /01, /1e0 and the empty token for positions in a list, and wraps positions around at 2^31;
+ * - lets the document share objects with the patch, and a moved or copied root with its own inside;
+ * - calls hasOwnProperty on the document, where a field of that name breaks it;
+ * - clones whatever a `move` overwrites, which makes a few hundred moves of large values stall the process.
+ * So the library gets only `add`, `remove` and `replace`, with a pointer that was just resolved over own properties.
+ * `move` is a removal and an addition; `copy` adds a deep copy; `test` compares without the library.
  */
+import jsonPatch from 'fast-json-patch';
 import * as v from 'valibot';
 import { shown } from './issues.ts';
 import {
@@ -194,10 +200,10 @@ class Patching {
 
   #remove(path: Tokens): OperationIssue | null {
     if (valueAt(this.document, path) === undefined) return nothingAt(path);
-    const [parent, last] = [valueAt(this.document, path.slice(0, -1)), path.at(-1)];
-    if (last === undefined) this.document = null;
-    else if (isJsonArray(parent)) (parent as JsonValue[]).splice(Number(last), 1);
-    else delete (parent as Fields)[last];
+    this.document = jsonPatch.applyOperation(this.document, {
+      op: 'remove',
+      path: pointerOf(path),
+    }).newDocument;
     return null;
   }
 
@@ -234,17 +240,11 @@ class Patching {
     if (this.#isTooLarge()) {
       return invalid(`the document and all that is put into it would exceed ${PATCH_SIZE_MAX} bytes`);
     }
-    const [parent, last] = [valueAt(this.document, path.slice(0, -1)), path.at(-1)];
-    const own = cloneJson(value);
-    if (last === undefined) this.document = own;
-    else if (!isJsonArray(parent)) (parent as Fields)[last] = own;
-    else if (op === 'replace') (parent as JsonValue[])[Number(last)] = own;
-    else (parent as JsonValue[]).splice(last === '-' ? parent.length : Number(last), 0, own);
+    const change = { op, path: pointerOf(path), value: cloneJson(value) };
+    this.document = jsonPatch.applyOperation(this.document, change).newDocument;
     return null;
   }
 }
-
-type Fields = Record<string, JsonValue>;
 
 /**
  * The fields of an object in which operations write; null when an operation may write to the whole object, or when a
