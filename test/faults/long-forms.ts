@@ -9,6 +9,7 @@ import { searchWorst } from '../support/evaluation/worst-rules.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
+import { besetSignIns } from './hostile-sign-ins.ts';
 import { runKills } from './kill.ts';
 import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
 import { fillEverything } from './limits/everything-full.ts';
@@ -51,6 +52,8 @@ const SOAK_MINUTES = 30;
 
 const MIGRATION_MINUTES = 60;
 
+const SIGN_IN_SECONDS = 100;
+
 const IS_BUDGETED = process.env.FAULTS_BUDGET_SECONDS !== undefined;
 
 const ALL_MUTANTS = [...MUTANTS, ...MORE_MUTANTS];
@@ -84,6 +87,13 @@ export const LONG_FORMS: readonly LongForm[] = [
       console.log(`${filling.name}: the longest turn was in ${slowestPart}`);
       return counts;
     },
+  },
+  {
+    name: 'hostile sign-ins',
+    total: SIGN_IN_SECONDS,
+    batch: SIGN_IN_SECONDS,
+    leastSeconds: 2 * SIGN_IN_SECONDS,
+    run: async (seconds) => ({ ...(await besetSignIns(seconds)) }),
   },
   {
     name: 'slow readers',

@@ -458,6 +458,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
+    fault: 'A thousand addresses guess passwords and links without pause',
+    promise:
+      'Everybody who has signed in from his address before gets in at his turn; who comes from a new one may have to wait.',
+    tests: named('passwords/passwords.test.ts')(
+      'beside a thousand addresses that have not',
+      'bounds those at one user from all addresses, but not where the user has signed in before',
+      'counts links apart from passwords',
+    ),
+    longForms: ['hostile sign-ins'],
+  },
+  {
     fault: 'Header injection',
     promise: 'Nothing that a client sends becomes a header of a response.',
     tests: [
