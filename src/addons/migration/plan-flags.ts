@@ -1,5 +1,10 @@
 /** The flags that are desired of the target, and the requests that each step towards them takes. */
-import type { DesiredFlag, FlagStep, PartOfEnvironment } from '../../domain/desired/difference.ts';
+import {
+  type DesiredFlag,
+  type FlagStep,
+  type PartOfEnvironment,
+  positionOf,
+} from '../../domain/desired/difference.ts';
 import type { Flag, Strategy, Variant } from './configuration.ts';
 import {
   type Call,
@@ -52,10 +57,9 @@ const FOR_EVERYBODY: Strategy = {
 };
 
 export function flagCalls(step: FlagStep<Migrated>): readonly Call[] {
-  const { subject, needs, type } = step;
-  if (type === 'create-flag') return createCalls(step);
-  if (type === 'set-environment') return [{ subject, needs, ...setEnvironment(step) }];
-  return [{ subject, needs, ...requestOf(step) }];
+  if (step.type === 'create-flag') return createCalls(step);
+  const call = step.type === 'set-environment' ? setEnvironment(step) : requestOf(step);
+  return [{ ...positionOf(step), ...call }];
 }
 
 const pathOf = ({ project, name }: Pick<Flag, 'project' | 'name'>): string =>
@@ -105,7 +109,8 @@ function requestOf(step: Exclude<FlagStep<Migrated>, StepOf<'create-flag' | 'set
 const LONG_DESCRIPTION = 10_000;
 
 /** A long description comes by a request of its own: its refusal keeps back nothing else of the flag. */
-function createCalls({ name, project, metadata, subject, needs }: StepOf<'create-flag'>): readonly Call[] {
+function createCalls(step: StepOf<'create-flag'>): readonly Call[] {
+  const { name, project, metadata } = step;
   const { type, description = '', impressionData, stale } = metadata;
   const isLong = description.length > LONG_DESCRIPTION;
   const body = { name, type, description: isLong ? '' : description, impressionData, links: [] };
@@ -114,8 +119,8 @@ function createCalls({ name, project, metadata, subject, needs }: StepOf<'create
   const does = isLong ? `describe flag "${name}"` : `mark flag "${name}" as stale`;
   const more = request(does, 'PUT', pathOf({ name, project }), metadata);
   return [
-    { subject, needs, ...created },
-    ...(stale || isLong ? [{ subject: `${subject}: metadata`, needs: subject, ...more }] : []),
+    { ...positionOf(step), ...created },
+    ...(stale || isLong ? [{ ...positionOf({ ...step, type: 'set-metadata' }), ...more }] : []),
   ];
 }
 

@@ -3,7 +3,7 @@
  * already takes no step, so the plan of a migration that has been carried out is empty; that is how it can be run again.
  * What only the target has stays as it is.
  */
-import { type Current, difference, subjectOf } from '../../domain/desired/difference.ts';
+import { type Current, difference, positionOf, subjectOf } from '../../domain/desired/difference.ts';
 import { groupItems, groupMembershipItem, roleItems } from './access.ts';
 import {
   type Configuration,
@@ -36,9 +36,8 @@ export function planMigration(wanted: Configuration, target: Configuration): Pla
   });
   const calls = steps.flatMap((step): readonly Call[] => {
     if (step.type !== 'create' && step.type !== 'change') return flagCalls(step);
-    const { subject, needs, item } = step;
-    const { create, change = create } = item;
-    return [{ subject, needs, ...(step.type === 'create' ? create : change) }];
+    const { create, change = create } = step.item;
+    return [{ ...positionOf(step), ...(step.type === 'create' ? create : change) }];
   });
   return { steps: calls, remarks: source.remarks };
 }

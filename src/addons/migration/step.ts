@@ -1,6 +1,6 @@
 /** Requests to the target of a migration, and what they need to know by then. */
 import * as v from 'valibot';
-import type { Item } from '../../domain/desired/difference.ts';
+import type { Item, Position } from '../../domain/desired/difference.ts';
 
 /** Ids on the target, by name; those of what is created are added then. */
 export interface TargetIds {
@@ -21,10 +21,8 @@ export interface Request {
   readonly learns?: { readonly of: keyof TargetIds; readonly name: string };
 }
 
-export interface Call extends Request {
-  /** After a refusal the later calls are left out that need the same subject, or are about it. */
-  readonly subject: string;
-  readonly needs: string;
+/** After a refusal the later calls are left out that need the same subject, or are about it. */
+export interface Call extends Request, Position {
   /** A sentence: what the target is like if the call is not made. */
   readonly otherwise?: string;
 }

@@ -68,14 +68,18 @@ function eventsBack(
   if (located.refused) return located;
   const { project, record } = located;
   const [now, then] = [environmentsOf(record.flag), environmentsOf(target)];
-  const wanted = {
-    ...{ name, project: id, metadata: withMetadata(INITIAL_METADATA, target) },
-    environments: project.settings.environments
-      .filter((one) => environments.includes(one))
-      .map((one) => ({ ...then(one), enabled: isEnabledAfter(now(one), then(one)) })),
+  const wanted = project.settings.environments.filter((one) => environments.includes(one));
+  const flag = {
+    name,
+    project: id,
+    metadata: withMetadata(INITIAL_METADATA, target),
+    environments: wanted.map((one) => {
+      const { strategies, variants } = then(one);
+      return { name: one, enabled: isEnabledAfter(now(one), then(one)), strategies, variants };
+    }),
     tags: { items: target.tags, isWhole: true },
   };
-  return desiredEvents(world, project, { flags: [wanted] });
+  return desiredEvents(world, project, { flags: [flag] });
 }
 
 /** The same target with its plan; without one where it cannot be brought back, which the decision says. */

@@ -96,11 +96,11 @@ export interface Desired<P extends Parts> {
 
 export type PartOfEnvironment = 'strategies' | 'variants' | 'switch';
 
-type ItemChange<P extends Parts> =
+type ItemStep<P extends Parts> =
   | { readonly type: 'create'; readonly item: P['item'] }
   | { readonly type: 'change'; readonly item: P['item'] };
 
-type FlagChange<P extends Parts> = Pick<DesiredFlag<P>, 'name' | 'project'> &
+export type FlagStep<P extends Parts> = Pick<DesiredFlag<P>, 'name' | 'project'> &
   (
     | { readonly type: 'create-flag'; readonly metadata: DesiredMetadata<P> }
     | { readonly type: 'revive-flag' }
@@ -120,43 +120,34 @@ type FlagChange<P extends Parts> = Pick<DesiredFlag<P>, 'name' | 'project'> &
     | { readonly type: 'archive-flag' }
   );
 
-interface Position {
-  /** The thing that the step makes or changes, such as `flag checkout in production`. */
-  readonly subject: string;
-  /** The subject that it builds on; its own where there is none. */
-  readonly needs: string;
-}
-
-export type FlagStep<P extends Parts> = FlagChange<P> & Position;
-export type Step<P extends Parts> = (ItemChange<P> & Position) | FlagStep<P>;
+export type Step<P extends Parts> = ItemStep<P> | FlagStep<P>;
 
 export function difference<P extends Parts>(current: Current<P>, desired: Desired<P>): Step<P>[] {
   const { items = [], flags, itemsAfterFlags = [] } = desired;
-  const pairs = flags
-    .map((wanted): Pair<P> => ({ wanted, now: current.flag(wanted.name) }))
-    .filter(({ wanted, now }) => now?.archived !== true || wanted.archived === false);
-  return [
-    ...items.flatMap((item) => itemSteps(current, item)),
-    ...pairs.flatMap(ownSteps),
-    // All of them before any is added: a parent can have no parent.
-    ...pairs.flatMap(removedParents),
-    ...pairs.flatMap(setParents),
-    ...pairs.flatMap(({ wanted, now }): Step<P>[] =>
-      wanted.archived === true && now?.archived !== true ? [{ ...about(wanted), type: 'archive-flag' }] : [],
-    ),
-    ...itemsAfterFlags.flatMap((item) => itemSteps(current, item)),
-  ];
+  const steps: Step<P>[] = [];
+  for (const item of items) addItem(steps, current, item);
+  const pairs: Pair<P>[] = [];
+  for (const wanted of flags) {
+    const now = current.flag(wanted.name);
+    if (now?.archived !== true || wanted.archived === false) pairs.push({ wanted, now });
+  }
+  for (const pair of pairs) addFlag(steps, pair);
+  // All of them before any is added: a parent can have no parent.
+  for (const pair of pairs) removeParents(steps, pair);
+  for (const pair of pairs) setParents(steps, pair);
+  for (const { wanted, now } of pairs)
+    if (wanted.archived === true && now?.archived !== true)
+      steps.push({ type: 'archive-flag', name: wanted.name, project: wanted.project });
+  for (const item of itemsAfterFlags) addItem(steps, current, item);
+  return steps;
 }
 
-export const subjectOf = ({ kind, name }: Pick<Item, 'kind' | 'name'>): string => `${kind} ${name}`;
-
-function itemSteps<P extends Parts>(current: Current<P>, item: P['item']): Step<P>[] {
-  const subject = subjectOf(item);
-  const { needs = subject, compared = item.value } = item;
+function addItem<P extends Parts>(steps: Step<P>[], current: Current<P>, item: P['item']): void {
   const now = current.item(item);
-  if (now === undefined) return [{ type: 'create', item, subject, needs }];
-  if (item.isFixed === true || jsonEqual(now.compared ?? now.value, compared)) return [];
-  return [{ type: 'change', item, subject, needs }];
+  const { compared = item.value } = item;
+  if (now === undefined) steps.push({ type: 'create', item });
+  else if (item.isFixed !== true && !jsonEqual(now.compared ?? now.value, compared))
+    steps.push({ type: 'change', item });
 }
 
 interface Pair<P extends Parts> {
@@ -164,83 +155,67 @@ interface Pair<P extends Parts> {
   readonly now: CurrentFlag<P> | undefined;
 }
 
-type Named = Pick<DesiredFlag<Parts>, 'name' | 'project'>;
-
-/** The part of a step that says what it is about: the flag, or a part of it. */
-function about({ name, project }: Named, part = '') {
-  const flag = subjectOf({ kind: 'flag', name });
-  return { name, project, subject: `${flag}${part}`, needs: flag };
-}
-
 /** The steps about the flag alone. */
-function ownSteps<P extends Parts>({ wanted, now }: Pair<P>): Step<P>[] {
-  const { metadata = {}, environments = [], links = [] } = wanted;
-  const steps: Step<P>[] = [];
-  if (now === undefined) {
-    steps.push({ ...about(wanted), type: 'create-flag', metadata, needs: `project ${wanted.project}` });
-  } else {
-    if (now.archived) steps.push({ ...about(wanted), type: 'revive-flag' });
-    if (!hasAll(now.flag, metadata))
-      steps.push({ ...about(wanted, ': metadata'), type: 'set-metadata', metadata });
+function addFlag<P extends Parts>(steps: Step<P>[], { wanted, now }: Pair<P>): void {
+  const { name, project, metadata = {}, environments = [], links = [] } = wanted;
+  if (now === undefined) steps.push({ type: 'create-flag', name, project, metadata });
+  else {
+    if (now.archived) steps.push({ type: 'revive-flag', name, project });
+    if (!hasAll(now.flag, metadata)) steps.push({ type: 'set-metadata', name, project, metadata });
   }
-  for (const one of environments) steps.push(...environmentSteps(wanted, one, now?.environment(one.name)));
+  for (const one of environments) addEnvironment(steps, wanted, one, now?.environment(one.name));
   const tags = changesIn(now?.flag.tags, wanted.tags, tagKey);
-  for (const tag of tags.gone) steps.push({ ...aboutTag(wanted, tag), type: 'remove-tag' });
-  for (const { before, after } of tags.wanted)
-    if (before === undefined) steps.push({ ...aboutTag(wanted, after), type: 'add-tag' });
-  const linked = new Set(now?.flag.links.map(({ url }) => url));
+  for (const tag of tags.gone) steps.push({ type: 'remove-tag', name, project, tag });
+  for (const { before, after: tag } of tags.wanted)
+    if (before === undefined) steps.push({ type: 'add-tag', name, project, tag });
   for (const link of links)
-    if (!linked.has(link.url)) steps.push({ ...about(wanted, `: ${link.url}`), type: 'add-link', link });
-  return steps;
+    if (now === undefined || now.flag.links.every(({ url }) => url !== link.url))
+      steps.push({ type: 'add-link', name, project, link });
 }
-
-const aboutTag = (wanted: Named, tag: Tag) => ({
-  ...about(wanted, `: tag ${tag.type}:${tag.value}`),
-  tag,
-});
 
 /** Whether `now` has all that is wanted; fields that are undefined are not. */
-const hasAll = (now: object, wanted: object): boolean =>
-  Object.entries(wanted).every(
-    ([field, value]) =>
-      value === undefined || jsonEqual((now as Readonly<Record<string, unknown>>)[field], value),
-  );
+function hasAll(now: object, wanted: object): boolean {
+  for (const [field, value] of Object.entries(wanted)) {
+    if (value !== undefined && !jsonEqual((now as Readonly<Record<string, unknown>>)[field], value))
+      return false;
+  }
+  return true;
+}
 
 const UNTOUCHED = { enabled: false, strategies: [], variants: [] } as const;
 
-function environmentSteps<P extends Parts>(
-  wanted: DesiredFlag<P>,
-  { name: environment, enabled, strategies, variants }: DesiredEnvironment<P>,
+function addEnvironment<P extends Parts>(
+  steps: Step<P>[],
+  { name, project }: DesiredFlag<P>,
+  wanted: DesiredEnvironment<P>,
   before: FlagEnvironmentOf<P> = UNTOUCHED,
-): Step<P>[] {
-  const after: FlagEnvironmentOf<P> = {
-    enabled: (enabled ?? before.enabled) && strategies.length > 0,
-    strategies,
-    variants: variants ?? before.variants,
-  };
+): void {
+  const { name: environment, strategies } = wanted;
+  const enabled = (wanted.enabled ?? before.enabled) && strategies.length > 0;
+  const variants = wanted.variants ?? before.variants;
   const changes: PartOfEnvironment[] = [];
-  if (!jsonEqual(before.strategies, after.strategies)) changes.push('strategies');
-  if (!jsonEqual(before.variants, after.variants)) changes.push('variants');
-  if (before.enabled !== after.enabled) changes.push('switch');
-  if (changes.length === 0) return [];
-  return [
-    { ...about(wanted, ` in ${environment}`), type: 'set-environment', environment, before, after, changes },
-  ];
+  if (!jsonEqual(before.strategies, strategies)) changes.push('strategies');
+  if (!jsonEqual(before.variants, variants)) changes.push('variants');
+  if (before.enabled !== enabled) changes.push('switch');
+  if (changes.length === 0) return;
+  const after = { enabled, strategies, variants };
+  steps.push({ type: 'set-environment', name, project, environment, before, after, changes });
 }
 
-function removedParents<P extends Parts>({ wanted, now }: Pair<P>): Step<P>[] {
-  const { gone } = changesIn(now?.flag.dependencies, wanted.dependencies, ({ feature }) => feature);
-  return gone.map((before) => ({ ...aboutParent(wanted, before), type: 'remove-parent', before }));
+function removeParents<P extends Parts>(steps: Step<P>[], { wanted, now }: Pair<P>): void {
+  const { name, project } = wanted;
+  const { gone } = changesIn(now?.flag.dependencies, wanted.dependencies, parentOf);
+  for (const before of gone) steps.push({ type: 'remove-parent', name, project, before });
 }
 
 /** After all flags are there, because a parent must be. */
-function setParents<P extends Parts>({ wanted, now }: Pair<P>): Step<P>[] {
-  return changesIn(now?.flag.dependencies, wanted.dependencies, ({ feature }) => feature)
-    .wanted.filter(({ before, after }) => !jsonEqual(before, after))
-    .map((change) => ({ ...aboutParent(wanted, change.after), type: 'set-parent', ...change }));
+function setParents<P extends Parts>(steps: Step<P>[], { wanted, now }: Pair<P>): void {
+  const { name, project } = wanted;
+  for (const { before, after } of changesIn(now?.flag.dependencies, wanted.dependencies, parentOf).wanted)
+    if (!jsonEqual(before, after)) steps.push({ type: 'set-parent', name, project, before, after });
 }
 
-const aboutParent = (wanted: Named, { feature }: Dependency) => about(wanted, `: parent ${feature}`);
+const parentOf = ({ feature }: Dependency): string => feature;
 
 interface ListChanges<T> {
   readonly gone: readonly T[];
@@ -248,16 +223,59 @@ interface ListChanges<T> {
   readonly wanted: readonly { readonly before: T | undefined; readonly after: T }[];
 }
 
+const NO_CHANGES = { gone: [], wanted: [] } as const;
+
 /** The last counts, of several that are wanted by one key. */
 function changesIn<T>(
   now: readonly T[] = [],
-  desired: DesiredList<T> = { items: [], isWhole: false },
+  desired: DesiredList<T> | undefined,
   keyOf: (item: T) => string,
 ): ListChanges<T> {
+  if (desired === undefined || jsonEqual(now, desired.items)) return NO_CHANGES;
   const has = new Map(now.map((item) => [keyOf(item), item]));
   const wanted = new Map(desired.items.map((item) => [keyOf(item), item]));
   return {
     gone: desired.isWhole ? now.filter((item) => !wanted.has(keyOf(item))) : [],
     wanted: [...wanted].map(([key, after]) => ({ before: has.get(key), after })),
   };
+}
+
+/** The thing that a step makes or changes, such as `flag checkout in production`, and the one that it builds on. */
+export interface Position {
+  readonly subject: string;
+  /** The subject itself where the step builds on nothing else. */
+  readonly needs: string;
+}
+
+export function positionOf<P extends Parts>(step: Step<P>): Position {
+  if (step.type === 'create' || step.type === 'change') {
+    const subject = subjectOf(step.item);
+    return { subject, needs: step.item.needs ?? subject };
+  }
+  const flag = `flag ${step.name}`;
+  if (step.type === 'create-flag') return { subject: flag, needs: `project ${step.project}` };
+  return { subject: `${flag}${partOf(step)}`, needs: flag };
+}
+
+export const subjectOf = ({ kind, name }: Pick<Item, 'kind' | 'name'>): string => `${kind} ${name}`;
+
+/** The part of the flag that the step is about, apart from which the flag may be changed; empty for the flag as a whole. */
+function partOf<P extends Parts>(step: FlagStep<P>): string {
+  switch (step.type) {
+    case 'set-metadata':
+      return ': metadata';
+    case 'set-environment':
+      return ` in ${step.environment}`;
+    case 'add-tag':
+    case 'remove-tag':
+      return `: tag ${tagKey(step.tag)}`;
+    case 'add-link':
+      return `: link ${step.link.url}`;
+    case 'remove-parent':
+      return `: parent ${step.before.feature}`;
+    case 'set-parent':
+      return `: parent ${step.after.feature}`;
+    default:
+      return '';
+  }
 }

@@ -8,6 +8,7 @@ import {
   difference,
   type FlagEnvironmentOf,
   type Parts,
+  positionOf,
   type Step,
   subjectOf,
 } from '../../../src/domain/desired/difference.ts';
@@ -55,7 +56,8 @@ const currentOf = ({ items, flags }: ModelState): Current<Model> => ({
 /** The state after the step, which is refused where something that it builds on is not there. */
 function taken(state: ModelState, step: Step<Model>): ModelState {
   if (step.type === 'create' || step.type === 'change') {
-    const { subject, item } = step;
+    const { item } = step;
+    const subject = subjectOf(item);
     assert.equal(
       subject in state.items,
       step.type === 'change',
@@ -329,11 +331,11 @@ describe('the difference of two states', () => {
           let to = from;
           for (const [at, step] of steps.entries()) {
             const isRefused = (dice[at] === 0 && step.type !== 'remove-parent') || lacksParent(to, step);
-            const isKeptBack = missing.has(step.subject) || missing.has(step.needs);
-            if (isRefused || isKeptBack) missing.add(step.subject);
+            const { subject, needs } = positionOf(step);
+            if (isRefused || missing.has(subject) || missing.has(needs)) missing.add(subject);
             else to = taken(to, step);
           }
-          const left = difference(currentOf(to), wanted).map(({ subject }) => subject);
+          const left = difference(currentOf(to), wanted).map((step) => positionOf(step).subject);
           assert.deepEqual(new Set(left), missing, 'what was not taken is what is left to do');
         },
       ),
@@ -367,16 +369,16 @@ describe('the difference of two states', () => {
       ],
     });
     assert.deepEqual(
-      steps.map(({ type, subject }) => `${type} ${subject}`),
+      steps.map((step) => `${step.type} ${positionOf(step).subject}`),
       [
         'change segment x',
         'create segment y',
         'set-metadata flag a: metadata',
         'set-environment flag a in production',
-        'remove-tag flag a: tag simple:t1',
+        'remove-tag flag a: tag ["simple","t1"]',
         'revive-flag flag b',
         'create-flag flag c',
-        'add-link flag c: https://one',
+        'add-link flag c: link https://one',
         'create-flag flag d',
         'remove-parent flag a: parent b',
         'set-parent flag b: parent c',
