@@ -12,6 +12,7 @@ import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { Segment } from '../kinds/segment.ts';
 import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
+import type { FlagRecord } from '../state/flag-record.ts';
 import { type Refusal, refuse } from '../state/refusal.ts';
 import {
   documentTooLarge,
@@ -47,6 +48,8 @@ interface Growth {
 /** The bytes by which a flag grows. */
 interface FlagGrowth extends Growth {
   readonly project: string;
+  /** Its record; undefined for a flag that is made. */
+  readonly record: FlagRecord | undefined;
   /** The flag with all environments, as the admin interface gives it. */
   whole: number;
 }
@@ -78,7 +81,7 @@ class ServedGrowth {
   }
 
   #flagRefusal(name: string, growth: FlagGrowth): Refusal | null {
-    const record = this.#world.projects.get(growth.project)?.flags.get(name);
+    const { record } = growth;
     const flag = record?.flag;
     // Nearly all flags are so far from their bound that they need not be measured.
     const bytesAtMost = record?.jsonBytesMax ?? 0;
@@ -150,6 +153,8 @@ class ServedGrowth {
   }
 
   #created(event: Extract<FlagEvent, { type: 'feature-created' }>): void {
+    // It has no record, and to look up what is not there is dear among many flags.
+    this.#flags.set(event.featureName, growthOf(event.project, undefined));
     this.#growMetadata(event, metadataBytes(event.data));
     this.#flagGrowth(event).whole += jsonSize(event.data.links);
     for (const { name, variants } of event.hidden?.environments ?? [])
@@ -204,7 +209,7 @@ class ServedGrowth {
   #flagGrowth({ project, featureName }: NamesFlag): FlagGrowth {
     let growth = this.#flags.get(featureName);
     if (growth === undefined) {
-      growth = { project, whole: 0, metadata: 0, environments: new Map() };
+      growth = growthOf(project, this.#world.projects.get(project)?.flags.get(featureName));
       this.#flags.set(featureName, growth);
     }
     return growth;
@@ -288,6 +293,14 @@ function documentsWith(
   }
   return scopes;
 }
+
+const growthOf = (project: string, record: FlagRecord | undefined): FlagGrowth => ({
+  project,
+  record,
+  whole: 0,
+  metadata: 0,
+  environments: new Map(),
+});
 
 function add(bytes: Map<string, number>, environment: string, more: number): void {
   bytes.set(environment, (bytes.get(environment) ?? 0) + more);

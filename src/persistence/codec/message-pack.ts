@@ -225,7 +225,7 @@ export class PackWriter {
     else if (Array.isArray(value)) this.#items(value, depth);
     else if (typeof value === 'object') this.#fields(value as Record<string, unknown>, depth);
     else if (value === undefined) this.fixed(UNDEFINED);
-    else throw new EncodingError(`a value of the type ${typeof value}`);
+    else throw new EncodingError(UNKNOWN_KIND);
   }
 
   #items(items: readonly unknown[], depth: number): void {
@@ -236,7 +236,7 @@ export class PackWriter {
 
   #fields(fields: Record<string, unknown>, depth: number): void {
     const prototype: unknown = Object.getPrototypeOf(fields);
-    if (prototype !== Object.prototype && prototype !== null) throw new EncodingError('an object of a class');
+    if (prototype !== Object.prototype && prototype !== null) throw new EncodingError(UNKNOWN_KIND);
     const names = Object.keys(fields);
     if (depth >= DEPTH_MAX && names.length > 0) throw new EncodingError(TOO_DEEP);
     this.map(names.length);

@@ -133,11 +133,14 @@ function writeValue(writer: PackWriter, key: Uint8Array, value: unknown, depth: 
   writer.value(value, depth);
 }
 
-/** The names as they stand in a payload, by name; nothing else is `in` it. */
+/** The names as they stand in a payload, by name. */
 function keysOf<const Name extends string>(...names: readonly Name[]): Readonly<Record<Name, Uint8Array>> {
   const packed = names.map((name) => [name, Uint8Array.from(pack(name))] as const);
-  return Object.assign(Object.create(null), Object.fromEntries(packed));
+  return Object.fromEntries(packed) as Readonly<Record<Name, Uint8Array>>;
 }
+
+const FRAME_FIELDS: ReadonlySet<string> = new Set(Object.keys(KEYS));
+const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EVENT_KEYS));
 
 /** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
 export function peekId(payload: Buffer): number | null {
@@ -185,7 +188,7 @@ function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
 }
 
 function frameProblem(value: Record<string, unknown>): string | null {
-  for (const key in value) if (!(key in KEYS)) return `an unknown field "${key}"`;
+  for (const key in value) if (!FRAME_FIELDS.has(key)) return `an unknown field "${key}"`;
   if (!isId(value.id)) return 'no event id';
   if (typeof value.at !== 'number' || !Number.isFinite(value.at)) return 'no time';
   if (typeof value.by !== 'string') return 'no author';
@@ -205,7 +208,7 @@ function isLineageMark(value: unknown): boolean {
 }
 
 function eventProblem(event: Record<string, unknown>): string | null {
-  for (const key in event) if (!(key in EVENT_KEYS)) return `an unknown field "${key}" of an event`;
+  for (const key in event) if (!EVENT_FIELDS.has(key)) return `an unknown field "${key}" of an event`;
   if (typeof event.type !== 'string') return 'an event without a type';
   for (const key of ['project', 'featureName', 'environment'] as const) {
     if (event[key] !== null && typeof event[key] !== 'string') return `an event whose ${key} is not a name`;
