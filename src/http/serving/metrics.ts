@@ -45,6 +45,190 @@ export interface MetricsSources {
   now(): number;
 }
 
+/** Name, what it says and asks of an operator, and how it is read. */
+type Row<Source> = readonly [name: string, help: string, read: (source: Source) => number];
+
+const COUNTERS: readonly Row<MetricsSources>[] = [
+  [
+    'flagstaff_mailbox_refusals_total',
+    'Commands refused because a mailbox was full: clients got 503, and should send less.',
+    ({ engine }) => engine.refusedCount,
+  ],
+  [
+    'flagstaff_usage_dropped_total',
+    'Counts of flags dropped for want of room: too many applications and flags report, or a public token is flooded.',
+    ({ usage }) => SIDES.reduce((sum, side) => sum + usage.counts(side).droppedCount, 0),
+  ],
+  [
+    'flagstaff_evicted_readers_total',
+    'Clients disconnected because they left too much unread.',
+    ({ transport }) => transport.evictedReaders,
+  ],
+  [
+    'flagstaff_slow_streams_total',
+    'Streams ended because their clients did not read. Each comes back and goes on.',
+    ({ transport }) => transport.slowStreams,
+  ],
+  [
+    'flagstaff_auth_failures_total',
+    'Requests without a valid token. Fast growth: somebody guesses, or an application has an old one.',
+    ({ refusedLogins }) => refusedLogins(),
+  ],
+  [
+    'flagstaff_long_requests_waited_total',
+    'Requests that had to wait because earlier ones of their callers took long.',
+    ({ engine }) => engine.loopAccounts.waitedCount,
+  ],
+  [
+    'flagstaff_snapshot_failures_total',
+    'Snapshots that failed since the start. The log says why; the next start replays more.',
+    ({ keeper }) => keeper.failures,
+  ],
+  [
+    'flagstaff_journal_written_bytes_total',
+    'Bytes appended to the journal since the start.',
+    ({ engine }) => engine.journal.stats().bytes,
+  ],
+  [
+    'flagstaff_journal_commits_total',
+    'Batches made durable since the start.',
+    ({ engine }) => engine.journal.stats().batches,
+  ],
+];
+
+const GAUGES: readonly Row<MetricsSources>[] = [
+  [
+    'flagstaff_replay_seconds',
+    'Time that this start took to read the snapshot and replay the journal.',
+    ({ recoveryMs }) => recoveryMs / 1000,
+  ],
+  [
+    'flagstaff_journal_unchecked_bytes',
+    'Old history not checked yet. Above 0 for minutes: it could not be read, and the log says why.',
+    ({ historyCheck }) => historyCheck.bytesLeft,
+  ],
+  [
+    'flagstaff_journal_checked_timestamp_seconds',
+    'When the whole journal was last read again; 0 before.',
+    ({ historyCheck }) => (historyCheck.lastPassAt ?? 0) / 1000,
+  ],
+  [
+    'flagstaff_journal_damaged_files',
+    'Files of old history found damaged. Not 0: the log names the place.',
+    ({ historyCheck }) => historyCheck.damages.length,
+  ],
+  [
+    'flagstaff_writable',
+    '1 while the journal accepts writes; 0: the disk is full, or nearly.',
+    ({ engine }) => (engine.journal.writable ? 1 : 0),
+  ],
+  [
+    'flagstaff_disk_free_bytes',
+    'Free space where the journal is; writes stop at 64 MiB.',
+    ({ engine }) => engine.journal.stats().freeBytes,
+  ],
+  ['flagstaff_last_event_id', 'Id of the newest event.', ({ engine }) => engine.lastId],
+  [
+    'flagstaff_durable_event_id',
+    'Id of the newest event on disk. Behind the last one for more than a moment: the disk is stuck.',
+    ({ engine }) => engine.durableId,
+  ],
+  ['flagstaff_events', 'Events that can be searched.', ({ engine }) => engine.eventLog.count],
+  ['flagstaff_projects', 'Projects.', ({ engine }) => engine.world.projects.size],
+  [
+    'flagstaff_flags',
+    'Flags, archived ones included.',
+    ({ engine }) => engine.world.directory.flagProjects.size,
+  ],
+  [
+    'flagstaff_usage_bytes',
+    'Memory of what applications reported, up to 80 MiB.',
+    ({ usage }) =>
+      SIDES.reduce((sum, side) => sum + usage.counts(side).bytes + usage.applications(side).bytes, 0),
+  ],
+  [
+    'flagstaff_state_bytes',
+    'Memory of the state, as it would be after a restart.',
+    ({ engine }) => stateBytes(engine.world),
+  ],
+  [
+    'flagstaff_state_budget_bytes',
+    'Memory that the state may take. Changes that make it larger get 507.',
+    ({ engine }) => engine.memoryBudgetBytes,
+  ],
+  [
+    'flagstaff_mailbox_commands',
+    'Commands that wait: more writes than the disk takes.',
+    ({ engine }) => engine.queuedCount,
+  ],
+  [
+    'flagstaff_mailbox_deepest',
+    'Commands that wait for the busiest actor.',
+    ({ engine }) => engine.deepestMailbox,
+  ],
+  [
+    'flagstaff_unsynced_frames',
+    'Changes appended and not yet durable. High for long: the disk is stuck.',
+    ({ engine }) => engine.journal.pendingFrames,
+  ],
+  [
+    'flagstaff_connections',
+    'Open connections. Only growing: a client leaks them.',
+    ({ transport }) => transport.openConnections,
+  ],
+  ['flagstaff_requests_in_flight', 'Requests under way.', ({ transport }) => transport.openRequests],
+  [
+    'flagstaff_long_requests_waiting',
+    'Requests that wait because earlier ones of their callers took long.',
+    ({ engine }) => engine.loopAccounts.waitingCount,
+  ],
+  [
+    'flagstaff_streams',
+    'Streams, each of which keeps a connection open.',
+    ({ transport }) => transport.openStreams,
+  ],
+  [
+    'flagstaff_unread_bytes',
+    'Bytes of responses that clients have not read. Near 64 MiB: they ask for more than they read.',
+    ({ transport }) => transport.unreadBytes,
+  ],
+  [
+    'flagstaff_snapshot_event_id',
+    'Last event in the newest snapshot. A start replays everything behind it.',
+    ({ keeper }) => keeper.newestId,
+  ],
+  [
+    'flagstaff_snapshot_age_seconds',
+    'Time since this process last took a snapshot; -1 when none was taken yet.',
+    ({ keeper, now }) => (keeper.lastTaken === null ? -1 : (now() - keeper.lastTaken.at) / 1000),
+  ],
+  [
+    'flagstaff_snapshot_seconds',
+    'Duration of the last snapshot; -1 when none was taken yet.',
+    ({ keeper }) => (keeper.lastTaken === null ? -1 : keeper.lastTaken.durationMs / 1000),
+  ],
+];
+
+const CLUSTER_GAUGES: readonly Row<ReplicaView>[] = [
+  [
+    'flagstaff_cluster_leading',
+    '1 on the node that takes writes. On no node: nobody leads.',
+    ({ isLeading }) => (isLeading ? 1 : 0),
+  ],
+  ['flagstaff_cluster_epoch', 'How often a node has taken over.', ({ epoch }) => epoch],
+  [
+    'flagstaff_cluster_lag_seconds',
+    'Time since this node last had all that the leader had. `/ready` is 503 beyond 5 seconds.',
+    ({ lagMs }) => lagMs / 1000,
+  ],
+  [
+    'flagstaff_cluster_lag_records',
+    'Records of the replicated log not applied yet. Growing: the node does not keep up, or lost the log.',
+    ({ lagRecords }) => lagRecords,
+  ],
+  ['flagstaff_cluster_peers', 'Other nodes heard of lately.', ({ peers }) => peers.length],
+];
+
 export function createMetrics(sources: MetricsSources): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -78,7 +262,7 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
 }
 
 function registerCounters(registry: Registry, sources: MetricsSources): void {
-  const { engine, keeper, routes, transport, usage } = sources;
+  const { routes } = sources;
   counter(
     registry,
     'flagstaff_http_requests_total',
@@ -92,58 +276,13 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
         })),
       ),
   );
-  const single = (name: string, help: string, read: () => number): void =>
-    counter(registry, name, help, [], () => [{ labels: {}, value: read() }]);
-  single(
-    'flagstaff_mailbox_refusals_total',
-    'Commands refused because a mailbox was full: clients got 503, and should send less.',
-    () => engine.refusedCount,
-  );
-  single(
-    'flagstaff_usage_dropped_total',
-    'Counts of flags dropped for want of room: too many applications and flags report, or a public token is flooded.',
-    () => SIDES.reduce((sum, side) => sum + usage.counts(side).droppedCount, 0),
-  );
-  single(
-    'flagstaff_evicted_readers_total',
-    'Clients disconnected because they left too much unread.',
-    () => transport.evictedReaders,
-  );
-  single(
-    'flagstaff_slow_streams_total',
-    'Streams ended because their clients did not read. Each comes back and goes on.',
-    () => transport.slowStreams,
-  );
-  single(
-    'flagstaff_auth_failures_total',
-    'Requests without a valid token. Fast growth: somebody guesses, or an application has an old one.',
-    sources.refusedLogins,
-  );
-  single(
-    'flagstaff_long_requests_waited_total',
-    'Requests that had to wait because earlier ones of their callers took long.',
-    () => sources.engine.loopAccounts.waitedCount,
-  );
-  single(
-    'flagstaff_snapshot_failures_total',
-    'Snapshots that failed since the start. The log says why; the next start replays more.',
-    () => keeper.failures,
-  );
-  single(
-    'flagstaff_journal_written_bytes_total',
-    'Bytes appended to the journal since the start.',
-    () => engine.journal.stats().bytes,
-  );
-  single(
-    'flagstaff_journal_commits_total',
-    'Batches made durable since the start.',
-    () => engine.journal.stats().batches,
-  );
+  for (const [name, help, read] of COUNTERS)
+    counter(registry, name, help, [], () => [{ labels: {}, value: read(sources) }]);
 }
 
 function registerGauges(registry: Registry, sources: MetricsSources): void {
-  const { engine, keeper, transport, usage, now } = sources;
-  const gauge: RegisterGauge = (name, help, read) => {
+  const { transport, replica, version } = sources;
+  const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
       name,
       help,
@@ -159,123 +298,12 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
     labelNames: ['version', 'node', 'engine'],
     registers: [registry],
     collect() {
-      this.set({ version: sources.version, node: process.version, engine: transport.engine }, 1);
+      this.set({ version, node: process.version, engine: transport.engine }, 1);
     },
   });
-  gauge(
-    'flagstaff_replay_seconds',
-    'Time that this start took to read the snapshot and replay the journal.',
-    () => sources.recoveryMs / 1000,
-  );
-  gauge(
-    'flagstaff_journal_unchecked_bytes',
-    'Old history not checked yet. Above 0 for minutes: it could not be read, and the log says why.',
-    () => sources.historyCheck.bytesLeft,
-  );
-  gauge(
-    'flagstaff_journal_checked_timestamp_seconds',
-    'When the whole journal was last read again; 0 before.',
-    () => (sources.historyCheck.lastPassAt ?? 0) / 1000,
-  );
-  gauge(
-    'flagstaff_journal_damaged_files',
-    'Files of old history found damaged. Not 0: the log names the place.',
-    () => sources.historyCheck.damages.length,
-  );
-  gauge('flagstaff_writable', '1 while the journal accepts writes; 0: the disk is full, or nearly.', () =>
-    engine.journal.writable ? 1 : 0,
-  );
-  gauge(
-    'flagstaff_disk_free_bytes',
-    'Free space where the journal is; writes stop at 64 MiB.',
-    () => engine.journal.stats().freeBytes,
-  );
-  gauge('flagstaff_last_event_id', 'Id of the newest event.', () => engine.lastId);
-  gauge(
-    'flagstaff_durable_event_id',
-    'Id of the newest event on disk. Behind the last one for more than a moment: the disk is stuck.',
-    () => engine.durableId,
-  );
-  gauge('flagstaff_events', 'Events that can be searched.', () => engine.eventLog.count);
-  gauge('flagstaff_projects', 'Projects.', () => engine.world.projects.size);
-  gauge('flagstaff_flags', 'Flags, archived ones included.', () => engine.world.directory.flagProjects.size);
-  gauge('flagstaff_usage_bytes', 'Memory of what applications reported, up to 80 MiB.', () =>
-    SIDES.reduce((sum, side) => sum + usage.counts(side).bytes + usage.applications(side).bytes, 0),
-  );
-  gauge('flagstaff_state_bytes', 'Memory of the state, as it would be after a restart.', () =>
-    stateBytes(engine.world),
-  );
-  gauge(
-    'flagstaff_state_budget_bytes',
-    'Memory that the state may take. Changes that make it larger get 507.',
-    () => engine.memoryBudgetBytes,
-  );
-  gauge(
-    'flagstaff_mailbox_commands',
-    'Commands that wait: more writes than the disk takes.',
-    () => engine.queuedCount,
-  );
-  gauge(
-    'flagstaff_mailbox_deepest',
-    'Commands that wait for the busiest actor.',
-    () => engine.deepestMailbox,
-  );
-  gauge(
-    'flagstaff_unsynced_frames',
-    'Changes appended and not yet durable. High for long: the disk is stuck.',
-    () => engine.journal.pendingFrames,
-  );
-  gauge(
-    'flagstaff_connections',
-    'Open connections. Only growing: a client leaks them.',
-    () => transport.openConnections,
-  );
-  gauge('flagstaff_requests_in_flight', 'Requests under way.', () => transport.openRequests);
-  gauge(
-    'flagstaff_long_requests_waiting',
-    'Requests that wait because earlier ones of their callers took long.',
-    () => sources.engine.loopAccounts.waitingCount,
-  );
-  gauge('flagstaff_streams', 'Streams, each of which keeps a connection open.', () => transport.openStreams);
-  gauge(
-    'flagstaff_unread_bytes',
-    'Bytes of responses that clients have not read. Near 64 MiB: they ask for more than they read.',
-    () => transport.unreadBytes,
-  );
-  gauge(
-    'flagstaff_snapshot_event_id',
-    'Last event in the newest snapshot. A start replays everything behind it.',
-    () => keeper.newestId,
-  );
-  if (sources.replica !== null) registerCluster(gauge, sources.replica);
-  gauge(
-    'flagstaff_snapshot_age_seconds',
-    'Time since this process last took a snapshot; -1 when none was taken yet.',
-    () => (keeper.lastTaken === null ? -1 : (now() - keeper.lastTaken.at) / 1000),
-  );
-  gauge('flagstaff_snapshot_seconds', 'Duration of the last snapshot; -1 when none was taken yet.', () =>
-    keeper.lastTaken === null ? -1 : keeper.lastTaken.durationMs / 1000,
-  );
-}
-
-type RegisterGauge = (name: string, help: string, read: () => number) => void;
-
-function registerCluster(gauge: RegisterGauge, replica: () => ReplicaView): void {
-  gauge('flagstaff_cluster_leading', '1 on the node that takes writes. On no node: nobody leads.', () =>
-    replica().isLeading ? 1 : 0,
-  );
-  gauge('flagstaff_cluster_epoch', 'How often a node has taken over.', () => replica().epoch);
-  gauge(
-    'flagstaff_cluster_lag_seconds',
-    'Time since this node last had all that the leader had. `/ready` is 503 beyond 5 seconds.',
-    () => replica().lagMs / 1000,
-  );
-  gauge(
-    'flagstaff_cluster_lag_records',
-    'Records of the replicated log not applied yet. Growing: the node does not keep up, or lost the log.',
-    () => replica().lagRecords,
-  );
-  gauge('flagstaff_cluster_peers', 'Other nodes heard of lately.', () => replica().peers.length);
+  for (const [name, help, read] of GAUGES) gauge(name, help, () => read(sources));
+  if (replica === null) return;
+  for (const [name, help, read] of CLUSTER_GAUGES) gauge(name, help, () => read(replica()));
 }
 
 type Labels = Readonly<Record<string, string>>;
