@@ -232,7 +232,7 @@ async function readFrom(
     visit: ({ frame }) => {
       const lastId = lastEventId(frame);
       if (lastId <= afterId) return true;
-      assert(lastId > lastSeen, `event ${lastId} was read before`);
+      assert(lastId > lastSeen, `event ${lastId} is newer than those read before`);
       if (frame.id > newest) return false;
       for (let id = Math.max(frame.id, afterId + 1); id <= Math.min(lastId, newest); id += 1) {
         if (isSelected(selection, frame, id)) onEvent(toLoggedEvent(frame, id));

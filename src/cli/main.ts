@@ -16,11 +16,10 @@ import { failureOf } from './failure.ts';
 import { addImportUnleash } from './import-unleash.ts';
 import { addRepair } from './repair.ts';
 import { addRestore } from './restore.ts';
-import { addSnapshot } from './snapshot.ts';
+import { addSnapshot, addToken } from './running-server.ts';
 import { addStart } from './start.ts';
 import { addStatus } from './status.ts';
 import type { Terminal } from './terminal.ts';
-import { addToken } from './token.ts';
 import { addVerify } from './verify.ts';
 
 const COMMANDS: readonly AddCommand[] = [

@@ -1,8 +1,16 @@
-/** Requests to the server that has a data folder open, for commands that need one. */
+/** Commands that the server which has the data folder open carries out: `flagstaff snapshot` and `flagstaff token create --admin`. */
 import { askServer } from '../control/control-client.ts';
 import type { ControlCommand, ControlResults } from '../control/control-protocol.ts';
 import { EXIT } from '../process/exit-codes.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from './command.ts';
 import { CommandFailure } from './failure.ts';
+import { bytesText, secondsText } from './format.ts';
 
 /** Ends the command with the exit code for it when no server can be reached. */
 export async function askRunningServer<C extends ControlCommand>(
@@ -16,3 +24,48 @@ export async function askRunningServer<C extends ControlCommand>(
     `No running server with the data folder ${folder} could be reached.`,
   );
 }
+
+export const addSnapshot: AddCommand = (program, context) => {
+  withCommonOptions(program.command('snapshot'))
+    .description('Have the running server write a snapshot of its state now.')
+    .addHelpText(
+      'after',
+      `
+The command reaches the server through a socket in its data folder, and requests are served meanwhile. A server also
+writes a snapshot when it stops.
+
+Examples:
+  flagstaff snapshot
+  flagstaff snapshot --json | jq -r .path`,
+    )
+    .action(async (options: CommonOptions) => {
+      const taken = await askRunningServer(dataDirectory(context, options), 'snapshot');
+      const { id, bytes, durationMs, path } = taken;
+      const text = taken.taken
+        ? `Snapshot of event ${id}: ${bytesText(bytes)} in ${secondsText(durationMs)}, ${path}`
+        : `The newest snapshot holds the newest event, ${id}, already: ${bytesText(bytes)}, ${path}`;
+      printResult(context, options, taken, text);
+    });
+};
+
+/** The way back in when every admin token is lost. */
+export const addToken: AddCommand = (program, context) => {
+  const token = program.command('token').description('Make a token without having one.');
+  withCommonOptions(token.command('create'))
+    .description('Have the running server make an admin token, and print its secret.')
+    .requiredOption('--admin', 'make an admin token; every other token can be made with it, over HTTP')
+    .addHelpText(
+      'after',
+      `
+This is the way back in when every admin token is lost. Whoever may write to the data folder may use it. The secret is
+printed once and stored nowhere. The event log shows the new token, made by "flagstaff token create".
+
+Examples:
+  flagstaff token create --admin
+  TOKEN=$(flagstaff token create --admin --json | jq -r .secret)`,
+    )
+    .action(async (options: CommonOptions) => {
+      const created = await askRunningServer(dataDirectory(context, options), 'create-admin-token');
+      printResult(context, options, created, created.secret);
+    });
+};

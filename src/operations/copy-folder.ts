@@ -179,7 +179,7 @@ class Copy {
     const onCopied = (done: number): void => onProgress?.(before + done);
     try {
       const copied = await copyFile(fs, { from, to, bytes, onProgress: onCopied });
-      assert(bytes === null || copied === bytes, `${to} has ${copied} bytes, and ${bytes} were to be copied`);
+      assert(bytes === null || copied === bytes, `${to} has all ${bytes} bytes, and not ${copied}`);
       this.bytesDone = before + copied;
       return true;
     } catch (error) {

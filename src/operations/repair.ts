@@ -106,13 +106,13 @@ async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): P
   if (run !== null) {
     await replayRun({ fs, folder: from.journal }, run, (frame) => {
       if (frame.id <= replayedId) return;
-      assert(frame.id === replayedId + 1, `event ${frame.id} does not follow event ${replayedId}`);
+      assert(frame.id === replayedId + 1, `event ${frame.id} follows event ${replayedId}`);
       replayFrame(world, frame);
       replayedId = lastEventId(frame);
       lastAt = frame.at;
     });
   }
-  assert(replayedId === lastId, `the repaired state is that of event ${replayedId}, not ${lastId}`);
+  assert(replayedId === lastId, `the repaired state is that of event ${lastId}, and not of ${replayedId}`);
   await writeSnapshot({
     fs,
     folder: target.snapshots,

@@ -80,7 +80,7 @@ export class StateAt {
       afterId: this.lastId,
       visit: ({ frame, raw }) => {
         if (this.replayedEvents === 0 && this.snapshot !== null) this.#checkChain(raw.previous);
-        assert(frame.id > this.#replayedId, `event ${frame.id} is in the state already`);
+        assert(frame.id > this.#replayedId, `event ${frame.id} is newer than the state`);
         replayFrame(this.world, frame);
         this.#changeFirstId = frame.id;
         this.#replayedId = lastEventId(frame);

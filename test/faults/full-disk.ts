@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { createFlag, TESTER } from '../support/engine.ts';
+import { inlineLogReader } from '../support/inline-log-reader.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 const KIB = 1024;

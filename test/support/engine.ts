@@ -8,7 +8,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/actors/store
 import type { Outcome, Submission } from '../../src/actors/submission.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
+import { inlineLogReader } from './inline-log-reader.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 export const FOLDER = '/data';

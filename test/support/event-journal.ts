@@ -1,10 +1,10 @@
 /** A journal on a disk in memory, with as little said as a test of its readers needs. */
 import type { RecordedEvent } from '../../src/domain/state/events.ts';
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';
-import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
+import { inlineLogReader } from './inline-log-reader.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 export const FOLDER = '/data/journal';

@@ -93,7 +93,7 @@ export const NO_HEADERS = ResponseHeaders.of();
 
 /** Interim and unknown statuses are no response's. */
 function assertFinalStatus(status: number): void {
-  assert(STATUS_LINES.has(status) && status >= 200, `status ${status} is no final HTTP status`);
+  assert(STATUS_LINES.has(status) && status >= 200, `${status} is a final HTTP status`);
 }
 
 export function statusLine(status: number): string {
@@ -111,7 +111,7 @@ function flat(text: string): string {
 }
 
 function checkedLines(pairs: readonly string[]): string {
-  assert(pairs.length % 2 === 0, 'response headers must be pairs of name and value');
+  assert(pairs.length % 2 === 0, 'response headers are pairs of name and value');
   let lines = '';
   for (let i = 0; i < pairs.length; i += 2) {
     assertHeader(pairs[i]!, pairs[i + 1]!);
@@ -121,7 +121,7 @@ function checkedLines(pairs: readonly string[]): string {
 }
 
 function assertHeader(name: string, value: string): void {
-  assert(NAME_PATTERN.test(name), `response header name ${JSON.stringify(name)} is not a lower-case token`);
-  assert(!ENGINE_HEADERS.has(name), `response header ${name} is the engine's to write`);
-  assert(VALUE_PATTERN.test(value), `response header ${name} has a value with bytes outside printable ASCII`);
+  assert(NAME_PATTERN.test(name), `the response header name ${JSON.stringify(name)} is a lower-case token`);
+  assert(!ENGINE_HEADERS.has(name), `the engine alone writes the response header ${name}`);
+  assert(VALUE_PATTERN.test(value), `the value of the response header ${name} is printable ASCII`);
 }

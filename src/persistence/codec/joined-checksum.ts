@@ -38,7 +38,7 @@ for (let power = X, doubled = 0; doubled < 34; doubled += 1) {
  * the bytes.
  */
 export function shiftPast(bytes: number): number {
-  assert(bytes >= 0 && bytes < 2 ** BYTE_POWERS.length, 'a length that is moved by');
+  assert(bytes >= 0 && bytes < 2 ** BYTE_POWERS.length, 'the length is within the table of powers');
   let shift = ONE;
   for (let rest = bytes, at = 0; rest > 0; rest = Math.floor(rest / 2), at += 1) {
     if (rest % 2 === 1) shift = product(BYTE_POWERS[at]!, shift);

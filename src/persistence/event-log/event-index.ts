@@ -87,9 +87,9 @@ export class EventIndex {
 
   #segmentFor(id: number, { segment, offset, length }: FramePosition): EventColumns {
     const open = this.#segments.at(-1);
-    assert(open === undefined || id === open.lastId + 1, `event ${id} does not follow ${this.lastId}`);
+    assert(open === undefined || id === open.lastId + 1, `event ${id} follows ${this.lastId}`);
     const isNext = open?.firstId !== segment;
-    assert(!isNext || id === segment, `event ${id} cannot be the first of segment ${segment}`);
+    assert(!isNext || id === segment, `event ${id} is the first of segment ${segment}`);
     const columns = isNext ? this.beginSegment(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
     columns.endFrame(offset, offset + length);
     return columns;

@@ -319,7 +319,10 @@ export class EventLog {
     const within = read.length === places.length ? listed : listed.slice(0, listed.indexOf(last ?? 0) + 1);
     const { json, covered, missing } = await this.#render(within, read, reader);
     for (const id of missing) {
-      assert(this.#placesOf([id]).length === 0, `event ${id} is kept, but its segment file is gone`);
+      assert(
+        this.#placesOf([id]).length === 0,
+        `event ${id}, whose segment file is missing, has left the log`,
+      );
     }
     return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
   }
@@ -454,7 +457,7 @@ export class EventLog {
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const frame = await this.readFrame(middle);
-      assert(frame !== null, `event ${middle} vanished during a search by time`);
+      assert(frame !== null, `event ${middle} stays in the log during a search by time`);
       // All events of a frame were made at one time.
       if (frame.at <= timeMs) low = Math.min(high, frame.id + frame.events.length);
       else high = Math.max(low, frame.id);

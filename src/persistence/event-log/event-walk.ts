@@ -38,7 +38,7 @@ export async function* walkIds(
   walk: Walk,
   yieldToEventLoop: () => Promise<void>,
 ): AsyncGenerator<number[]> {
-  assert(walk.to <= index.lastId, `event ${walk.to} does not exist yet`);
+  assert(walk.to <= index.lastId, `event ${walk.to}, where the walk ends, exists`);
   const filters = compileFilters(walk.anyOf, index);
   if (filters.length === 0) return;
   const listed = listedIds(index, walk, filters);

@@ -89,7 +89,7 @@ export async function buildIndexBefore(
 async function indexSegment(options: BuildOptions, segment: OpenSegment, place: Place): Promise<void> {
   const { firstId, path, header } = segment;
   const { index } = options;
-  assert(header?.firstId === firstId, `${path} does not begin with a header of its own`);
+  assert(header?.firstId === firstId, `${path} begins with a header of its own`);
   const restored = await options.restore(segment, place.end, !place.isNewest);
   const columns = index.beginSegment(
     restored?.columns ?? new EventColumns(firstId, SEGMENT_HEADER_BYTES),

@@ -1,15 +1,14 @@
 /**
- * The thread of log-reader.ts: does the tasks of its parent, several at a time, and sends each its result. A task that fails is
- * a result too; only what nobody foresaw ends the thread.
+ * The thread of log-reader.ts: does the tasks of its parent, several at a time, and sends each its result. A failure of a task is
+ * a result too; only an unforeseen error ends the thread.
  */
 import assert from 'node:assert/strict';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
+import { givingWay, OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
 import { DataFolderError } from '../disk/data-folder.ts';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
-import { givingWay } from './giving-way.ts';
 import {
   checkPart,
   damageOf,
@@ -20,7 +19,7 @@ import {
 } from './log-reader.ts';
 import { scanText } from './text-scan.ts';
 
-assert(parentPort !== null, 'runs as a worker thread only');
+assert(parentPort !== null, 'this module runs in a worker thread');
 const parent = parentPort;
 
 preferOtherThreads();
@@ -58,9 +57,9 @@ parent.on('message', async (task: NumberedTask) => {
 });
 
 /**
- * Searches take the time that nobody else wants: on few cores they would make the thread that answers requests wait for one. On
+ * Lowers the priority of searches, which on few cores would make the thread that answers requests wait. On
  * Linux a priority is that of a thread; elsewhere this would be the priority of the whole process. Filters of system calls may
- * deny it; `giveWay` then does what it can.
+ * deny it; then only `giveWay` helps.
  */
 function preferOtherThreads(): void {
   if (process.platform !== 'linux') return;

@@ -13,8 +13,8 @@ import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import type { Rest } from '../journal/segment-scan.ts';
-import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
-import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
+import type { PageRequest, RenderedPage } from './event-page.ts';
+import type { TextMatches, TextScanRequest } from './text-scan.ts';
 
 /** Each method rejects with the reason of the signal once that is aborted. */
 export interface LogReader {
@@ -200,22 +200,6 @@ export function startLogReaderWorker(): Worker {
     name: 'log-reader',
     resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB_MAX },
   });
-}
-
-/** For tools and simulations that have a file system but no need to stay responsive. */
-export function inlineLogReader(fs: FileSystem): LogReader {
-  return {
-    async scan(request, signal) {
-      const matches = await scanText(request, fs, async () => signal?.aborted !== true);
-      if (matches === null) throw signal?.reason;
-      return matches;
-    },
-    page: (request) => renderPage(fs, request),
-    check: (request) => checkPart(fs, request),
-    async close() {
-      // Nothing is kept between tasks.
-    },
-  };
 }
 
 /**

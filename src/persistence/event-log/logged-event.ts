@@ -23,7 +23,7 @@ export interface LoggedEvent {
 
 export function recordedEvent(frame: Frame, id: number): RecordedEvent {
   const event = frame.events[id - frame.id];
-  assert(event !== undefined, `the frame of event ${frame.id} does not hold event ${id}`);
+  assert(event !== undefined, `the frame of event ${frame.id} holds event ${id}`);
   return event;
 }
 

@@ -59,7 +59,7 @@ export class NameTable {
 
   nameOf(code: number): string | null {
     const name = this.#names[code];
-    assert(name !== undefined, `no name has the code ${code}`);
+    assert(name !== undefined, `the code ${code} stands for a name`);
     return name;
   }
 
@@ -80,7 +80,7 @@ export class NameTable {
 
   #add(name: string): number {
     const code = this.#names.length;
-    assert(code <= NAMES_MAX, 'more distinct names than a column can hold');
+    assert(code <= NAMES_MAX, 'the codes of names fit their column');
     this.#names.push(name);
     this.#codes[partOf(name)]!.set(name, code);
     return code;

@@ -170,10 +170,10 @@ export class PostingLists {
     }
     let listed = 0;
     for (const [code, walk] of walks) {
-      assert(walk.id === 0, `the list of a ${column} has an event too many, ${walk.id}`);
+      assert(walk.id === 0, `the list of a ${column} ends with its last event, before ${walk.id}`);
       listed += this.count(column, code);
     }
-    assert(listed === rows, `the lists of the column ${column} count ${listed} events of ${rows}`);
+    assert(listed === rows, `the lists of the column ${column} hold ${rows} events, and not ${listed}`);
   }
 
   #open(): LinkedSegment {

@@ -73,7 +73,7 @@ export class Batch implements CommitBatch {
   /** Adds a frame; returns its offset in the segment. */
   add({ payload, contentVersion, rules }: FrameBody, lastId: number): number {
     assert(lastId >= this.firstId && lastId > this.lastId, 'the frames of a batch follow each other');
-    assert(payload.length > 0 && payload.length <= FRAME_BYTES_MAX, 'a frame that recovery would refuse');
+    assert(payload.length > 0 && payload.length <= FRAME_BYTES_MAX, 'recovery accepts the length of a frame');
     const at = this.bytes;
     this.#makeRoom(at + FRAME_HEADER_BYTES + payload.length);
     this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
@@ -159,6 +159,9 @@ export class FlushWaiters {
   audit(durableId: number, appendedId: number): void {
     assert.equal(this.#durableId, durableId, 'who waits is told of all that is on disk');
     for (const { id } of this.#waiters)
-      assert(id > durableId && id <= appendedId, `event ${id} is waited for, and will not come`);
+      assert(
+        id > durableId && id <= appendedId,
+        `event ${id}, which is waited for, is appended and not yet durable`,
+      );
   }
 }

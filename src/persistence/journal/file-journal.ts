@@ -160,7 +160,10 @@ export class FileJournal implements Journal {
     if (this.#segment === null) return;
     this.#file = await this.#options.fs.open(this.#pathOf(this.#segment), 'write');
     const size = await this.#file.size();
-    assert(size === this.#offset, `the journal ends at ${size}, recovery says ${this.#offset}`);
+    assert(
+      size === this.#offset,
+      `the journal ends where recovery says, at ${this.#offset}, and not at ${size}`,
+    );
     this.#preallocation.begin({ file: this.#file, segment: this.#segment }, size);
   }
 

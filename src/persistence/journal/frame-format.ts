@@ -174,14 +174,14 @@ export const isOlder = ({ contentVersion, rules }: PayloadStamp): boolean =>
 
 /** The format of this version, which the header of a segment named. */
 export function frameFormatOf(version: number): FrameFormat {
-  assert(version === 1 || version === FORMAT_2.version, 'a format that this build reads');
+  assert(version === 1 || version === FORMAT_2.version, 'this build reads the format');
   return version === 1 ? FORMAT_1 : FORMAT_2;
 }
 
 /** Writes the header before a payload that is already in place; returns the checksum, the next frame's `previous`. */
 export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): number {
   assert(links.batchStart > 0, 'a frame never begins with zeros');
-  assert(isPayloadLength(links.payloadBytes), 'a frame that could not be read back');
+  assert(isPayloadLength(links.payloadBytes), 'a reader accepts the length of a payload');
   assert(offset + FRAME_HEADER_BYTES + links.payloadBytes <= bytes.length, 'the payload is in its place');
   bytes.writeUInt32LE(links.batchStart, offset);
   writeLinks(bytes, offset, links);
@@ -193,7 +193,7 @@ export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): num
 
 /** The checksum of a frame that follows one with the checksum `previous`, as `sealFrame` gives it. */
 export function chainAfter(previous: number, { payload, contentVersion, rules }: FrameBody): number {
-  assert(isPayloadLength(payload.length), 'a frame that could not be read back');
+  assert(isPayloadLength(payload.length), 'a reader accepts the length of a payload');
   const head = Buffer.alloc(FRAME_HEADER_BYTES);
   writeLinks(head, 0, { payloadBytes: payload.length, previous, contentVersion, rules });
   return crc32(payload, crc32(head.subarray(12)));

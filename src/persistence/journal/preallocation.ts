@@ -58,7 +58,7 @@ export class Preallocation {
   constructor(options: PreallocationOptions) {
     this.#options = options;
     this.#sliceBytes = Math.floor(options.bytesAhead / SLICES);
-    assert(this.#sliceBytes <= ZEROS.length, 'more zeros ahead than a slice can hold');
+    assert(this.#sliceBytes <= ZEROS.length, 'a slice is no longer than the zeros it is written from');
   }
 
   /** Goes over to a segment whose file ends at `end`. */

@@ -36,7 +36,7 @@ export class PackedRecords {
 
   /** Decodes one record. Throws when it is not one whole value that the server writes. */
   unpack(at: number): unknown {
-    assert(at >= 0 && at < this.count, 'a record that is there');
+    assert(at >= 0 && at < this.count, 'the block has the record');
     const start = at === 0 ? 0 : this.#endOf(at - 1);
     const bytes = this.#payload.subarray(this.#recordsAt + start, this.#recordsAt + this.#endOf(at));
     const { problem } = guard(bytes, RECORD_DEPTH);

@@ -128,7 +128,7 @@ export interface BlockHeader {
 
 /** Writes the header before a payload that is already in place in `block`. */
 export function sealBlock(block: Buffer, kind: number, count: number): void {
-  assert(block.length - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
+  assert(block.length - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a reader accepts the length of a block');
   assert(
     kind >= BLOCK_KINDS.sectionBegins && kind <= BLOCK_KINDS.outlined && count >= 0,
     'a block that the reader knows',

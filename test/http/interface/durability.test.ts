@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
-import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { type Gate, gatedDisk, settle } from '../../support/engine.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { addProject, addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import { ENGINES, type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
-import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { Gate, settle } from '../../support/engine.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import {
   type AddedUser,
   addStrategy,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
-import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { SPACE_CHECK_INTERVAL_MS } from '../../../src/persistence/journal/free-space.ts';
 import { gatedDisk, ManualClock, settle } from '../../support/engine.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { addProject, FEATURES, makeFlag, refused } from '../../support/interface.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { ENGINES, type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';

@@ -91,5 +91,5 @@ test('filters that no event can match end the walk before it begins', async () =
 });
 
 test('a walk beyond the last event is a mistake of the caller', async () => {
-  await assert.rejects(walk({ to: EVENTS + 1 }), /does not exist yet/);
+  await assert.rejects(walk({ to: EVENTS + 1 }), /where the walk ends, exists/);
 });

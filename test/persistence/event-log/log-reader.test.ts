@@ -11,7 +11,6 @@ import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { MATCH_ALL } from '../../../src/persistence/event-log/event-filter.ts';
 import { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import {
-  inlineLogReader,
   type LogReader,
   logReaderSource,
   type NumberedTask,
@@ -22,6 +21,7 @@ import {
 import type { TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
 import { EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { LOADER, runnable } from '../../support/source.ts';
 

@@ -4,9 +4,9 @@ import { before, describe, it } from 'node:test';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { EventLog, type EventQuery } from '../../../src/persistence/event-log/event-log.ts';
-import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { segmentFileName } from '../../../src/persistence/journal/segment.ts';
 import { EventJournal, FOLDER } from '../../support/event-journal.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { type BadSector, withBadSectors } from '../recovery/bad-sectors.ts';
 
 const EVENTS = 200;

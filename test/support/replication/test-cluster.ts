@@ -12,9 +12,9 @@ import type { FileArchive } from '../../../src/addons/replication/file-archive.t
 import type { Replica } from '../../../src/addons/replication/replica.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { seedEvents } from '../../../src/domain/state/seed-events.ts';
-import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { SimulatedTime } from '../../simulation/simulated-time.ts';
 import { FOLDER, type Submitted, TESTER } from '../engine.ts';
+import { inlineLogReader } from '../inline-log-reader.ts';
 import { MemoryFileSystem } from '../memory-file-system.ts';
 import { type ArchiveCall, MemoryArchive } from './memory-archive.ts';
 import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { givingWay } from '../../../src/persistence/event-log/giving-way.ts';
+import { givingWay } from '../../src/process/schedule-times.ts';
 
 function watched(): {
   readonly rests: number[];
