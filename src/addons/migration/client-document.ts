@@ -18,7 +18,7 @@ import {
   textOr,
   yesNo,
 } from './configuration.ts';
-import { shaped } from './step.ts';
+import { shaped } from './target-request.ts';
 
 const VARIANT = v.pipe(
   v.object({

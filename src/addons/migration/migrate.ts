@@ -2,7 +2,7 @@
 import { AdminCallError, type AdminClient } from './admin-client.ts';
 import type { Configuration } from './configuration.ts';
 import type { Plan } from './plan.ts';
-import { type Call, idOf, MissingSegmentError, type TargetIds } from './step.ts';
+import { type Call, idOf, MissingSegmentError, type TargetIds } from './target-request.ts';
 
 export interface FailedStep {
   readonly does: string;

@@ -10,11 +10,11 @@ import {
   type Call,
   type MigratedItem,
   MissingSegmentError,
-  type Request,
   request,
   segment,
   type TargetIds,
-} from './step.ts';
+  type TargetRequest,
+} from './target-request.ts';
 
 /** The types of what two servers compare: names stand for ids. */
 export interface Migrated {
@@ -67,7 +67,9 @@ const pathOf = ({ project, name }: Pick<Flag, 'project' | 'name'>): string =>
 
 type StepOf<Type> = Extract<FlagStep<Migrated>, { readonly type: Type }>;
 
-function requestOf(step: Exclude<FlagStep<Migrated>, StepOf<'create-flag' | 'set-environment'>>): Request {
+function requestOf(
+  step: Exclude<FlagStep<Migrated>, StepOf<'create-flag' | 'set-environment'>>,
+): TargetRequest {
   const flag = `flag "${step.name}"`;
   const path = pathOf(step);
   switch (step.type) {

@@ -19,7 +19,14 @@ import {
   type Variant,
 } from './configuration.ts';
 import { desiredFlag, flagCalls, type Migrated, strategyBody } from './plan-flags.ts';
-import { type Call, type MigratedItem, namedItem, type Request, request, segment } from './step.ts';
+import {
+  type Call,
+  type MigratedItem,
+  namedItem,
+  request,
+  segment,
+  type TargetRequest,
+} from './target-request.ts';
 
 export interface Plan {
   readonly steps: readonly Call[];
@@ -122,7 +129,7 @@ function projectItems(
 ): readonly MigratedItem[] {
   const path = `/projects/${segment(id)}`;
   const isNew = !target.projects.has(id);
-  const partOf = (part: string, value: unknown, create: Request): MigratedItem => ({
+  const partOf = (part: string, value: unknown, create: TargetRequest): MigratedItem => ({
     ...{ kind: 'project', name: `${id}: ${part}`, needs: `project ${id}`, value, create },
     ...(isNew ? { initially: value } : {}),
   });

@@ -21,7 +21,7 @@ import {
   VARIANT,
 } from './configuration.ts';
 import { inOrder, strategyOf } from './read-server.ts';
-import { shaped } from './step.ts';
+import { shaped } from './target-request.ts';
 
 const optionalList = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 

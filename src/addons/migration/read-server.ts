@@ -27,7 +27,7 @@ import {
   VARIANT,
   type Variant,
 } from './configuration.ts';
-import { shaped } from './step.ts';
+import { shaped } from './target-request.ts';
 
 /** Flags that are read at once. */
 const READS_AT_ONCE = 8;

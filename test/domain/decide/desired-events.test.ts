@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
+import { desiredEvents } from '../../../src/domain/decide/desired-events.ts';
 import type { RollbackFlags } from '../../../src/domain/decide/rollback-command.ts';
 import {
   environmentOf,
@@ -76,4 +77,30 @@ it('a flag becomes what it was, in one change that switches off nothing that is 
       assert.deepEqual(state.decide(rollbackTo(second)), [], 'a second change has nothing to do');
     }),
   );
+});
+
+it('a flag gets the parents that are desired, and loses the others first', () => {
+  const parent = (feature: string) => ({ feature, enabled: true, variants: [] });
+  const create = (name: string) => ({ type: 'create-flag', project: 'default', name, metadata: {} }) as const;
+  const state = new TestWorld().given(create('child'), create('old'), create('kept'), create('new'));
+  for (const feature of ['old', 'kept'])
+    state.given({ type: 'add-dependency', project: 'default', child: 'child', dependency: parent(feature) });
+  const project = state.world.projects.get('default')!;
+  const dependencies = { items: [parent('new'), { ...parent('kept'), enabled: false }], isWhole: true };
+  const events = desiredEvents(state.world, project, {
+    flags: [{ name: 'child', project: 'default', dependencies }],
+  });
+  assert(!isRefusal(events));
+  assert.deepEqual(
+    events.map(({ type, data, preData }) => [type, ((data ?? preData) as { feature: string }).feature]),
+    [
+      ['feature-dependency-removed', 'old'],
+      ['feature-dependency-added', 'new'],
+      ['feature-dependency-removed', 'kept'],
+      ['feature-dependency-added', 'kept'],
+    ],
+  );
+  state.record(events);
+  const after = project.flags.get('child')!.flag.dependencies;
+  assert.deepEqual(new Set(after), new Set(dependencies.items));
 });

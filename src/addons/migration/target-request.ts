@@ -11,7 +11,7 @@ export interface TargetIds {
 }
 
 /** A request to the target, and the sentence that tells of it. */
-export interface Request {
+export interface TargetRequest {
   /** A sentence without its end: `create segment "beta-testers"`. */
   readonly does: string;
   readonly method: 'DELETE' | 'POST' | 'PUT';
@@ -22,23 +22,23 @@ export interface Request {
 }
 
 /** After a refusal the later calls are left out that need the same subject, or are about it. */
-export interface Call extends Request, Position {
+export interface Call extends TargetRequest, Position {
   /** A sentence: what the target is like if the call is not made. */
   readonly otherwise?: string;
 }
 
 export const request = (
   does: string,
-  method: Request['method'],
-  at: string | Request['at'],
+  method: TargetRequest['method'],
+  at: string | TargetRequest['at'],
   body?: unknown,
-): Request => ({ does, method, at: typeof at === 'string' ? () => ({ path: at, body }) : at });
+): TargetRequest => ({ does, method, at: typeof at === 'string' ? () => ({ path: at, body }) : at });
 
 /** Something beside flags, with the requests that bring it. */
 export interface MigratedItem extends Item {
-  readonly create: Request;
+  readonly create: TargetRequest;
   /** Absent where it is the same. */
-  readonly change?: Request;
+  readonly change?: TargetRequest;
   /** The value where nobody has set it; absent where it then is not there. */
   readonly initially?: unknown;
 }
