@@ -11,13 +11,7 @@ import { ALL } from '../domain/decide/token-commands.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { World } from '../domain/state/world.ts';
 import { type ApplicationDetails, type ApplicationRow, Applications } from '../domain/usage/applications.ts';
-import {
-  type FlagsUse,
-  type HourCounts,
-  LastSeen,
-  type SeenRow,
-  STEP_MS,
-} from '../domain/usage/last-seen.ts';
+import { type FlagsUse, type HourCounts, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';
 import { type SignInRow, UserSignIns } from '../domain/usage/sign-ins.ts';
 import {
@@ -86,9 +80,9 @@ interface SideUsage {
 
 export class Usage {
   readonly #options: UsageOptions;
-  readonly #seen = new LastSeen();
+  readonly #seen: LastSeen;
+  readonly seen: FlagsUse & Pick<LastSeen, 'token'>;
   readonly #signIns = new UserSignIns();
-  readonly #use: FlagsUse & Pick<LastSeen, 'token'>;
   readonly #sides: Readonly<Record<Side, SideUsage>>;
   /** Whether a save waits for its time. */
   #isScheduled = false;
@@ -106,11 +100,8 @@ export class Usage {
       applications: new Applications({ bytesMax: APPLICATIONS_BYTES_MAX }),
     });
     this.#sides = { backend: side('backend'), frontend: side('frontend') };
-    this.#use = useOf(this.#seen, options.now, (flag) => this.#hour(flag));
-  }
-
-  get seen(): FlagsUse & Pick<LastSeen, 'token'> {
-    return this.#use;
+    this.#seen = new LastSeen({ now: options.now, hour: (flag) => this.#hour(flag) });
+    this.seen = this.#seen;
   }
 
   get signIns(): Pick<UserSignIns, 'of'> {
@@ -352,20 +343,6 @@ export class Usage {
     const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
     return apiTokens.has(digest) || personalTokens.has(digest) || sessions.has(digest);
   }
-}
-
-function useOf(seen: LastSeen, now: () => number, hour: FlagsUse['hour']): Usage['seen'] {
-  return {
-    flag: (name) => seen.flag(name),
-    token: (digest) => seen.token(digest),
-    hour,
-    get version() {
-      return seen.version;
-    },
-    get step() {
-      return floorTo(now(), STEP_MS);
-    },
-  };
 }
 
 type Source =

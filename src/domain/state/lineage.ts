@@ -40,7 +40,8 @@ export class Lineage {
   /** By `from`, ascending. */
   #entries: LineageEntry[] = [];
   #isDerived = false;
-  #renames = 0;
+  /** How often older revisions got another name: what was made of names before is to be made anew. */
+  renames = 0;
 
   constructor(namesMax = LINEAGE_NAMES_MAX) {
     this.#namesMax = namesMax;
@@ -49,11 +50,6 @@ export class Lineage {
   /** The recorded names of the history, oldest first. */
   get recorded(): readonly LineageEntry[] {
     return this.#isDerived ? [] : [...this.#entries];
-  }
-
-  /** How often older revisions got another name: what was made of names before is to be made anew. */
-  get renames(): number {
-    return this.#renames;
   }
 
   /** The name in force at an event; empty before the first one. */
@@ -78,14 +74,14 @@ export class Lineage {
   /** Takes over what the frame that begins with event `from` has recorded. */
   adopt(from: number, { name, before }: LineageMark): void {
     if (before !== undefined) {
-      if (this.#entries.length > 0 && this.nameAt(0) !== before) this.#renames += 1;
+      if (this.#entries.length > 0 && this.nameAt(0) !== before) this.renames += 1;
       this.#entries = [{ from: 0, name: before }];
     }
     this.#isDerived = false;
     this.restore({ from, name });
     if (this.#entries.length <= this.#namesMax) return;
     this.#entries.shift();
-    this.#renames += 1;
+    this.renames += 1;
   }
 
   /** Puts back one of `recorded`, in their order. */

@@ -52,7 +52,15 @@ export interface FlagsUse extends FlagsSeen {
 /** For a flag of the past, whose use is unknown. */
 export const NEVER_SEEN: FlagsUse = { flag: () => null, version: 0, hour: () => new Map(), step: 0 };
 
-export class LastSeen implements FlagsSeen {
+export interface LastSeenOptions {
+  /** Milliseconds since 1970. */
+  now(): number;
+  readonly hour: FlagsUse['hour'];
+}
+
+export class LastSeen implements FlagsUse {
+  readonly hour: FlagsUse['hour'];
+  readonly #now: () => number;
   readonly #flags = new Map<string, FlagSeen>();
   readonly #tokens = new Map<string, number>();
   #version = 0;
@@ -60,6 +68,15 @@ export class LastSeen implements FlagsSeen {
   #latestMs = 0;
   #isSaved = true;
   #tell: (flag: string) => void = () => undefined;
+
+  constructor({ now, hour }: LastSeenOptions) {
+    this.#now = now;
+    this.hour = hour;
+  }
+
+  get step(): number {
+    return Math.floor(this.#now() / STEP_MS);
+  }
 
   /** Calls back, from now on, with each flag of which something else is shown. */
   onChanged(tell: (flag: string) => void): void {

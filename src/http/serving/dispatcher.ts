@@ -290,7 +290,7 @@ class Dispatcher {
     call.params = params;
     const located = route.locate?.(worldSeenBy(this.#world, caller), params);
     if (isRefusal(located)) return this.sender.refuseSettled(call, located);
-    if (route.kind === 'read' && this.#pieces.takes(route, call.request)) {
+    if (route.kind === 'read' && route.bodyItems !== undefined && this.#pieces.takes(call.request)) {
       return this.#readInPieces(call, route, { caller, params });
     }
     let body: unknown;

@@ -95,11 +95,9 @@ export class PiecesOfBodies {
   #waitingBytes = 0;
 
   /** Whether the body is worth it. */
-  takes({ bodyItems }: Pick<ReadRoute, 'bodyItems'>, { body }: TransportRequest): boolean {
+  takes({ body }: Pick<TransportRequest, 'body'>): boolean {
     const bytes = body.byteLength;
-    return (
-      bodyItems !== undefined && bytes >= CUT_BYTES_MIN && this.#waitingBytes + bytes <= WAITING_BYTES_MAX
-    );
+    return bytes >= CUT_BYTES_MIN && this.#waitingBytes + bytes <= WAITING_BYTES_MAX;
   }
 
   /** Rejects once the requester's signal is aborted. */

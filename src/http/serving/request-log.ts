@@ -2,7 +2,6 @@
  * Logs requests: every one at the level debug (the access log), those without a valid token at info, and failures at
  * error. Lines hold no bodies, no tokens and no query strings.
  */
-import { randomUUID } from 'node:crypto';
 import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequestHead } from '../transport/transport.ts';
 
@@ -42,16 +41,6 @@ export class RequestLog {
     this.#log = log;
     this.#monotonicMs = monotonicMs;
     this.hasAccess = log.isLevelEnabled('debug');
-  }
-
-  /**
-   * The id of a request: its own, or else that of the error, so that a client has one id to quote, or else a fresh one
-   * where a line of the log will show it. Empty where nothing would.
-   */
-  idOf(head: TransportRequestHead | null, errorId: string): string {
-    const given = head === null ? '' : givenRequestId(head);
-    if (given !== '') return given;
-    return errorId === '' && this.hasAccess ? randomUUID() : errorId;
   }
 
   /** `durationMs`: from the complete request to the response; absent where the request was never complete. */
@@ -108,15 +97,6 @@ export function loggedPath(path: string): string {
 }
 
 // Ids with which a request can be found again in the logs of clients, proxies and this server.
-
-/** Ids that logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
-const REQUEST_ID_PATTERN = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
-
-/** The `X-Request-Id` that the request came with; empty without one that can be used. */
-function givenRequestId(head: TransportRequestHead): string {
-  const id = head.header('x-request-id');
-  return id !== '' && REQUEST_ID_PATTERN.test(id) ? id : '';
-}
 
 /** The form of the header `traceparent`: https://www.w3.org/TR/trace-context/#traceparent-header. */
 const TRACE_PARENT_PATTERN =

@@ -102,6 +102,16 @@ export class ResponseSender {
     this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
   }
 
+  /**
+   * The id of a request: its own, or else that of the error, so that a client has one id to quote, or else a fresh one
+   * where a line of the log will show it. Empty where nothing would.
+   */
+  #requestId(head: TransportRequestHead | null, errorId: string): string {
+    const given = head === null ? '' : givenRequestId(head);
+    if (given !== '') return given;
+    return errorId === '' && this.#log.hasAccess ? randomUUID() : errorId;
+  }
+
   surfaceOf(path: string): Surface | null {
     return surfaceBelow(this.#options.surfaces, this.#options.basePath, path) ?? null;
   }
@@ -109,7 +119,7 @@ export class ResponseSender {
   /** Sends every response, counts it, and has it logged. `errorId`: the id in the body of an error; empty for a success. */
   send(call: Call, response: HttpResponse, errorId = ''): void {
     const { request, surface, responder } = call;
-    const requestId = this.#log.idOf(request, errorId);
+    const requestId = this.#requestId(request, errorId);
     // The address of the client is known until it has its response.
     this.#logged(call, response, { requestId, errorId });
     responder.send(this.#finished(response, { head: request, surface, requestId }));
@@ -121,7 +131,7 @@ export class ResponseSender {
   sendStream(call: Call, opened: StreamOpening): void {
     const head: HttpResponse = { status: 200, headers: opened.headers, body: null };
     const { request, surface } = call;
-    const requestId = this.#log.idOf(request, '');
+    const requestId = this.#requestId(request, '');
     const { status, headers } = this.#finished(head, { head: request, surface, requestId });
     const stream = call.responder.stream({ status, headers });
     if (stream === null) return this.refuse(call, NO_MORE_STREAMS);
@@ -146,7 +156,7 @@ export class ResponseSender {
     const shape = surface?.errors ?? COMMON_ERRORS;
     if (this.#options.metered) this.unmatched.counted(status);
     const response = errorResponse(errorOfTransport(status, reason), { shape, id: errorId, params: null });
-    const requestId = this.#log.idOf(head, errorId);
+    const requestId = this.#requestId(head, errorId);
     this.#log.responded({ head, requestId, errorId }, response);
     return this.#finished(response, { head, surface, requestId });
   };
@@ -177,7 +187,7 @@ export class ResponseSender {
       return;
     }
     const errorId = randomUUID();
-    const requestId = this.#log.idOf(request, errorId);
+    const requestId = this.#requestId(request, errorId);
     this.#log.failed({ ...servedBy(call), requestId, errorId }, error);
     const problem = error instanceof DataFolderError ? DAMAGED_HISTORY : null;
     this.#sendError(call, errorOfFault(errorId, problem), errorId);
@@ -214,6 +224,15 @@ export class ResponseSender {
     call.endedAt = this.#options.monotonicMs();
     call.meter.responded(status, call.endedAt - call.startedAt);
   }
+}
+
+/** Ids that logs and tools take without quoting. Longer or other ones are ignored, because they end up in logs and headers. */
+const REQUEST_ID_PATTERN = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
+
+/** The `X-Request-Id` that the request came with; empty without one that can be used. */
+function givenRequestId(head: TransportRequestHead): string {
+  const id = head.header('x-request-id');
+  return id !== '' && REQUEST_ID_PATTERN.test(id) ? id : '';
 }
 
 // Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors

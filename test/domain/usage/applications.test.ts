@@ -84,9 +84,11 @@ describe('applications', () => {
   });
 });
 
+const UNCOUNTED = { now: () => NOW_MS, hour: () => new Map() };
+
 describe('times of use', () => {
   it('move in steps of a minute, and each step makes another object', () => {
-    const seen = new LastSeen();
+    const seen = new LastSeen(UNCOUNTED);
     assert.equal(seen.flag('a'), null);
     seen.sawFlag('a', 'test', NOW_MS);
     const first = seen.flag('a');
@@ -104,7 +106,7 @@ describe('times of use', () => {
   });
 
   it('are saved with the first ones, for which the last ones stand where an older release saved them', () => {
-    const [seen, loaded] = [new LastSeen(), new LastSeen()];
+    const [seen, loaded] = [new LastSeen(UNCOUNTED), new LastSeen(UNCOUNTED)];
     for (const at of [NOW_MS, NOW_MS + 60_000]) seen.sawFlag('a', 'test', at);
     seen.sawFlag('b', 'test', NOW_MS);
     seen.beginAnew('b');
@@ -116,7 +118,7 @@ describe('times of use', () => {
   });
 
   it('are never the same for two flags, so that the latest one tells two states apart', () => {
-    const seen = new LastSeen();
+    const seen = new LastSeen(UNCOUNTED);
     for (const name of ['a', 'b', 'c']) seen.sawFlag(name, 'test', NOW_MS);
     assert.deepEqual(
       ['a', 'b', 'c'].map((name) => seen.flag(name)?.atMs),

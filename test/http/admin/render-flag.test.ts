@@ -21,7 +21,7 @@ test('counts of the hour are shown once a minute, under an ETag of their own tha
       return step;
     },
   };
-  const read = () => wholeFlag({ world: state.world, seen }, project, record);
+  const read = () => wholeFlag({ world: state.world, seen }, project, record).response;
   const inProduction = (): unknown => {
     const { environments } = JSON.parse(Buffer.from(bytesOf(read().body)).toString());
     const { yes, no } = environments.find(({ name }: { name: string }) => name === 'production');

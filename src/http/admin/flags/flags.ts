@@ -12,7 +12,6 @@ import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal } from '../../../domain/state/refusal.ts';
-import { environmentsRevision } from '../../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
 import {
@@ -29,8 +28,7 @@ import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from '.
 import * as locate from '../requests/locators.ts';
 import { FlagTypesSchema } from '../schemas/directory-schemas.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
-import { isFavoriteFlag } from '../views/directory-views.ts';
-import { wholeFlag } from '../views/render-flag.ts';
+import { isFavoriteFlag, wholeFlag } from '../views/render-flag.ts';
 import { projectRevision } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
 import { timeOrNull } from '../views/views.ts';
@@ -109,9 +107,7 @@ export const flagRoutes: readonly Route[] = [
       const located = locate.flag(world, params);
       if (located.refused) return located;
       const { project, record } = located;
-      const revision = Math.max(record.revision, environmentsRevision(world, project));
-      const isFavorite = isFavoriteFlag(context);
-      return { revision, response: wholeFlag({ world, seen: usage.seen }, project, record, isFavorite) };
+      return wholeFlag({ world, seen: usage.seen }, project, record, isFavoriteFlag(context));
     },
   }),
   writeRoute({

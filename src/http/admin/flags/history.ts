@@ -21,8 +21,7 @@ import {
 import { BULK_FLAGS_MAX, DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectRollbackSchema, RollbackSchema } from '../schemas/schemas.ts';
-import { isFavoriteFlag } from '../views/directory-views.ts';
-import { useOf, wholeFlagView } from '../views/render-flag.ts';
+import { isFavoriteFlag, useOf, wholeFlagView } from '../views/render-flag.ts';
 
 const EVENT_ID_PHRASE = 'the id of an event, an integer from 1';
 

@@ -17,7 +17,6 @@ import {
 } from '../../../domain/state/world.ts';
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../serving/access.ts';
-import type { RequestContext } from '../../serving/route.ts';
 import { bareGroupView, groupSummaryView, roleView } from './access-views.ts';
 import { listOf } from './list-response.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
@@ -50,16 +49,6 @@ export const favoriteProjects = (world: World, { user }: Caller): readonly strin
 export function callerFavorites(world: World, { user }: Caller): Favorites | null {
   const favorites = user === null ? undefined : world.directory.favorites.get(user.id);
   return favorites ?? null;
-}
-
-/** Whether the flag in the path is a favorite of the caller. */
-export function isFavoriteFlag({
-  world,
-  caller: { user },
-  params,
-}: Pick<RequestContext<unknown>, 'world' | 'caller' | 'params'>): boolean {
-  if (user === null) return false;
-  return world.directory.favorites.get(user.id)?.flags.includes(params.featureName) === true;
 }
 
 export function projectSummaryView(

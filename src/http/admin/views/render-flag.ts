@@ -24,14 +24,20 @@ import {
   type World,
 } from '../../../domain/state/world.ts';
 import type { FlagSeen, FlagsUse, HourCounts } from '../../../domain/usage/last-seen.ts';
-import { environmentsRevision, FAVORITE_TAG, flagEtag, seenTag } from '../../serving/etag.ts';
+import { environmentsRevision, etagOf, FAVORITE_TAG, seenTag } from '../../serving/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
+import type { ReadResponse, RequestContext } from '../../serving/route.ts';
 import { stageView, timeOrNull } from './views.ts';
 
 /** The sources of a flag's view, apart from the flag. */
 export interface FlagSources {
   readonly world: World;
   readonly seen: FlagsUse;
+}
+
+/** A read of a flag: the newest event that it shows, and its bytes. */
+interface FlagRead extends ReadResponse {
+  readonly response: TaggedResponse;
 }
 
 interface FlagBytes {
@@ -44,35 +50,36 @@ interface FlagBytes {
   /** The counts of the running hour, as they were in this step. */
   readonly hour: ReadonlyMap<string, HourCounts>;
   step: number;
-  whole: TaggedResponse | null;
+  whole: FlagRead | null;
   /** The same for those whose favorite it is. */
-  favorite: TaggedResponse | null;
+  favorite: FlagRead | null;
 }
 
-const kept = new FlagProjection<FlagBytes>();
+const cache = new FlagProjection<FlagBytes>();
 
 export function wholeFlag(
   sources: FlagSources,
   project: ProjectState,
   record: FlagRecord,
   isFavorite = false,
-): TaggedResponse {
+): FlagRead {
   const bytes = bytesOf(sources, project, record);
   const kind = isFavorite ? 'favorite' : 'whole';
-  const known = bytes[kind];
-  if (known !== null) return known;
+  const cached = bytes[kind];
+  if (cached !== null) return cached;
   const { seen, hour } = bytes;
   const tag = seenTag(seen?.atMs ?? 0, seen?.first.size, hour) + (isFavorite ? FAVORITE_TAG : '');
-  const etag = flagEtag(sources.world, project, record, tag);
+  const revision = Math.max(record.revision, bytes.environmentsRevision);
+  const etag = etagOf(sources.world, revision, tag);
   const view = wholeFlagView(sources.world, { seen, hour }, project, record.flag, isFavorite);
-  const response = taggedResponse(etag, Buffer.from(JSON.stringify(view)));
-  bytes[kind] = response;
-  return response;
+  const read = { revision, response: taggedResponse(etag, Buffer.from(JSON.stringify(view))) };
+  bytes[kind] = read;
+  return read;
 }
 
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
-  const cached = kept.get(record);
+  const cached = cache.get(record);
   const { renames } = world.lineage;
   const isSame = cached?.environmentsRevision === revision && cached.renames === renames;
   const { version, step } = seen;
@@ -101,8 +108,18 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
     whole: null,
     favorite: null,
   };
-  kept.set(record, fresh);
+  cache.set(record, fresh);
   return fresh;
+}
+
+/** Whether the flag in the path is a favorite of the caller. */
+export function isFavoriteFlag(
+  context: Pick<RequestContext<unknown>, 'world' | 'caller' | 'params'>,
+): boolean {
+  const { user } = context.caller;
+  if (user === null) return false;
+  const { directory } = context.world;
+  return directory.favorites.get(user.id)?.flags.includes(context.params.featureName) === true;
 }
 
 /** A flag as lists show it; `environments` are those of its project. */
