@@ -43,7 +43,7 @@ import {
   GROWTH_LIMITS,
 } from '../../src/domain/flags/growth-limits.ts';
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
-import { KEPT_PATTERNS_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
+import { PATTERN_CACHE_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
 import { NAMING_PATTERN_LENGTH_MAX } from '../../src/domain/flags/project-rules.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
 import { CHECK_UNITS_MAX } from '../../src/domain/json/check-budget.ts';
@@ -172,7 +172,7 @@ const transport = resolveLimits();
 /** What is kept in V8's heap beside the state and the cache, at most. */
 export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = [
   ['responses kept for `Idempotency-Key`', RESPONSES_BYTES_MAX],
-  ['compiled regular expressions', KEPT_PATTERNS_BYTES_MAX],
+  ['compiled regular expressions', PATTERN_CACHE_BYTES_MAX],
   ['changes kept for caches and streams', RING_BYTES_MAX],
   ['counts of evaluations', COUNTS_BYTES_MAX.backend + COUNTS_BYTES_MAX.frontend],
   ['applications', 2 * APPLICATIONS_BYTES_MAX],
@@ -365,7 +365,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row(
         'regular expressions kept in compiled form, with what they have learned of texts',
-        bytes(KEPT_PATTERNS_BYTES_MAX),
+        bytes(PATTERN_CACHE_BYTES_MAX),
         'the one that was used longest ago is compiled again',
       ),
       row(

@@ -2,7 +2,7 @@
  * A constraint compiled into a test. What cannot hold, such as a field not given or a value of the wrong kind, is
  * false and then subject to `inverted`; only an unknown operator is false whatever `inverted` says, as in every SDK.
  */
-import { KeptPatterns, PatternKey, patternMicroseconds } from '../flags/pattern.ts';
+import { PatternCache, PatternKey, patternMicroseconds } from '../flags/pattern.ts';
 import { ADDRESS_COST, AddressList } from './address-list.ts';
 import { type ContextReader, contextReader } from './context.ts';
 import { type Cost, costBy } from './cost.ts';
@@ -204,7 +204,7 @@ function versionOperator(accepts: (order: number) => boolean): CompileOperator {
   };
 }
 
-const patterns = new KeptPatterns();
+const patterns = new PatternCache();
 
 function matchesPattern(
   { value, caseInsensitive = false }: ConstraintSource,

@@ -27,11 +27,11 @@ const STEP_MICROSECONDS = 0.2;
 /** Time of compiling, for each unit of its cost. */
 const UNIT_MICROSECONDS = 0.3;
 
-/** Bytes of all compiled patterns that are kept: room for some thousands as people write them. */
-export const KEPT_PATTERNS_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes of all compiled patterns in the cache: room for some thousands as people write them. */
+export const PATTERN_CACHE_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bytes of one pattern with its learned states. One that grows beyond that is compiled anew, and learns again. */
-const KEPT_EACH_BYTES_MAX = 2 * 1024 * 1024;
+const CACHED_EACH_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The size of a compiled pattern, measured: from 3 KiB to 60 KiB for 8 to 250 instructions. */
 const COMPILED_BYTES = 4 * 1024;
@@ -87,21 +87,21 @@ function compile(text: string, caseInsensitive: boolean): RE2JS | string {
 type Compiled = { readonly compiled: RE2JS | null };
 
 /** Patterns that are compiled when they are first asked for. */
-export class KeptPatterns {
-  readonly #kept: LRUCache<string, Compiled>;
+export class PatternCache {
+  readonly #cache: LRUCache<string, Compiled>;
 
-  constructor(bytesMax = KEPT_PATTERNS_BYTES_MAX) {
-    this.#kept = new LRUCache({ maxSize: bytesMax, maxEntrySize: bytesMax, sizeCalculation: bytesOf });
+  constructor(bytesMax = PATTERN_CACHE_BYTES_MAX) {
+    this.#cache = new LRUCache({ maxSize: bytesMax, maxEntrySize: bytesMax, sizeCalculation: bytesOf });
   }
 
   /** About what they take of memory. */
   get bytes(): number {
-    return this.#kept.calculatedSize;
+    return this.#cache.calculatedSize;
   }
 
   /** Whether the pattern is compiled. One that is not is compiled now, and nothing else is done. */
   prepare(key: PatternKey): boolean {
-    if (this.#kept.has(key.text)) return true;
+    if (this.#cache.has(key.text)) return true;
     this.#add(key);
     return false;
   }
@@ -111,29 +111,29 @@ export class KeptPatterns {
    * no pattern.
    */
   occursIn(key: PatternKey, text: string): boolean {
-    const known = this.#kept.get(key.text) ?? this.#add(key);
-    const { compiled } = known;
+    const cached = this.#cache.get(key.text) ?? this.#add(key);
+    const { compiled } = cached;
     if (compiled === null || text.length * compiled.programSize() > STEPS_MAX) return false;
     const before = learnedBytes(compiled);
     const occurs = compiled.test(text);
-    if (learnedBytes(compiled) !== before) this.#weigh(key, known);
+    if (learnedBytes(compiled) !== before) this.#weigh(key, cached);
     return occurs;
   }
 
   #add(key: PatternKey): Compiled {
     const compiled = compile(key.pattern, key.caseInsensitive);
     const added = { compiled: typeof compiled === 'string' ? null : compiled };
-    this.#kept.set(key.text, added);
+    this.#cache.set(key.text, added);
     return added;
   }
 
-  #weigh({ text }: PatternKey, known: Compiled): void {
-    if (bytesOf(known) > KEPT_EACH_BYTES_MAX) this.#kept.delete(text);
-    else this.#kept.set(text, { compiled: known.compiled });
+  #weigh({ text }: PatternKey, cached: Compiled): void {
+    if (bytesOf(cached) > CACHED_EACH_BYTES_MAX) this.#cache.delete(text);
+    else this.#cache.set(text, { compiled: cached.compiled });
   }
 }
 
-/** The key under which a pattern is kept. */
+/** The key of a pattern in the cache. */
 export class PatternKey {
   readonly text: string;
   readonly pattern: string;

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { list } from '../json/list-schema.ts';
 import { LINK_ENTRIES, LINKS_MAX, type Link } from './link.ts';
-import { KeptPatterns, PatternKey, patternIssue, patternMicroseconds } from './pattern.ts';
+import { PatternCache, PatternKey, patternIssue, patternMicroseconds } from './pattern.ts';
 
 /** Characters. Compiling such a pattern takes 2.4 ms at worst, and one name of 100 characters 4 ms. */
 export const NAMING_PATTERN_LENGTH_MAX = 200;
@@ -117,7 +117,7 @@ export const shownRules = ({ featureNaming, featureLimit, linkTemplates }: Proje
 
 const wholeName = (pattern: string): string => `^(?:${pattern})$`;
 
-const patterns = new KeptPatterns(2 * 1024 * 1024);
+const patterns = new PatternCache(2 * 1024 * 1024);
 
 /** Whether all of the name is what the pattern says. */
 export const isNamedBy = (pattern: string, name: string): boolean =>

@@ -134,8 +134,8 @@ class FlagdDocuments {
       // The state may have changed while it was waited for.
       if (!document.isCurrent(engine.lastId)) continue;
       const { encoded: source, revision } = document;
-      const known = this.#keptOf(query).get(query.key);
-      if (known?.source === source) return known;
+      const cached = this.#cacheOf(query).get(query.key);
+      if (cached?.source === source) return cached;
       let pending = this.#pending.get(source);
       if (pending === undefined) {
         pending = this.#making(query, { source, revision, payer }).finally(() =>
@@ -151,7 +151,7 @@ class FlagdDocuments {
     );
   }
 
-  #keptOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
+  #cacheOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
     return isNarrowed ? this.#narrowed : this.#whole;
   }
 
@@ -160,7 +160,7 @@ class FlagdDocuments {
   }
 
   async #make(query: ClientQuery, { source, revision, payer }: MakingOptions): Promise<FlagdDocument> {
-    const kept = this.#keptOf(query);
+    const cache = this.#cacheOf(query);
     const { flags, builder } = await this.#begin(query, payer);
     await inTurns(
       each(flags, (flag) => builder.add(flag)),
@@ -171,12 +171,12 @@ class FlagdDocuments {
       tag: `flagd${RENDERING}:${source.tag}`,
       body: builder.document(),
       onResized: () => {
-        if (kept.peek(query.key) === entry) kept.set(query.key, entry);
+        if (cache.peek(query.key) === entry) cache.set(query.key, entry);
       },
     });
     const entry: Entry = { source, revision, encoded };
-    kept.get(query.key)?.encoded.retire();
-    kept.set(query.key, entry);
+    cache.get(query.key)?.encoded.retire();
+    cache.set(query.key, entry);
     return entry;
   }
 

@@ -115,9 +115,9 @@ export class Authenticator {
   authenticate(authorization: string): Caller | null {
     if (this.#options.open) return ANYONE;
     this.#forgetFormerRights();
-    const known =
+    const cached =
       this.#last !== null && authorization === this.#lastHeader ? this.#last : this.#resolve(authorization);
-    return known === null ? null : this.#use(known);
+    return cached === null ? null : this.#use(cached);
   }
 
   /** The caller whom the session with this secret stands for; null for one that is unknown, has ended, or has expired. */
@@ -127,11 +127,11 @@ export class Authenticator {
     this.#forgetFormerRights();
     // No token holds a space.
     const key = `session ${secret}`;
-    const known = this.#cache.get(key) ?? this.#lookUp(key, resolveSession(world, digestOf(secret)));
+    const cached = this.#cache.get(key) ?? this.#lookUp(key, resolveSession(world, digestOf(secret)));
     // Sessions end without a change of anybody's rights.
-    return known === null || world.directory.sessions.get(known.digest) !== known.session
+    return cached === null || world.directory.sessions.get(cached.digest) !== cached.session
       ? null
-      : this.#use(known);
+      : this.#use(cached);
   }
 
   #forgetFormerRights(): void {
@@ -142,16 +142,16 @@ export class Authenticator {
     this.#accessRevision = accessRevision;
   }
 
-  #use(known: CachedCaller): Caller | null {
+  #use(cached: CachedCaller): Caller | null {
     const now = this.#options.now();
-    if (known.caller.expiresAt <= now) return null;
+    if (cached.caller.expiresAt <= now) return null;
     // Also after the clock was set back.
-    if (Math.abs(now - known.toldAtMs) >= USE_STEP_MS) {
-      if (known.session !== null && this.#isIdle(known.session, now)) return null;
-      known.toldAtMs = now;
-      this.#options.onUse(known.digest);
+    if (Math.abs(now - cached.toldAtMs) >= USE_STEP_MS) {
+      if (cached.session !== null && this.#isIdle(cached.session, now)) return null;
+      cached.toldAtMs = now;
+      this.#options.onUse(cached.digest);
     }
-    return known.caller;
+    return cached.caller;
   }
 
   #isIdle({ digest, createdAt }: Session, now: number): boolean {
@@ -162,17 +162,17 @@ export class Authenticator {
   #resolve(authorization: string): CachedCaller | null {
     const secret = secretIn(authorization);
     if (secret === null) return null;
-    const known =
+    const cached =
       this.#cache.get(secret) ?? this.#lookUp(secret, resolveDigest(this.#options.world, digestOf(secret)));
-    if (known === null) return null;
+    if (cached === null) return null;
     this.#lastHeader = authorization;
-    this.#last = known;
-    return known;
+    this.#last = cached;
+    return cached;
   }
 
-  #lookUp(key: string, known: CachedCaller | null): CachedCaller | null {
-    if (known !== null) this.#cache.set(key, known);
-    return known;
+  #lookUp(key: string, cached: CachedCaller | null): CachedCaller | null {
+    if (cached !== null) this.#cache.set(key, cached);
+    return cached;
   }
 }
 

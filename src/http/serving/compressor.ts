@@ -103,10 +103,10 @@ const CODINGS = ['br', 'gzip', 'identity'] as const;
 
 type ContentCoding = (typeof CODINGS)[number];
 
-/** Headers whose verdict is remembered. Every SDK sends the same one in each request; there are few SDKs. */
-const REMEMBERED_MAX = 256;
-const REMEMBERED_LENGTH_MAX = 200;
-const remembered = new Map<string, ContentCoding>();
+/** Headers whose coding is cached. Every SDK sends the same one in each request; there are few SDKs. */
+const CACHED_MAX = 256;
+const CACHED_LENGTH_MAX = 200;
+const codings = new Map<string, ContentCoding>();
 /** The last of them. Comparing with it is faster than looking it up. */
 let lastHeader = '';
 let lastCoding: ContentCoding = 'identity';
@@ -115,12 +115,12 @@ let lastCoding: ContentCoding = 'identity';
 export function preferredCoding(acceptEncoding: string): ContentCoding {
   if (acceptEncoding === '') return 'identity';
   if (acceptEncoding === lastHeader) return lastCoding;
-  const known = remembered.get(acceptEncoding);
-  const coding = known ?? likedBest(acceptEncoding, CODINGS);
-  if (acceptEncoding.length > REMEMBERED_LENGTH_MAX) return coding;
-  if (known === undefined) {
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-    remembered.set(acceptEncoding, coding);
+  const cached = codings.get(acceptEncoding);
+  const coding = cached ?? likedBest(acceptEncoding, CODINGS);
+  if (acceptEncoding.length > CACHED_LENGTH_MAX) return coding;
+  if (cached === undefined) {
+    if (codings.size >= CACHED_MAX) codings.clear();
+    codings.set(acceptEncoding, coding);
   }
   lastHeader = acceptEncoding;
   lastCoding = coding;

@@ -1,5 +1,5 @@
 /**
- * Responses in the coding that their clients like best, compressed off the main thread. What is kept as bytes for many readers is
+ * Responses in the coding that their clients like best, compressed off the main thread. What is cached as bytes for many readers is
  * compressed once for all of them; anything else for each request.
  */
 import { crc32 } from 'node:zlib';
@@ -28,7 +28,7 @@ interface Compressed {
 export class ResponseCoder {
   readonly #compressor = new Compressor();
   /** With what they were compressed from. */
-  readonly #kept: CachePart<TaggedResponse, Compressed>;
+  readonly #cache: CachePart<TaggedResponse, Compressed>;
   /** Compressions under way, which all requests for the response share. */
   readonly #pending: Readonly<Record<Coding, Map<TaggedResponse, Promise<HttpResponse>>>> = {
     gzip: new Map(),
@@ -38,7 +38,7 @@ export class ResponseCoder {
   readonly #inPieces = new WeakMap<TaggedResponse, TaggedResponse>();
 
   constructor(cache: Cache) {
-    this.#kept = cache.part({
+    this.#cache = cache.part({
       bytesOf: ({ gzip, br }, { body }) =>
         BYTES_EACH + byteLengthOf(body) + byteLengthOf(gzip?.body ?? null) + byteLengthOf(br?.body ?? null),
     });
@@ -58,7 +58,7 @@ export class ResponseCoder {
   /** The response as it is where too much waits for being compressed already. */
   coded(response: HttpResponse, coding: Coding): HttpResponse | Promise<HttpResponse> {
     if (!(response instanceof TaggedResponse)) return this.#compressed(response, coding);
-    return this.#keptAs(response, coding) ?? this.#made(response, coding);
+    return this.#cachedAs(response, coding) ?? this.#made(response, coding);
   }
 
   /**
@@ -69,19 +69,19 @@ export class ResponseCoder {
     if (isNotModified(request, response.etag)) return response.notModified;
     const etag = tagOfCoding(response.etag, coding);
     if (!isNotModified(request, etag)) return null;
-    const made = this.#keptAs(response, coding) ?? taggedAs(response, coding, null);
+    const made = this.#cachedAs(response, coding) ?? taggedAs(response, coding, null);
     return made.notModified;
   }
 
-  #keptAs(response: TaggedResponse, coding: Coding): TaggedResponse | null {
+  #cachedAs(response: TaggedResponse, coding: Coding): TaggedResponse | null {
     const inPieces = coding === 'gzip' ? this.#inPieces.get(response) : undefined;
-    return inPieces ?? this.#kept.get(response)?.[coding] ?? null;
+    return inPieces ?? this.#cache.get(response)?.[coding] ?? null;
   }
 
   #made(response: TaggedResponse, coding: Coding): Promise<HttpResponse> {
     const pending = this.#pending[coding];
-    const known = pending.get(response);
-    if (known !== undefined) return known;
+    const underWay = pending.get(response);
+    if (underWay !== undefined) return underWay;
     const made = this.#make(response, coding).finally(() => pending.delete(response));
     pending.set(response, made);
     return made;
@@ -93,8 +93,8 @@ export class ResponseCoder {
     const made = taggedAs(response, coding, body);
     if (body instanceof BodyPieces) this.#inPieces.set(response, made);
     else {
-      const { gzip, br } = this.#kept.get(response) ?? { gzip: null, br: null };
-      this.#kept.set(response, coding === 'gzip' ? { gzip: made, br } : { gzip, br: made });
+      const { gzip, br } = this.#cache.get(response) ?? { gzip: null, br: null };
+      this.#cache.set(response, coding === 'gzip' ? { gzip: made, br } : { gzip, br: made });
     }
     return made;
   }
@@ -121,7 +121,7 @@ function taggedAs(
   return new TaggedResponse(tag, body, headers.without('etag').with('etag', tag, 'content-encoding', coding));
 }
 
-// Large bodies of kept pieces as gzip, of which each piece is compressed once: after a change only the pieces with something new are
+// Large bodies of cached pieces as gzip, of which each piece is compressed once: after a change only the pieces with something new are
 // compressed again.
 //
 // RFC 1951 and 1952. A piece is compressed without looking back at others, and ends with an empty stored block, which ends at a
@@ -150,7 +150,7 @@ interface CompressedPiece {
   readonly shift: number;
 }
 
-/** Kept as long as the pieces; null for one that could not be compressed, which is tried again. */
+/** Cached as long as the pieces; null for one that could not be compressed, which is tried again. */
 const compressedPieces = new WeakMap<Uint8Array, Promise<CompressedPiece | null>>();
 
 /** Null where too much waits for being compressed already. */
@@ -180,8 +180,8 @@ function trailerOf(crc: number, byteLength: number): Uint8Array {
 }
 
 function compressedPiece(piece: Uint8Array, compressor: Compressor): Promise<CompressedPiece | null> {
-  const known = compressedPieces.get(piece);
-  if (known !== undefined) return known;
+  const cached = compressedPieces.get(piece);
+  if (cached !== undefined) return cached;
   const made = compressor
     .compress({ body: piece, coding: 'part', effort: 'fast', isWanted: () => true })
     .then((blocks) => {

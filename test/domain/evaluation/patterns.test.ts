@@ -1,7 +1,7 @@
 /** Compiled patterns take more memory than their texts do: they are bounded, however many flags have one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KEPT_PATTERNS_BYTES_MAX, KeptPatterns, PatternKey } from '../../../src/domain/flags/pattern.ts';
+import { PATTERN_CACHE_BYTES_MAX, PatternCache, PatternKey } from '../../../src/domain/flags/pattern.ts';
 import { evaluatorOf, inputOf } from '../../support/evaluation/inputs.ts';
 import type { SdkFeature } from '../../support/evaluation/sdk-document.ts';
 import { liveHeapBytes } from '../../support/live-bytes.ts';
@@ -26,11 +26,11 @@ test('the memory of the patterns of many flags is bounded', () => {
     ['flag-7'],
   );
   const grown = liveHeapBytes() - before;
-  assert.ok(grown < 2 * KEPT_PATTERNS_BYTES_MAX, `the heap has grown by ${grown} bytes`);
+  assert.ok(grown < 2 * PATTERN_CACHE_BYTES_MAX, `the heap has grown by ${grown} bytes`);
 });
 
 test('a pattern that was forgotten says the same when it is asked again', () => {
-  const patterns = new KeptPatterns(1024 * 1024);
+  const patterns = new PatternCache(1024 * 1024);
   const keys = Array.from({ length: 20 }, (_, number) => new PatternKey(largePattern(number), false));
   for (let round = 0; round < 2; round += 1) {
     for (const [number, key] of keys.entries()) {
@@ -43,7 +43,7 @@ test('a pattern that was forgotten says the same when it is asked again', () => 
 });
 
 test('what is no pattern occurs nowhere, and case counts where it should', () => {
-  const patterns = new KeptPatterns();
+  const patterns = new PatternCache();
   assert.equal(patterns.occursIn(new PatternKey('(?:', false), '(?:'), false);
   assert.equal(patterns.occursIn(new PatternKey('eu', false), 'EU-1'), false);
   assert.equal(patterns.occursIn(new PatternKey('eu', true), 'EU-1'), true);

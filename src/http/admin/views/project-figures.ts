@@ -59,24 +59,27 @@ interface ShelfFigures {
   readonly figures: ProjectFigures;
 }
 
-const kept = new FlagProjection<ShelfFigures>();
+const shelfCache = new FlagProjection<ShelfFigures>();
 
 function figuresWork(now: number): ShelfWork<ProjectFigures> {
   return {
     known: (shelved) => {
-      const known = kept.get(shelved.shelf);
-      return known?.of === shelved && isValidAt(known.figures, now) ? known.figures : undefined;
+      const cached = shelfCache.get(shelved.shelf);
+      return cached?.of === shelved && isValidAt(cached.figures, now) ? cached.figures : undefined;
     },
     make: (shelved) => {
       const figures = figuresOfShelf(shelved, now);
-      kept.set(shelved.shelf, { of: shelved, figures });
+      shelfCache.set(shelved.shelf, { of: shelved, figures });
       return figures;
     },
   };
 }
 
 /** Keyed by the objects of the state, so the figures of a deleted project are collected with it. */
-const cache = new WeakMap<ProjectState, { readonly revision: number; readonly figures: ProjectFigures }>();
+const projectCache = new WeakMap<
+  ProjectState,
+  { readonly revision: number; readonly figures: ProjectFigures }
+>();
 
 /** The figures of each project, all as they are at the moment of the call. */
 export function projectFigures(
@@ -86,7 +89,7 @@ export function projectFigures(
 ): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
   const asked = projects.map((project) => {
     const { revision } = project;
-    const known = cache.get(project);
+    const known = projectCache.get(project);
     const isKnown = known?.revision === revision && isValidAt(known.figures, now);
     return { project, revision, shelves: isKnown ? null : project.flags.shelved(), figures: known?.figures };
   });
@@ -97,7 +100,7 @@ export function projectFigures(
       if (own === null) return known!;
       const figures = sumOf(parts.slice(at, at + own.length), now);
       at += own.length;
-      cache.set(project, { revision, figures });
+      projectCache.set(project, { revision, figures });
       return figures;
     });
   };

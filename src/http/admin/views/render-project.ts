@@ -1,5 +1,5 @@
 /**
- * A project's overview and lists of its flags, put together from the kept summaries of its flags (shelf-summaries.ts). They show the
+ * A project's overview and lists of its flags, put together from the cached summaries of its flags (shelf-summaries.ts). They show the
  * project as it was when the request was begun, however many turns they take. Of what they consist nothing is copied before it is
  * sent.
  */
@@ -54,8 +54,8 @@ export function projectRevision(world: World, project: ProjectState): number {
   return Math.max(project.revision, environmentsRevision(world, project));
 }
 
-/** One of the responses that are kept until something changes that it shows. */
-interface KeptResponse {
+/** One of the responses that are cached until something changes that it shows. */
+interface CachedResponse {
   readonly revision: number;
   /** Changes of the lineage, whose names are in the ETags. */
   readonly renames: number;
@@ -68,8 +68,8 @@ interface KeptResponse {
 }
 
 /** Keyed by the objects of the state, so the bytes of a deleted project are collected with it. */
-const overviews = new WeakMap<ProjectState, KeptResponse>();
-const lists = new WeakMap<ProjectState, KeptResponse>();
+const overviews = new WeakMap<ProjectState, CachedResponse>();
+const lists = new WeakMap<ProjectState, CachedResponse>();
 
 /** Bytes of the summaries, by project. The cache drops those of the project whose lists were requested longest ago. */
 const summaryBytesOf = new WeakMap<Cache, CachePart<ProjectState, number>>();
@@ -94,8 +94,8 @@ type Listed = ReadResponse | Promise<ReadResponse>;
 export function projectOverview(sources: ListSources, project: ProjectState): Listed {
   const { world, now, requester } = sources;
   const marks = marksIn(sources, project);
-  const known = marks === null ? keptResponse(overviews, sources, project) : null;
-  if (known !== null) return known;
+  const cached = marks === null ? cachedResponse(overviews, sources, project) : null;
+  if (cached !== null) return cached;
   const moment = momentOf(sources, project);
   const head = overviewHead(world, project, marks);
   const counting = projectFigures([project], now, requester);
@@ -106,7 +106,7 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
     const response = taggedResponse(etag, listBody({ ...head, health }, summaries, marks));
     const { validFrom, validUntil } = figures!;
     const fresh = { ...moment, validFrom, validUntil, response };
-    return marks === null ? keep(overviews, project, fresh) : fresh;
+    return marks === null ? cacheResponse(overviews, project, fresh) : fresh;
   });
 }
 
@@ -116,7 +116,7 @@ function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promis
   return [one, other];
 }
 
-/** The overview with how many flags are in which state; asked for too seldom to be kept. */
+/** The overview with how many flags are in which state; asked for too seldom to be cached. */
 export function healthReport(sources: ListSources, project: ProjectState): Listed {
   const { world, now, requester } = sources;
   const { revision } = momentOf(sources, project);
@@ -134,14 +134,14 @@ export function healthReport(sources: ListSources, project: ProjectState): Liste
 
 export function flagList(sources: ListSources, project: ProjectState): Listed {
   const marks = flagMarksIn(sources, project);
-  const known = marks === null ? keptResponse(lists, sources, project) : null;
-  if (known !== null) return known;
+  const cached = marks === null ? cachedResponse(lists, sources, project) : null;
+  if (cached !== null) return cached;
   const moment = momentOf(sources, project);
   return andThen(summariesOf(sources, project), (summaries) => {
     const etag = etagOf(sources.world, moment.revision, useTag(summaries) + tagOf(marks));
     const response = taggedResponse(etag, listBody({ version: FLAG_LIST_VERSION }, summaries, marks));
     const fresh = { ...moment, ...ALWAYS, response };
-    return marks === null ? keep(lists, project, fresh) : fresh;
+    return marks === null ? cacheResponse(lists, project, fresh) : fresh;
   });
 }
 
@@ -150,31 +150,31 @@ const ALWAYS = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIV
 function momentOf(
   { world, seen }: FlagSources,
   project: ProjectState,
-): Pick<KeptResponse, 'revision' | 'renames' | 'seenVersion'> {
+): Pick<CachedResponse, 'revision' | 'renames' | 'seenVersion'> {
   const { renames } = world.lineage;
   return { revision: projectRevision(world, project), renames, seenVersion: seen.version };
 }
 
-function keptResponse(
-  from: WeakMap<ProjectState, KeptResponse>,
+function cachedResponse(
+  from: WeakMap<ProjectState, CachedResponse>,
   sources: ListSources,
   project: ProjectState,
 ): ReadResponse | null {
-  const known = from.get(project);
-  if (known === undefined) return null;
+  const cached = from.get(project);
+  if (cached === undefined) return null;
   const { revision, renames, seenVersion } = momentOf(sources, project);
   const isSame =
-    known.revision === revision && known.renames === renames && known.seenVersion === seenVersion;
-  return isSame && known.validFrom <= sources.now && sources.now < known.validUntil ? known : null;
+    cached.revision === revision && cached.renames === renames && cached.seenVersion === seenVersion;
+  return isSame && cached.validFrom <= sources.now && sources.now < cached.validUntil ? cached : null;
 }
 
-function keep(
-  into: WeakMap<ProjectState, KeptResponse>,
+function cacheResponse(
+  into: WeakMap<ProjectState, CachedResponse>,
   project: ProjectState,
-  fresh: KeptResponse,
+  fresh: CachedResponse,
 ): ReadResponse {
   const before = into.get(project);
-  // A slower request may have begun before the one that made what is kept.
+  // A slower request may have begun before the one that made what is cached.
   if (before === undefined || before.revision <= fresh.revision) into.set(project, fresh);
   return fresh;
 }

@@ -71,17 +71,17 @@ function scrambled(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-const kept = new FlagProjection<ShelfSummaries>();
+const cache = new FlagProjection<ShelfSummaries>();
 
 export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries> {
   return {
     known: (shelved) => {
-      const known = kept.get(shelved.shelf);
+      const known = cache.get(shelved.shelf);
       return known !== undefined && known.of === shelved && isCurrent(known, sources) ? known : undefined;
     },
     make: (shelved) => {
-      const fresh = summariesOf(shelved, sources, kept.get(shelved.shelf));
-      kept.set(shelved.shelf, fresh);
+      const fresh = summariesOf(shelved, sources, cache.get(shelved.shelf));
+      cache.set(shelved.shelf, fresh);
       return fresh;
     },
   };
@@ -89,7 +89,7 @@ export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries
 
 /** Drops the shelf's cached summaries. */
 export function forgetSummaries({ shelf }: ShelvedFlags): void {
-  kept.drop(shelf);
+  cache.drop(shelf);
 }
 
 function isCurrent(known: ShelfSummaries, { environmentsRevision, seen }: SummarySources): boolean {

@@ -25,7 +25,7 @@ export interface FlagBlock {
   readonly sources: readonly (SegmentSource | undefined)[];
 }
 
-interface Kept {
+interface CachedBlock {
   /** The flag that the block shows. */
   readonly flag: Flag;
   readonly environmentEnabled: boolean;
@@ -40,7 +40,7 @@ const NO_SEGMENTS: readonly never[] = [];
 /** The blocks of one environment, for clients that all know segments, or all do not. */
 export class FlagBlocks {
   readonly #onResized: (blocks: FlagBlocks) => void;
-  readonly #kept = new Map<FlagRecord, Kept>();
+  readonly #cache = new Map<FlagRecord, CachedBlock>();
   #bytes = 0;
 
   /** `onResized` is told when the blocks take more bytes than before. */
@@ -59,19 +59,19 @@ export class FlagBlocks {
 
   /** The block of the record as it was when it held the flag. */
   at(record: FlagRecord, flag: Flag, around: FlagSurroundings): FlagBlock {
-    const known = this.#kept.get(record);
-    if (known !== undefined && known.flag === flag && isCurrent(known, around)) return known.block;
+    const cached = this.#cache.get(record);
+    if (cached !== undefined && cached.flag === flag && isCurrent(cached, around)) return cached.block;
     const block = made(flag, around);
     if (record.flag !== flag) return block;
-    this.#kept.set(record, { flag, environmentEnabled: around.environmentEnabled, block });
-    this.#bytes += bytesOf(block) - (known === undefined ? 0 : bytesOf(known.block));
+    this.#cache.set(record, { flag, environmentEnabled: around.environmentEnabled, block });
+    this.#bytes += bytesOf(block) - (cached === undefined ? 0 : bytesOf(cached.block));
     this.#onResized(this);
     return block;
   }
 
   /** Makes room: all are made again when they are asked for. */
   forget(): void {
-    this.#kept.clear();
+    this.#cache.clear();
     this.#bytes = 0;
   }
 }
@@ -88,7 +88,10 @@ function made(flag: Flag, around: FlagSurroundings): FlagBlock {
   return { json, look: { digest, project: flag.project, segments }, sources };
 }
 
-function isCurrent({ environmentEnabled, block: { sources } }: Kept, around: FlagSurroundings): boolean {
+function isCurrent(
+  { environmentEnabled, block: { sources } }: CachedBlock,
+  around: FlagSurroundings,
+): boolean {
   if (environmentEnabled !== around.environmentEnabled) return false;
   return sources.every((one) => one !== undefined && around.segment(one.id) === one);
 }

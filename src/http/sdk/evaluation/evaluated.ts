@@ -52,7 +52,7 @@ export interface ListOptions {
 }
 
 /**
- * A list of all flags at one moment, which is kept for the next request with the same context where it may be. Of few flags it is made
+ * A list of all flags at one moment, which is cached for the next request with the same context where it may be. Of few flags it is made
  * at once, of many in turns.
  */
 export function evaluatedList(
@@ -61,8 +61,8 @@ export function evaluatedList(
   options: ListOptions,
 ): Result | Promise<Result> {
   return withEvaluator(request, (scope, evaluators) => {
-    const known = knownList(scope, evaluators, { sent, options });
-    if (known !== undefined) return known;
+    const cached = cachedList(scope, evaluators, { sent, options });
+    if (cached !== undefined) return cached;
     const input = requestInput(request, sent);
     if (isRefusal(input)) return input;
     if (scope.shown.evaluator.size <= FLAGS_AT_ONCE) {
@@ -87,8 +87,8 @@ async function longList(
 ): Promise<Result> {
   const { requester } = request;
   return withEvaluator(request, async (scope, evaluators) => {
-    const known = knownList(scope, evaluators, { sent, options });
-    if (known !== undefined) return known;
+    const cached = cachedList(scope, evaluators, { sent, options });
+    if (cached !== undefined) return cached;
     const input = requestInput(request, sent);
     if (isRefusal(input)) return input;
     const list = new EvaluatedList(scope, input, options);
@@ -105,13 +105,13 @@ interface WantedList {
   readonly options: ListOptions;
 }
 
-function knownList(
+function cachedList(
   { key, shown }: ScopeEvaluator,
-  { repeated }: ScopeEvaluators,
+  { lists }: ScopeEvaluators,
   { sent, options }: WantedList,
 ): ReadResponse | undefined {
-  const known = repeated.get(`${key}\n${options.key}\n${sent.key}`);
-  return known === undefined ? undefined : readOf(known, shown, options);
+  const cached = lists.get(`${key}\n${options.key}\n${sent.key}`);
+  return cached === undefined ? undefined : readOf(cached, shown, options);
 }
 
 function readOf(list: TaggedResponse, { revision }: ShownScope, { finish }: ListOptions): ReadResponse {
@@ -153,12 +153,12 @@ class EvaluatedList {
     return this.#isWalked;
   }
 
-  end({ repeated }: ScopeEvaluators, sent: SentContext): ReadResponse {
+  end({ lists }: ScopeEvaluators, sent: SentContext): ReadResponse {
     const made = this.#list.end();
     // A list that took its time may show what is not the newest state any more.
     const isNewest = this.#scope.shown === this.#shown;
     if (isNewest && this.#input.isRepeatable)
-      repeated.keep(`${this.#scope.key}\n${this.#options.key}\n${sent.key}`, made);
+      lists.set(`${this.#scope.key}\n${this.#options.key}\n${sent.key}`, made);
     return readOf(made, this.#shown, this.#options);
   }
 }

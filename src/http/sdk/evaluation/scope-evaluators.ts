@@ -1,5 +1,5 @@
 /**
- * The evaluators that are kept, one for each scope that is asked for. Scopes are many (sets of projects × environments),
+ * The cached evaluators, one for each scope that is asked for. Scopes are many (sets of projects × environments),
  * so evaluators are part of the cache.
  */
 import { type Cache, type CachePart, cacheOf } from '../../../actors/cache.ts';
@@ -47,7 +47,7 @@ export class ScopeEvaluators {
   readonly #entries: CachePart<string, Entry>;
   readonly #keys = new WeakMap<CallerScope, string>();
   /** Responses that the evaluators in their newest state have already given. */
-  readonly repeated: RepeatedResponses;
+  readonly lists: ListCache;
   /** For lists of so many flags that they are made in turns; what waits counts in bytes. */
   readonly longLists = new FairQueue(LONG_LISTS);
 
@@ -56,10 +56,10 @@ export class ScopeEvaluators {
     this.#entries = cache.part({
       bytesOf: ({ evaluator }, key) => BYTES_EACH + evaluator.flagCount * FLAG_BYTES + key.length * 2,
     });
-    this.repeated = new RepeatedResponses(cache);
+    this.lists = new ListCache(cache);
   }
 
-  /** The number of evaluators that are kept at the moment. */
+  /** The number of cached evaluators. */
   get size(): number {
     return this.#entries.size;
   }
@@ -105,13 +105,13 @@ export class ScopeEvaluators {
     const { revision } = evaluator.shown;
     evaluator.adopt(next);
     if (this.#entries.peek(key) === entry) this.#entries.set(key, entry);
-    if (evaluator.shown.revision !== revision) this.repeated.forgetAll();
+    if (evaluator.shown.revision !== revision) this.lists.clear();
   }
 
   #entryOf(scope: CallerScope): Entry {
-    const key = scope.environment === ALL ? keyOf(this.#scopeOf(scope)) : this.#knownKey(scope);
-    const known = this.#entries.get(key);
-    if (known !== undefined) return known;
+    const key = scope.environment === ALL ? keyOf(this.#scopeOf(scope)) : this.#cachedKey(scope);
+    const cached = this.#entries.get(key);
+    if (cached !== undefined) return cached;
     const entry: Entry = {
       key,
       evaluator: new ScopeEvaluator(this.#world, this.#scopeOf(scope)),
@@ -121,7 +121,7 @@ export class ScopeEvaluators {
     return entry;
   }
 
-  #knownKey(scope: CallerScope): string {
+  #cachedKey(scope: CallerScope): string {
     let key = this.#keys.get(scope);
     if (key === undefined) {
       key = keyOf(this.#scopeOf(scope));
@@ -164,9 +164,9 @@ const PIECE_BYTES = 8;
 /** Characters of a context as it was sent. A longer one is rare, and is evaluated each time. */
 const KEY_LENGTH_MAX = 2_000;
 
-export class RepeatedResponses {
+export class ListCache {
   readonly #byKey: CachePart<string, TaggedResponse>;
-  readonly #seen = new SeenBefore();
+  readonly #doorkeeper = new Doorkeeper();
 
   constructor(cache: Cache) {
     this.#byKey = cache.part({ bytesOf, isMultiplied: true });
@@ -180,12 +180,12 @@ export class RepeatedResponses {
     return this.#byKey.get(key);
   }
 
-  /** Keeps the response when its context has come a second time. */
-  keep(key: string, response: TaggedResponse): void {
-    if (key.length <= KEY_LENGTH_MAX && this.#seen.has(key)) this.#byKey.set(key, response);
+  /** Caches the response when its context has come a second time. */
+  set(key: string, response: TaggedResponse): void {
+    if (key.length <= KEY_LENGTH_MAX && this.#doorkeeper.has(key)) this.#byKey.set(key, response);
   }
 
-  forgetAll(): void {
+  clear(): void {
     if (this.#byKey.size > 0) this.#byKey.clear();
   }
 }
@@ -201,9 +201,9 @@ function piecesBytesOf(body: BodyPieces): number {
 }
 
 // Tells what comes again from what comes once: only the former is worth keeping, and whoever thinks up ever new keys drives out nothing
-// that is kept. They do take the places of others here, so who may ask for nothing must not be noted.
+// that is cached. They do take the places of others here, so who may ask for nothing must not be noted.
 
-/** Keys that are remembered by their hash; a power of two. */
+/** Keys that have come lately, by their hash; a power of two. */
 const SEEN_MAX = 2 ** 14;
 
 /** FNV-1a of 32 bits over UTF-16 units. */
@@ -213,7 +213,7 @@ function textHash(text: string): number {
   return hash >>> 0;
 }
 
-class SeenBefore {
+class Doorkeeper {
   /** Hashes, each in the place that its last bits say; a newer one takes the place of an older one. */
   readonly #seen = new Uint32Array(SEEN_MAX);
 
@@ -223,8 +223,8 @@ class SeenBefore {
    */
   has(key: string): boolean {
     const hash = textHash(key);
-    const isKnown = this.#seen[hash % SEEN_MAX] === hash;
+    const hasCome = this.#seen[hash % SEEN_MAX] === hash;
     this.#seen[hash % SEEN_MAX] = hash;
-    return isKnown;
+    return hasCome;
   }
 }

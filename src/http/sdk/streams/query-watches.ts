@@ -39,12 +39,12 @@ interface HydrationBody {
 }
 
 /** Cached watches without streams, and cached bodies of responses. */
-interface Kept {
+interface Caches {
   readonly watches: CachePart<string, QueryWatch>;
   readonly bodies: CachePart<QueryWatch, HydrationBody>;
 }
 
-function keptIn(cache: Cache, isMultiplied: boolean): Kept {
+function cachesIn(cache: Cache, isMultiplied: boolean): Caches {
   return {
     watches: cache.part({ isMultiplied, bytesOf: ({ bytes }) => bytes }),
     bodies: cache.part({
@@ -58,8 +58,8 @@ function keptIn(cache: Cache, isMultiplied: boolean): Kept {
 export class QueryWatches {
   readonly #engine: Engine;
   readonly #cache: Cache;
-  readonly #whole: Kept;
-  readonly #narrowed: Kept;
+  readonly #whole: Caches;
+  readonly #narrowed: Caches;
   readonly #parts: CachePart<string, HydrationPart>;
   /** By key. */
   readonly #streamed = new Map<string, Streamed>();
@@ -71,12 +71,12 @@ export class QueryWatches {
   constructor(engine: Engine, cache = cacheOf(engine)) {
     this.#engine = engine;
     this.#cache = cache;
-    this.#whole = keptIn(cache, false);
-    this.#narrowed = keptIn(cache, true);
+    this.#whole = cachesIn(cache, false);
+    this.#narrowed = cachesIn(cache, true);
     this.#parts = cache.part({ isMultiplied: true, bytesOf: ({ bytes }) => bytes.byteLength });
   }
 
-  /** The number of watches that are kept at the moment. */
+  /** The number of watches, with and without streams. */
   get size(): number {
     return this.#streamed.size + this.#whole.watches.size + this.#narrowed.watches.size;
   }
@@ -87,7 +87,7 @@ export class QueryWatches {
    */
   read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Requester): T | Promise<T> {
     const { key } = query;
-    const known = this.#streamed.get(key)?.watch ?? this.#keptOf(query).watches.get(key);
+    const known = this.#streamed.get(key)?.watch ?? this.#cachesOf(query).watches.get(key);
     return this.#whenCurrent(known ?? this.#newWatch(query), read, payer);
   }
 
@@ -121,36 +121,36 @@ export class QueryWatches {
   /** The hydration of an up-to-date watch as the body of a response, in each coding that clients ask for. */
   bodyOf(watch: QueryWatch, payer?: Requester): EncodedBody | Promise<EncodedBody> {
     const hydration = this.hydrationOf(watch);
-    const known = this.#keptOf(watch.query).bodies.get(watch);
+    const known = this.#cachesOf(watch.query).bodies.get(watch);
     if (known?.id === hydration.id) return known.encoded;
     const pending = this.#making.get(hydration);
     if (pending !== undefined) return pending;
     const done = atOnce(bodySteps(hydration));
-    if (done !== null) return this.#keep(watch, hydration.id, done.value);
+    if (done !== null) return this.#cached(watch, hydration.id, done.value);
     // What was made of it is not held while others are made.
     const making = clientDocuments(this.#engine).making.run(async () => {
       const body = await inTurns(bodySteps(hydration), payer);
-      return this.#keep(watch, hydration.id, body);
+      return this.#cached(watch, hydration.id, body);
     }, payer);
     this.#making.set(hydration, making);
     return making.finally(() => this.#making.delete(hydration));
   }
 
-  #keep(watch: QueryWatch, id: number, body: Buffer): EncodedBody {
-    const { bodies } = this.#keptOf(watch.query);
-    const kept: HydrationBody = {
+  #cached(watch: QueryWatch, id: number, body: Buffer): EncodedBody {
+    const { bodies } = this.#cachesOf(watch.query);
+    const made: HydrationBody = {
       id,
       encoded: new EncodedBody({
         ...clientDocuments(this.#engine).workshop,
         ...{ tag: String(id), body, isTagOfAllCodings: true },
         onResized: () => {
-          if (bodies.peek(watch) === kept) bodies.set(watch, kept);
+          if (bodies.peek(watch) === made) bodies.set(watch, made);
         },
       }),
     };
     bodies.get(watch)?.encoded.retire();
-    bodies.set(watch, kept);
-    return kept.encoded;
+    bodies.set(watch, made);
+    return made.encoded;
   }
 
   /** Whether a first stream of the token may be opened for the query, which takes so many bytes. */
@@ -166,7 +166,7 @@ export class QueryWatches {
   /** The watch has streams from now on, the first of which the token opens. */
   hold(watch: QueryWatch, opener: ApiToken | null): void {
     const { key } = watch.query;
-    this.#keptOf(watch.query).watches.delete(key);
+    this.#cachesOf(watch.query).watches.delete(key);
     if (this.#streamed.has(key)) return;
     const reservedBytes = watch.bytes;
     this.#cache.reserve(reservedBytes);
@@ -175,13 +175,13 @@ export class QueryWatches {
 
   /** The watch has no streams any more. */
   release(watch: QueryWatch): void {
-    if (this.#free(watch)) this.#keptOf(watch.query).watches.set(watch.query.key, watch);
+    if (this.#free(watch)) this.#cachesOf(watch.query).watches.set(watch.query.key, watch);
   }
 
   /** Drops a watch whose content is wrong; the next request makes a new one. */
   drop(watch: QueryWatch): void {
     this.#free(watch);
-    this.#keptOf(watch.query).watches.delete(watch.query.key);
+    this.#cachesOf(watch.query).watches.delete(watch.query.key);
   }
 
   /** True when it was one with streams. */
@@ -203,7 +203,7 @@ export class QueryWatches {
     const refreshing = watch.refresh(payer);
     const { query } = watch;
     // Counted anew: it may have more flags than before.
-    if (this.#streamed.get(query.key)?.watch !== watch) this.#keptOf(query).watches.set(query.key, watch);
+    if (this.#streamed.get(query.key)?.watch !== watch) this.#cachesOf(query).watches.set(query.key, watch);
     if (refreshing === undefined) return read(watch);
     return refreshing.then(() => this.#whenCurrent(watch, read, payer));
   }
@@ -218,7 +218,7 @@ export class QueryWatches {
     });
   }
 
-  #keptOf({ isNarrowed }: ClientQuery): Kept {
+  #cachesOf({ isNarrowed }: ClientQuery): Caches {
     return isNarrowed ? this.#narrowed : this.#whole;
   }
 }

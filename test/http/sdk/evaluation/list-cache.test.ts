@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cache } from '../../../../src/actors/cache.ts';
-import { RepeatedResponses, scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
+import { ListCache, scopeEvaluators } from '../../../../src/http/sdk/evaluation/scope-evaluators.ts';
 import { type TaggedResponse, taggedResponse } from '../../../../src/http/serving/json-response.ts';
 import { BodyPieces } from '../../../../src/http/transport/response-body.ts';
 import { addToken } from '../../../support/applications.ts';
 import { addStrategy, environmentPath, makeFlag } from '../../../support/interface.ts';
 import { describeInterface } from '../../../support/server.ts';
 
-function keepTwice(kept: RepeatedResponses, key: string, list: TaggedResponse): void {
-  kept.keep(key, list);
-  kept.keep(key, list);
+function setTwice(cache: ListCache, key: string, list: TaggedResponse): void {
+  cache.set(key, list);
+  cache.set(key, list);
 }
 
 describe('kept lists', () => {
@@ -19,30 +19,30 @@ describe('kept lists', () => {
     taggedResponse('"tag"', new BodyPieces(Array<Uint8Array>(pieces).fill(new Uint8Array(1)), pieces));
 
   it('are bounded by the bytes that they take, and those asked for longest ago go first', () => {
-    const kept = new RepeatedResponses(new Cache(4 * 30_000));
-    for (let at = 0; at < 100; at += 1) keepTwice(kept, `context ${at}`, listOf(1_000));
-    assert.equal(kept.size, 2);
-    assert.notEqual(kept.get('context 99'), undefined);
-    assert.equal(kept.get('context 0'), undefined);
+    const cache = new ListCache(new Cache(4 * 30_000));
+    for (let at = 0; at < 100; at += 1) setTwice(cache, `context ${at}`, listOf(1_000));
+    assert.equal(cache.size, 2);
+    assert.notEqual(cache.get('context 99'), undefined);
+    assert.equal(cache.get('context 0'), undefined);
   });
 
   it('are none for contexts that come once, however many these are', () => {
-    const kept = new RepeatedResponses(new Cache(1_000_000));
-    keepTwice(kept, 'again', listOf(1));
-    for (let at = 0; at < 10_000; at += 1) kept.keep(`once ${at}`, listOf(1));
-    assert(kept.size < 10, `${kept.size} are kept`);
-    assert.notEqual(kept.get('again'), undefined);
+    const cache = new ListCache(new Cache(1_000_000));
+    setTwice(cache, 'again', listOf(1));
+    for (let at = 0; at < 10_000; at += 1) cache.set(`once ${at}`, listOf(1));
+    assert(cache.size < 10, `${cache.size} are kept`);
+    assert.notEqual(cache.get('again'), undefined);
   });
 
   it('are none for contexts that are long', () => {
-    const kept = new RepeatedResponses(new Cache(1_000_000));
-    keepTwice(kept, 'x'.repeat(2_001), listOf(1));
-    assert.equal(kept.size, 0);
+    const cache = new ListCache(new Cache(1_000_000));
+    setTwice(cache, 'x'.repeat(2_001), listOf(1));
+    assert.equal(cache.size, 0);
   });
 });
 
 describeInterface('lists for a context that comes again', (server) => {
-  const keptCount = (): number => scopeEvaluators(server().server.store.engine).repeated.size;
+  const cachedCount = (): number => scopeEvaluators(server().server.store.engine).lists.size;
   const call = (path: string) => server().callBelow(path);
 
   it('are kept for each context, form and token, and not for others', async () => {
@@ -55,7 +55,7 @@ describeInterface('lists for a context that comes again', (server) => {
       return body.toggles.map(({ name }: { name: string }) => name);
     };
     assert.deepEqual(await names('?userId=7'), ['plain']);
-    assert.equal(keptCount(), 0, 'a context that came once');
+    assert.equal(cachedCount(), 0, 'a context that came once');
     const context = { userId: '7' };
     for (let time = 0; time < 3; time += 1) {
       assert.deepEqual(await names('?userId=7'), ['plain']);
@@ -64,11 +64,11 @@ describeInterface('lists for a context that comes again', (server) => {
       const { body } = await call('/ofrep/v1')('POST', '/evaluate/flags', { context }, { token });
       assert.deepEqual(body.flags[0].key, 'plain');
     }
-    assert.equal(keptCount(), 4);
+    assert.equal(cachedCount(), 4);
     await server().call('POST', `${environmentPath('plain')}/off`);
     assert.deepEqual(await names('?userId=7'), []);
     assert.equal(
-      keptCount(),
+      cachedCount(),
       1,
       'all that was kept before the change is gone, but for the context that was seen before',
     );
@@ -104,10 +104,10 @@ describeInterface('lists for a context that comes again', (server) => {
       });
       const get = (query: string) => call('/api/frontend')('GET', query, undefined, { token });
       for (let time = 0; time < 3; time += 1) await get('?userId=7');
-      assert.equal(keptCount(), 0);
+      assert.equal(cachedCount(), 0);
       const whole = '?userId=7&sessionId=1&remoteAddress=127.0.0.1&currentTime=2026-01-01T00:00:00Z';
       for (let time = 0; time < 3; time += 1) await get(whole);
-      assert.equal(keptCount(), what === 'chance' ? 0 : 1);
+      assert.equal(cachedCount(), what === 'chance' ? 0 : 1);
       await server().call('POST', `${environmentPath(name)}/off`);
     });
   }
