@@ -38,7 +38,8 @@ describeInterface('tags by themselves', (server) => {
       events.map(({ type, data }) => (type === 'feature-created' ? type : data)),
       ['feature-created', wide, blue],
     );
-    assert.deepEqual((await call('GET', '/features/born/tags')).body.tags, [wide, blue]);
+    const shown = [wide, blue].map((one) => ({ ...one, color: null }));
+    assert.deepEqual((await call('GET', '/features/born/tags')).body.tags, shown);
     const wrong = { name: 'unborn', tags: [{ value: 'x' }] };
     await invalidAt(server(), '/body/tags/0/value', { method: 'POST', path: FEATURES, body: wrong });
     const many = Array.from({ length: 51 }, (_, at) => ({ value: `tag ${at}` }));

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { pack } from '../../../src/persistence/codec/message-pack.ts';
+import { Packr } from 'msgpackr';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import {
   FRAME_HEADER_BYTES,
@@ -465,7 +465,8 @@ const payloadOf = (id: number, events = 1): Buffer => Buffer.from(encodePayload(
 
 test('hostile content with valid checksums is refused with its place, whatever it is', async () => {
   const nested = JSON.parse(`${'['.repeat(1_000)}${']'.repeat(1_000)}`) as unknown;
-  const deep = Buffer.from(pack({ ...frameOf(2), answer: nested }));
+  // By a library, because the writer refuses it.
+  const deep = new Packr({ useRecords: false }).pack({ ...frameOf(2), answer: nested });
   const hostile: [string, Buffer[], RegExp][] = [
     ['a forged journal as such is fine', [payloadOf(1), payloadOf(2)], /^$/],
     ['a gap', [payloadOf(1), payloadOf(3), payloadOf(4)], /has event 3 where event 2 should be/],
