@@ -14,6 +14,7 @@ import { ERROR_STATUS } from '../src/http/serving/errors.ts';
 import { METRICS_PATH } from '../src/http/serving/probes.ts';
 import { ConfigError } from '../src/process/settings.ts';
 import { readConfig } from '../src/start/config.ts';
+import { SENTENCES } from './manual-claims.ts';
 import { flagstaff } from './support/operator.ts';
 import { ENGINES, ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
 
@@ -72,14 +73,17 @@ function pathOf(method: string, named: string): string | null {
   return OTHER_SURFACE.test(filled) ? filled : `/api/admin${filled}`;
 }
 
+/** Each operation once, where it is named first. */
 function operationClaims(): Claim[] {
+  const seen = new Set<string>();
   const named = /\b(GET|POST|PUT|PATCH|DELETE) `?((?:…|\/)[\w/:.{}<>*…-]*)/g;
   return NAMING.flatMap(({ at, text }) =>
     [...text.matchAll(named)].flatMap(([, method = '', path = '']) => {
       // Nobody signs in at a provider here, so its paths are not there.
       if (path.includes('*') || path.startsWith('/auth/oidc/')) return [];
       const whole = pathOf(method, path);
-      if (whole === null) return [];
+      if (whole === null || seen.has(`${method} ${whole}`)) return [];
+      seen.add(`${method} ${whole}`);
       return [
         {
           at,
@@ -219,6 +223,26 @@ function commandClaims(): Claim[] {
     }));
 }
 
+/** Each sentence stands on its page, and each request that follows from it is responded to as it says. */
+function sentenceClaims(): Claim[] {
+  return SENTENCES.flatMap(({ page: name, quote, asked }) => {
+    const at = linesOf(name).find(({ text }) => text.includes(quote))?.at ?? name;
+    return asked.map(([method, path, body, expected]) => ({
+      at,
+      what: `"${quote}": ${method} ${path} ${JSON.stringify(body)?.slice(0, 80) ?? ''} is ${expected}`,
+      check: async (server: TestServer) => {
+        assert(at !== name, 'the page does not say so');
+        const response = await server.call(method, path, body);
+        const [, status, field, value] = /^(\d+)(?: ([\w.]+)=(.+))?$/s.exec(String(expected)) ?? [];
+        assert.equal(response.status, Number(status), JSON.stringify(response.body));
+        if (field === undefined) return;
+        const found = field.split('.').reduce((part, key) => part?.[key], response.body);
+        assert.deepEqual(found, JSON.parse(value ?? ''));
+      },
+    }));
+  });
+}
+
 const CLAIMS = [
   ...operationClaims(),
   ...metricClaims(),
@@ -226,6 +250,7 @@ const CLAIMS = [
   ...messageClaims(),
   ...errorClaims(),
   ...commandClaims(),
+  ...sentenceClaims(),
 ];
 
 for (const engine of ENGINES)
@@ -236,7 +261,8 @@ for (const engine of ENGINES)
     });
     after(() => server.stop());
 
-    it('claims nothing that is not so', async () => {
+    it('claims nothing that is not so', async (t) => {
+      t.diagnostic(`${CLAIMS.length} claims`);
       const wrong: string[] = [];
       for (const { at, what, check } of CLAIMS) {
         try {
