@@ -47,12 +47,14 @@ export function writeFirstToken(folder: string, secret: string): string {
   fs.rmSync(file, { force: true });
   const fd = fs.openSync(file, 'wx', 0o600);
   try {
-    fs.writeSync(fd, `${secret}\n`);
-    fs.fsyncSync(fd);
+    try {
+      fs.writeSync(fd, `${secret}\n`);
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
   } catch (error) {
     throw named(error as NodeJS.ErrnoException, file);
-  } finally {
-    fs.closeSync(fd);
   }
   return file;
 }

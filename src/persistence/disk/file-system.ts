@@ -139,9 +139,15 @@ class RealFile implements OpenFile {
   }
 
   async close(): Promise<void> {
-    if (this.#synchronousFd !== null) await closeDescriptor(this.#synchronousFd);
+    if (this.#synchronousFd !== null) await this.#closeDescriptor(this.#synchronousFd);
     this.#synchronousFd = null;
-    await closeDescriptor(this.#fd);
+    await this.#closeDescriptor(this.#fd);
+  }
+
+  #closeDescriptor(fd: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      fs.close(fd, (error) => (error ? reject(named(error, this.#path)) : resolve()));
+    });
   }
 
   #writeTo(
@@ -184,12 +190,6 @@ export async function isOpenAt(fd: number, path: string): Promise<boolean> {
     }),
   ]);
   return named !== null && named.ino === open.ino && named.dev === open.dev;
-}
-
-function closeDescriptor(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fs.close(fd, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** Far longer than other users of descriptors keep theirs; then something else is wrong. */

@@ -48,14 +48,22 @@ export function lockFolder(folder: string): FolderLock {
     fs.writeSync(fd, `${process.pid}\n`);
   } catch (error) {
     fs.closeSync(fd);
-    throw error instanceof FolderLockedError ? error : named(error as NodeJS.ErrnoException, path);
+    if (error instanceof FolderLockedError) throw error;
+    const fault = error as NodeJS.ErrnoException;
+    // The library gives a code alone, and a fault of a file has the call that failed.
+    fault.syscall ??= 'fcntl';
+    throw named(fault, path);
   }
-  return { isHeld: () => isOpenAt(fd, path), release: () => release(fd) };
+  return { isHeld: () => isOpenAt(fd, path), release: () => release(fd, path) };
 }
 
-function release(fd: number): void {
-  fs.ftruncateSync(fd);
-  fs.closeSync(fd);
+function release(fd: number, path: string): void {
+  try {
+    fs.ftruncateSync(fd);
+    fs.closeSync(fd);
+  } catch (error) {
+    throw named(error as NodeJS.ErrnoException, path);
+  }
 }
 
 function readPid(fd: number): number | null {

@@ -7,7 +7,10 @@ import { failStart } from './failing-start.ts';
 describe('a start on a disk that fails', { skip: isTraceable() ? false : 'strace cannot trace here' }, () => {
   for (const [call, error, when, what] of [
     ['mkdir', 'EROFS', 1, 'the data folder'],
+    ['fcntl', 'EIO', 1, 'the lock'],
     ['write', 'ENOSPC', 1, 'the lock file'],
+    ['openat', 'EMFILE', 2, 'the lock file'],
+    ['close', 'EIO', 1, 'a file that was written'],
     ['write', 'EIO', 2, 'the first token'],
     ['fsync', 'EIO', 2, 'the folder of the journal'],
     ['pwrite64', 'ENOSPC', 1, 'the first segment'],

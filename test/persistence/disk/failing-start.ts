@@ -20,8 +20,17 @@ export const START_CALLS = [
   'fsync',
   'ftruncate',
   'rename',
+  'unlink',
+  'fdatasync',
+  'access',
+  'statx',
+  'newfstatat',
+  'getdents64',
+  'fcntl',
+  'statfs',
+  'close',
 ];
-export const ERRORS = ['EIO', 'ENOSPC', 'EROFS'];
+export const ERRORS = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'];
 
 /** strace looks at calls on these files alone, so that those of Node itself are not counted. */
 const FILES = [
