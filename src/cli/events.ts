@@ -213,7 +213,7 @@ interface Reading extends ReadEventsOptions {
   readonly end: number;
 }
 
-/** Hands on what is selected after `afterId`; returns the last event looked at. */
+/** Gives `onEvent` the selected events after `afterId`; returns the last event read. */
 async function readFrom(
   { fs, folder, selection, end }: Reading,
   afterId: number,

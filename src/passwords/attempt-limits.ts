@@ -1,6 +1,6 @@
 /**
- * How often somebody may try: buckets of attempts, each filled again with time. What an attempt is counted under is hashed,
- * so that an entry has one size whatever was sent. Kept in memory only, by each node for itself.
+ * Limits of attempts: buckets that fill again with time, in the memory of each node. Their keys are hashed, so that an entry has one
+ * size whatever was sent.
  */
 
 import assert from 'node:assert/strict';

@@ -1,9 +1,9 @@
 /**
- * Passwords of users: hashed to be kept, and checked when somebody signs in (docs/specification/users.md#passwords).
+ * Passwords of users: stored as hashes, and checked at a sign-in (docs/specification/users.md#passwords).
  *
- * Whoever guesses learns nothing but that the guess was wrong, as slowly for a user who does not exist or has no password
- * as for one who has. Wrong guesses are bounded by address, by user, and by both. So that nobody locks others out, a right password is good
- * however many wrong ones of other users came from its address, and from where its user has signed in before, however many came from elsewhere.
+ * A wrong guess reveals only that it was wrong, and takes as long for a user who does not exist or has no password.
+ * Wrong guesses are bounded by address, by user, and by both. Nobody can lock others out: a right password is accepted
+ * whatever guesses at other users came from its address, and, from where its user has signed in before, whatever came from elsewhere.
  */
 import { createHash } from 'node:crypto';
 import { parsePasswordHash } from '../domain/access/password-hash.ts';
@@ -80,7 +80,7 @@ export class Passwords {
   /**
    * Signs somebody in. Resolves with the user as the state has it after the check; or with what to respond: 401, the same
    * whatever was wrong, 429 after too many wrong passwords, 503 while too many are being checked. Never rejects for what
-   * was sent. It changes nothing: whoever calls begins the session. On any node of a cluster.
+   * was sent. Changes nothing, so it works on any node of a cluster; the caller begins the session.
    */
   async signIn({ name, password, address }: SignIn): Promise<User | Refusal> {
     const { world } = this.#options;
@@ -96,7 +96,7 @@ export class Passwords {
     return await this.#check(user, { name: String(user.id), password, address, isSignedIn: true });
   }
 
-  /** Counts a link whose secret nobody gave out; a refusal (429) after too many of them. */
+  /** Counts a link with a wrong secret. Returns a refusal (429) after too many of them. */
   refuseGuess(address: string): Refusal | null {
     const under = JSON.stringify(['link', networkOf(address)]);
     const waitMs = this.#limits.take([{ limit: LINKS_FROM_ADDRESS, under }]);
@@ -147,8 +147,8 @@ function countedOf(who: string, network: string): readonly Counted[] {
   ];
 }
 
-// From where people have signed in, and who, so that strangers who guess do not keep them from doing it again. Kept in memory only, by
-// each node for itself: after a restart everybody is a stranger until the next sign-in.
+// The users and addresses of good sign-ins, whom strangers that guess must not lock out. In the memory of each node: after a restart
+// everybody is a stranger until the next sign-in.
 
 /** Networks, and users at a network; some 100 bytes each. The one that was used least recently is forgotten. */
 export const GOOD_SIGN_INS_MAX = 20_000;

@@ -2,10 +2,9 @@
  * Hashing with scrypt on the threads of libuv, which also write the journal: one password at a time, so that sign-ins take
  * one thread and one core of the machine and no more, and a bounded number waits.
  *
- * Whoever is known, since somebody has signed in from the same address or the caller is signed in, waits apart from strangers: each
- * of the two has half of the places and every second turn. Within each, addresses take turns, and where all places are taken, the
- * newest of the address that waits for the most gives way to an address that waits for fewer. So many addresses together keep strangers waiting, and
- * nobody who is known.
+ * Callers who are signed in, and addresses from which somebody has signed in, wait apart from strangers: each
+ * side has half of the places and every second turn. Within a side, addresses take turns, and when it is full, the newest
+ * password of the address with the most is dropped for an address with fewer. So a crowd of addresses delays strangers only.
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import {
@@ -23,7 +22,7 @@ export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
 /** Passwords of strangers, and as many of callers who are known, that wait: some 2 seconds of work each. Clients give up on more. */
 export const WAITING_MAX = 10;
 
-/** New passwords among those of strangers. Whoever has an invitation may send any number, and people have to be able to sign in meanwhile. */
+/** New passwords among those of strangers. Somebody with an invitation may send any number, and others must be able to sign in meanwhile. */
 export const NEW_WAITING_MAX = 5;
 
 const SALT_BYTES = 16;

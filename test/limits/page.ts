@@ -16,10 +16,8 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, or is kept, or comes from a client is bounded. This page lists the limits with their defaults, their settings if
-they have one, and what happens beyond them. The lengths of single names and texts stand in the description of the interface, under
-\`/docs\`. \`test/limits/render.ts\` writes this page from the constants of the code. The rules behind the limits
-are in the [specification](specification/limits.md). Settings are environment variables.
+Everything that waits, is cached, or comes from a client is bounded. This page has the limits with their defaults, their settings, and what happens beyond them. The description of the interface under
+\`/docs\` has the lengths of names and texts, the [specification](specification/limits.md) the rules. \`test/limits/render.ts\` writes this page from the constants of the code.
 `;
 
 /** Measured, not made of constants. */
@@ -39,9 +37,7 @@ that times are long:
 | a snapshot when 256 flags were switched since the last one, with 3,000,000 events | 23–24 s, of which 4 s of processor time; the first one after a start, which decodes all flags, 124 s and 36 s |
 | beyond the memory budget | a new flag gets 507, a switch 200 |
 
-After such a start the server reads 4.8 GB of old history in the background (docs/operating.md#old-history).
-
-A server that is to hold so much takes \`--max-old-space-size\` of 6 GiB and more; the memory budget follows from it.
+After such a start the server reads 4.8 GB of old history ([operating.md](operating.md)) in the background. It takes \`--max-old-space-size\` of 6 GiB and more; the memory budget follows from it.
 `;
 
 export function limitsPage(): string {

@@ -245,8 +245,7 @@ export const DAILY_WRITES: readonly DailyWrites[] = [
 export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
-    introduction: `These limits refuse growth only. What is beyond one already, because it is older, was imported, or because the setting was
-lowered, loads, can be read and switched, and can be made smaller. Each refusal is a 400 that names the number, the limit and the setting:
+    introduction: `These limits refuse growth only: a larger flag, older, imported, or from before the setting was lowered, loads, can be read and switched, and can be made smaller. Each refusal names the number, the limit and the setting:
 \`The flag "checkout" in the environment "production" would have 31 strategies; the limit is 30 (STRATEGIES_PER_ENVIRONMENT_MAX).\``,
     rows: GROWTH_LIMIT_NAMES.map((name) => {
       const { counted, setting, settingMax } = GROWTH_LIMITS[name];
@@ -256,7 +255,7 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
   },
   {
     title: 'Other parts of the state',
-    introduction: 'These are constants. Each refusal names the limit.',
+    introduction: 'Constants. Each refusal names the limit.',
     rows: [
       row(
         'size of a flag as JSON with its escapes, tags not counted: with all its environments, and as applications get it in one, with its segments',
@@ -322,10 +321,8 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
   },
   {
     title: 'Memory',
-    introduction: `The state counts as it will be after a restart, when flags that were cloned from each other share nothing any more. So a server
-can load with the same settings whatever it accepted. Above the budget, changes that make the state larger are refused with 507, in words;
-reads, switches, archiving, reviving, deleting, and changes that make nothing larger go on. \`/health\` stays 200 and has a \`warning\` from 90 % of the budget on.
-[operating.md](operating.md) says how to get below it.`,
+    introduction: `The state counts as after a restart, when clones share nothing any more, so that a server
+can load with the same settings whatever it accepted. Beyond the budget, changes that make the state larger get 507; everything else goes on. [operating.md](operating.md) says how to get below it.`,
     rows: [
       row(
         'the state, as it will be after a restart',
@@ -407,7 +404,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
   },
   {
     title: 'Requests',
-    introduction: 'These are constants. The names of the errors are in [common.md](specification/common.md).',
+    introduction: 'Constants. [common.md](specification/common.md) has the names of the errors.',
     rows: [
       row('request line and headers', `${bytes(HEADER_BLOCK_BYTES_MAX)}, ${HEADERS_MAX} headers`, '431'),
       row('path and query', bytes(transport.targetBytesMax), '414'),

@@ -1,8 +1,8 @@
-/** Requests to the target of a migration, and what they need to know by then. */
+/** Requests to the target of a migration, and the ids that they need. */
 import * as v from 'valibot';
 import type { Item, Position } from '../../domain/desired/difference.ts';
 
-/** Ids on the target, by name; those of what is created are added then. */
+/** Ids on the target, by name; a step adds the id of what it creates. */
 export interface TargetIds {
   readonly segments: Map<string, number>;
   readonly users: Map<string, number>;

@@ -1,12 +1,11 @@
-/** Opens what records traces, where the configuration asks for it, and says what to install where it is missing. */
-
+/** Opens the tracer that the configuration asks for, and says which packages to install where they are missing. */
 import { VERSION } from '../../process/installation.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { type OpenTracer, openTelemetry } from './open-telemetry.ts';
 import type { TracingConfig } from './tracing-config.ts';
 
-/** A collector that is away is complained of with every batch. */
+/** The SDK reports a collector that is away with every batch. */
 const TROUBLE_PERIOD_MS = 60_000;
 
 const PACKAGES =

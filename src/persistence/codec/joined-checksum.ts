@@ -34,7 +34,7 @@ for (let power = X, doubled = 0; doubled < 34; doubled += 1) {
 }
 
 /**
- * The factor that moves a checksum past so many bytes: x to the power of their bits. For `joinedChecksum`, and to be kept beside
+ * The factor that moves a checksum past so many bytes: x to the power of their bits. For `joinedChecksum`; callers cache it beside
  * the bytes.
  */
 export function shiftPast(bytes: number): number {

@@ -49,8 +49,8 @@ export async function createDataFolder(fs: FileSystem, folder: DataFolder): Prom
 /**
  * The error for a data folder on which the server does not start.
  *
- * Whoever catches it stops the process and leaves the folder as it was found. The message tells an operator the file,
- * the place in it, what is still known to be good, and what can be done.
+ * Its catcher stops the process and leaves the folder as it was. The message names the file,
+ * the place in it, the last good event, and what the operator can do.
  */
 
 interface DataFolderProblem {

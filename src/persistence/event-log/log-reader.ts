@@ -1,9 +1,8 @@
 /**
- * Reading of the log that would hold the event loop: free-text scans, pages made of large frames, and the check of what a start
- * has not read. It is done in a thread
- * of its own. How many are done at once is up to the callers (src/actors/log-reads.ts).
+ * A thread for reading of the log that would hold the event loop: free-text scans, pages of large frames, and the check of old history.
+ * Its callers bound how many tasks run at once (src/actors/log-reads.ts).
  *
- * The thread is started by the first task and kept. If it dies, the tasks that it was busy with fail, and the next one
+ * The first task starts the thread, which stays. If it dies, the tasks that it was busy with fail, and the next one
  * starts a new thread.
  */
 import { join } from 'node:path';

@@ -34,16 +34,16 @@ export function encodePayload(frame: Frame): Buffer {
 }
 
 /**
- * Encodes frames in two steps: what was decided, before it is applied, and then the answer, which is only known after.
- * Both return the payload as far as it is complete, overwritten by the next call.
+ * Encodes frames in two steps: the events, before they are applied, and then the response, which is only known after.
+ * Both return the payload as far as it is complete, valid until the next call.
  */
 export class FrameEncoder {
   readonly #writer = new PackWriter();
   #fields = 0;
 
   /**
-   * Encodes all but the answer, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on what is
-   * over a limit, and on what could not be read back.
+   * Encodes all but the response, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on values
+   * over a limit, and on those that could not be read back.
    */
   encode(frame: Frame, bytesMax: number): Buffer {
     const shape = isMap(frame) ? frameProblem(frame) : 'not a map';

@@ -1,8 +1,7 @@
 /**
- * Blocks that a snapshot takes over from an older one as the bytes they are, because their records have not changed since. Whoever
- * knows of them vouches that this process has decoded every record in them, and that each outline is that of its records; so
- * a snapshot is made of decoded bytes alone, whether it copies them or not. A block that is not what it was, or that the disk cannot
- * read any more, is encoded anew.
+ * Blocks whose records have not changed, which a snapshot copies byte for byte from an older one. The caller guarantees that this
+ * process has decoded every record in them, and that each outline is that of its records; so every byte of a snapshot was
+ * decoded once. A block that has changed on disk, or cannot be read any more, is encoded anew.
  */
 import assert from 'node:assert/strict';
 import { type FileSystem, isMissing, isUnreadable, type OpenFile } from '../disk/file-system.ts';

@@ -6,7 +6,7 @@
  * than all of it; the event it ends with is awaited on disk, so that no snapshot is ever ahead of the journal; then rename and sync
  * of the folder; then the checksums are verified under the new name; only then are old snapshots removed.
  *
- * What has not changed since the last snapshot is copied from it (known-blocks.ts): only the rest costs more than reading and writing.
+ * Blocks that have not changed since the last snapshot are copied from it (known-blocks.ts).
  * Records are encoded and decoded in turns of a few milliseconds, from immutable state, and requests are served in between.
  */
 import assert from 'node:assert/strict';
@@ -66,7 +66,7 @@ export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly sections: readonly SnapshotSection[];
   /** Blocks that need not be encoded again; none unless given. */
   readonly known?: KnownBlocks;
-  /** Also decodes what is taken over; for the simulation. */
+  /** Also decodes copied blocks; for the simulation. */
   readonly audited?: boolean;
   /** Returns those of the snapshots older than the newest SNAPSHOTS_KEPT that stay too, oldest first; none unless given. */
   readonly keepOlder?: (older: readonly SnapshotFile[]) => Promise<readonly SnapshotFile[]>;

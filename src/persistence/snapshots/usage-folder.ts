@@ -1,5 +1,5 @@
 /**
- * The folder of what applications reported. Each file is named after what it holds; one that is damaged is set aside, and the rows before
+ * The folder of reports of applications, one file for each kind. A damaged file is set aside, and its rows before
  * the damage count.
  */
 import { join } from 'node:path';
@@ -73,14 +73,14 @@ export class UsageFolder {
   }
 }
 
-// Files of rows: what applications reported, kept beside the journal and never in it. A file is replaced as a whole, so that at any
-// moment there is the old one or the new one. Rows are MessagePack.
+// Files of rows, beside the journal and never in it. A file is replaced as a whole, so that there is always
+// the old one or the new one. Rows are MessagePack.
 //
 //   8 bytes   FLUSAGE1
 //   blocks    4 bytes length of the payload, 4 bytes its CRC-32, the payload: an array of rows (all integers little-endian)
 //   end       4 bytes zero, 4 bytes the number of rows
 //
-// The rows before the first damaged byte can be read, and nobody needs more: counts are worth having, and never worth a refusal to start.
+// The rows before the first damaged byte can be read: damaged counts are no reason to refuse a start.
 
 const MAGIC = Buffer.from('FLUSAGE1');
 const HEAD_BYTES = 8;
