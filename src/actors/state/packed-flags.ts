@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict';
 import { type Flag, withoutEnvironment } from '../../domain/flags/flag.ts';
 import { type FlagSource, PackedFlag, type Unpacked } from '../../domain/flags/packed-flag.ts';
-import type { FlagRecord } from '../../domain/state/flag-record.ts';
+import { DECODED_AT_ONCE, type FlagRecord } from '../../domain/state/flag-record.ts';
 import { useWithout } from '../../domain/state/references.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { KnownBlocks } from '../../persistence/snapshots/known-blocks.ts';
@@ -79,7 +79,7 @@ export class PackedFlags {
     this.#records = [];
     while (records.length > 0 && this.#fault === null && (await goOn())) {
       try {
-        for (const { flag } of records.splice(-FLAGS_AT_ONCE))
+        for (const { flag } of records.splice(-DECODED_AT_ONCE))
           assert(flag.name.length > 0, 'a flag has a name');
       } catch (error) {
         if (!(error instanceof UndecodableFlagError)) throw error;
@@ -93,9 +93,6 @@ export class PackedFlags {
     this.onFault(error);
   }
 }
-
-/** Between two looks at the clock: some 0.2 ms. */
-const FLAGS_AT_ONCE = 16;
 
 function addPacked(world: World, outline: FlagOutline, packed: PackedFlag): FlagRecord {
   const { flagProjects } = world.directory;

@@ -183,6 +183,9 @@ export class FlagShelf implements ProjectionHolder {
   }
 }
 
+/** Flags that are decoded between two looks at the clock: one with all there may be takes a millisecond. */
+export const DECODED_AT_ONCE = 4;
+
 /** A shelf as it is at one moment. Immutable, apart from what the records hold. */
 export class ShelvedFlags {
   readonly shelf: FlagShelf;
@@ -208,6 +211,17 @@ export class ShelvedFlags {
   get flags(): readonly Flag[] {
     this.#flags ??= this.#kept.map((_, at) => this.flagAt(at));
     return this.#flags;
+  }
+
+  /** Decodes what nobody has looked at yet, a few flags at a time, so that `flags` takes no time. */
+  *decode(): Generator<void, void> {
+    if (this.#flags !== null) return;
+    const flags: Flag[] = [];
+    for (const at of this.records.keys()) {
+      flags.push(this.flagAt(at));
+      if (flags.length % DECODED_AT_ONCE === 0) yield;
+    }
+    this.#flags ??= flags;
   }
 
   /** The revisions of the flags. */

@@ -7,7 +7,6 @@ import { type CachePart, type CachePartOptions, cacheOf } from '../../actors/cac
 import type { Engine } from '../../actors/engine.ts';
 import { each, inTurns, type Requester } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { passes } from '../serving/flag-filter.ts';
 import { readRoute } from '../serving/route.ts';
@@ -187,11 +186,15 @@ class FlagdDocuments {
     const { environmentEnabled } = surroundingsOf(world, query);
     const segments = new Map(world.directory.segments);
     const shelves = [...projectsOf(world, query)].flatMap((project) => project.flags.shelved());
-    const add = (shelf: ShelvedFlags): void => {
-      for (const flag of shelf.flags)
-        if (flag.archivedAt === null && passes(query, flag)) flags.set(flag.name, flag);
+    const taking = function* (): Generator<void, void> {
+      for (const shelved of shelves) {
+        yield* shelved.decode();
+        for (const flag of shelved.flags)
+          if (flag.archivedAt === null && passes(query, flag)) flags.set(flag.name, flag);
+        yield;
+      }
     };
-    await inTurns(each(shelves, add), payer);
+    await inTurns(taking(), payer);
     const builder = new DefinitionsBuilder({
       environment: query.environment,
       environmentEnabled,

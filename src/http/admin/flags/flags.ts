@@ -9,7 +9,6 @@ import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
-import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
@@ -31,6 +30,7 @@ import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
 import { isFavoriteFlag, wholeFlag } from '../views/render-flag.ts';
 import { projectRevision } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { timeOrNull } from '../views/views.ts';
 import { AT_PARAMETER, readPastFlag } from './history.ts';
 
@@ -57,14 +57,12 @@ async function parentOptions(
 ): Promise<ReadResponse> {
   const revision = projectRevision(world, project);
   const texts: string[] = [];
-  const add = ({ flags }: ShelvedFlags): void => {
-    const options = flags.filter(
-      ({ archivedAt, dependencies, name }) =>
-        archivedAt === null && dependencies.length === 0 && name !== params.child,
-    );
-    if (options.length > 0) texts.push(options.map(({ name }) => JSON.stringify(name)).join(','));
+  const add = ({ record }: ShownFlag): void => {
+    const { archivedAt, dependencies, name } = record.flag;
+    if (archivedAt === null && dependencies.length === 0 && name !== params.child)
+      texts.push(JSON.stringify(name));
   };
-  await inTurns(each(project.flags.shelved(), add), requester);
+  await inTurns(each(flagsNow([project]), add), requester);
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
 

@@ -1,6 +1,8 @@
 /** Figures of a project from the event log: how much was changed, and how long new flags took to production. */
+import { inTurns } from '../../../actors/turn.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { EventType } from '../../../domain/state/event-types.ts';
+import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import type { RequestContext } from '../../serving/route.ts';
@@ -91,7 +93,7 @@ export async function leadTimes(
     world.directory.environments.filter(({ type }) => type === 'production').map(({ name }) => name),
   );
   const times: LeadTime[] = [];
-  for (const { name, createdAt } of newestReleases(project)) {
+  for (const { name, createdAt } of await inTurns(newestReleases(project), context.requester)) {
     const atMs = await firstSwitch(context, { project: project.settings.id, feature: name }, production);
     if (isRefusal(atMs)) return atMs;
     if (atMs === null) continue;
@@ -101,15 +103,20 @@ export async function leadTimes(
   return times;
 }
 
-function newestReleases({ flags }: ProjectState): readonly Flag[] {
+/** The newest release flags as they are at the moment of the call, in steps. */
+function newestReleases({ flags }: ProjectState): Generator<void, readonly Flag[]> {
+  return newestOn(flags.shelved().reverse());
+}
+
+function* newestOn(shelves: readonly ShelvedFlags[]): Generator<void, readonly Flag[]> {
   const newest: Flag[] = [];
-  for (const shelved of flags.shelved().reverse()) {
-    for (let at = shelved.flags.length - 1; at >= 0; at -= 1) {
-      const flag = shelved.flags[at]!;
-      if (flag.type !== 'release') continue;
-      newest.push(flag);
+  for (const shelved of shelves) {
+    yield* shelved.decode();
+    for (const flag of shelved.flags.toReversed()) {
+      if (flag.type === 'release') newest.push(flag);
       if (newest.length === LEAD_TIME_FLAGS_MAX) return newest;
     }
+    yield;
   }
   return newest;
 }

@@ -79,8 +79,8 @@ export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries
       const known = cache.get(shelved.shelf);
       return known !== undefined && known.of === shelved && isCurrent(known, sources) ? known : undefined;
     },
-    make: (shelved) => {
-      const fresh = summariesOf(shelved, sources, cache.get(shelved.shelf));
+    *make(shelved) {
+      const fresh = yield* summariesOf(shelved, sources, cache.get(shelved.shelf));
       cache.set(shelved.shelf, fresh);
       return fresh;
     },
@@ -100,11 +100,12 @@ function isCurrent(known: ShelfSummaries, { environmentsRevision, seen }: Summar
   return true;
 }
 
-function summariesOf(
+function* summariesOf(
   of: ShelvedFlags,
   { seen, environments, environmentsRevision }: SummarySources,
   before: ShelfSummaries | undefined,
-): ShelfSummaries {
+): Generator<void, ShelfSummaries> {
+  const seenVersion = seen.version;
   const seenNow = of.flags.map(({ name }) => seen.flag(name));
   const reusable = before?.environmentsRevision === environmentsRevision ? before : undefined;
   const places = new Map(reusable?.of.flags.map((flag, at) => [flag, at]));
@@ -121,10 +122,9 @@ function summariesOf(
       if (length > 0) push(COMMA);
       bounds[2 * at] = length;
       const flagSeen = seenNow[at]!;
-      push(
-        reused(reusable, places.get(flag), flagSeen) ??
-          Buffer.from(JSON.stringify(flagSummary(of.records[at]!, flag, environments, flagSeen))),
-      );
+      const known = reused(reusable, places.get(flag), flagSeen);
+      push(known ?? Buffer.from(JSON.stringify(flagSummary(of.records[at]!, flag, environments, flagSeen))));
+      if (known === null) yield;
       uses.add(flagSeen);
     } else {
       bounds[2 * at] = length;
@@ -134,7 +134,7 @@ function summariesOf(
   return {
     of,
     environmentsRevision,
-    seenVersion: seen.version,
+    seenVersion,
     seen: seenNow,
     bytes: Buffer.concat(pieces, length),
     bounds,

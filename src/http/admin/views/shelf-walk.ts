@@ -2,7 +2,7 @@
  * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is cached
  * beside it, so mostly there is little to do, and it is done at once; much is done in turns, for the caller's account.
  */
-import { atOnce, each, inTurns, type Requester } from '../../../actors/turn.ts';
+import { atOnce, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { FlagRecord, ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 
@@ -21,16 +21,17 @@ export function flagsNow(projects: Iterable<ProjectState>): Iterable<ShownFlag> 
 }
 
 function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Generator<ShownFlag, undefined> {
-  for (const [project, { flags, records }] of shelves)
-    for (const [at, flag] of flags.entries())
-      yield { project, record: { flag, createdBy: records[at]!.createdBy } };
+  for (const [project, shelved] of shelves)
+    for (const [at, { createdBy }] of shelved.records.entries())
+      yield { project, record: { flag: shelved.flagAt(at), createdBy } };
 }
 
 /** How something is made of each shelf. */
 export interface ShelfWork<T> {
   /** The cached value, if it is still right. */
   known(shelved: ShelvedFlags): T | undefined;
-  make(shelved: ShelvedFlags): T;
+  /** In steps, of a shelf whose flags are decoded. */
+  make(shelved: ShelvedFlags): Generator<void, T>;
 }
 
 /** Returns what `work` makes of each shelf, in the order of the shelves. */
@@ -41,11 +42,15 @@ export function ofEachShelf<T>(
 ): readonly T[] | Promise<readonly T[]> {
   const found = shelves.map((shelved) => work.known(shelved));
   const missing = [...found.keys()].filter((at) => found[at] === undefined);
-  const fill = (at: number): void => {
-    const shelved = shelves[at]!;
-    // Somebody else may have made it meanwhile.
-    found[at] = work.known(shelved) ?? work.make(shelved);
-  };
-  const steps = each(missing, fill);
+  const steps = filling();
+  function* filling(): Generator<void, void> {
+    for (const at of missing) {
+      const shelved = shelves[at]!;
+      yield* shelved.decode();
+      // Somebody else may have made it meanwhile.
+      found[at] = work.known(shelved) ?? (yield* work.make(shelved));
+      yield;
+    }
+  }
   return atOnce(steps) !== null ? (found as T[]) : inTurns(steps, requester).then(() => found as T[]);
 }

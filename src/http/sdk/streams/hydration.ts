@@ -76,14 +76,14 @@ export class Hydration {
     for (let looks = 0; looks < LOOKS_A_PART && characters < PART_CHARACTERS; looks += 1) {
       const shelved = shelves[shelf];
       if (shelved === undefined) break;
-      const flag = shelved.flags[at]!;
+      const flag = shelved.flagAt(at);
       if (flag.archivedAt === null && passes(query, flag)) {
         const { json } = blocks.at(shelved.records[at]!, flag, around);
         texts.push(json);
         characters += json.length;
       }
       at += 1;
-      if (at === shelved.flags.length) [shelf, at] = [shelf + 1, 0];
+      if (at === shelved.records.length) [shelf, at] = [shelf + 1, 0];
     }
     return { texts, shelf, at };
   }
