@@ -30,7 +30,7 @@ function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Gen
 export interface ShelfWork<T> {
   /** The cached value, if it is still right. */
   known(shelved: ShelvedFlags): T | undefined;
-  /** In steps, of a shelf whose flags are decoded. */
+  /** The value of a shelf whose flags are decoded, made in steps. */
   make(shelved: ShelvedFlags): Generator<void, T>;
 }
 
