@@ -59,7 +59,7 @@ const BROKEN: readonly Mutant[] = [
   {
     name: 'decides without asking whether the condition of a change holds',
     file: 'actors/command-decider.ts',
-    find: ' ?? precondition?.(this.#world) ?? null;',
+    find: ' ?? submission.precondition?.(this.#world) ?? null;',
     replace: ' ?? null;',
   },
   {
