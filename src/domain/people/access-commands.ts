@@ -1,19 +1,20 @@
 /** Decisions on several of those who belong to a project at once: users and groups. */
 import { OWNER_ROLE_ID } from '../access/roles.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
-import type { DomainEvent } from '../state/events.ts';
-import { locateProject } from '../state/locate.ts';
+import { locateProject, locateUser } from '../state/locate.ts';
 import { isRefusal, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
 import {
-  groupRemoved,
-  groupSet,
-  locateGroupMembership,
-  locateMembership,
-  memberRemoved,
-  memberSet,
+  type Holder,
+  type Holding,
+  holdingsOf,
   NEEDS_OWNER,
+  roleSet,
+  rolesOf,
+  roleTaken,
 } from './membership-commands.ts';
+import { locateProjectRole } from './role-commands.ts';
+import { locateGroup } from './roles-and-groups.ts';
 
 export interface Member {
   readonly userId: number;
@@ -43,20 +44,15 @@ export interface SetProjectAccess extends Granted {
 export function setProjectAccess(world: World, command: SetProjectAccess): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
-  const { members, groups } = command;
-  const unknown = refuseUnknown(world, command);
-  if (unknown !== null) return unknown;
-  if ([...members, ...groups].every(({ roleId }) => roleId !== OWNER_ROLE_ID)) return NEEDS_OWNER;
-  const staying = new Set(members.map(({ userId }) => userId));
-  const stayingGroups = new Set(groups.map(({ groupId }) => groupId));
+  const wanted = holdingsIn(world, command);
+  if (isRefusal(wanted)) return wanted;
+  if (!hasOwner(wanted)) return NEEDS_OWNER;
+  const staying = new Set(wanted.map(keyOf));
   return [
-    ...granted(world, project, command),
-    ...[...project.members.keys()]
-      .filter((userId) => !staying.has(userId))
-      .map((userId) => memberRemoved(world, project, userId)),
-    ...[...project.groups.keys()]
-      .filter((groupId) => !stayingGroups.has(groupId))
-      .map((groupId) => groupRemoved(world, project, groupId)),
+    ...wanted.flatMap((one) => roleSet(world, project, one)),
+    ...holdingsOf(project)
+      .filter((one) => !staying.has(keyOf(one)))
+      .map((one) => roleTaken(world, project, one)),
   ];
 }
 
@@ -68,13 +64,12 @@ export interface GrantProjectAccess extends Granted {
 export function grantProjectAccess(world: World, command: GrantProjectAccess): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
-  const unknown = refuseUnknown(world, command);
-  if (unknown !== null) return unknown;
-  const roles = new Map([...project.members].map(([id, role]): [string, number] => [`user ${id}`, role]));
-  for (const [id, role] of project.groups) roles.set(`group ${id}`, role);
-  for (const { userId, roleId } of command.members) roles.set(`user ${userId}`, roleId);
-  for (const { groupId, roleId } of command.groups) roles.set(`group ${groupId}`, roleId);
-  return refuseOwnerless(project, [...roles.values()]) ?? granted(world, project, command);
+  const wanted = holdingsIn(world, command);
+  if (isRefusal(wanted)) return wanted;
+  const after = new Map([...holdingsOf(project), ...wanted].map((one) => [keyOf(one), one]));
+  return (
+    refuseOwnerless(project, [...after.values()]) ?? wanted.flatMap((one) => roleSet(world, project, one))
+  );
 }
 
 export interface RevokeProjectAccess {
@@ -87,47 +82,34 @@ export interface RevokeProjectAccess {
 export function revokeProjectAccess(world: World, { project: id, from }: RevokeProjectAccess): Decision {
   const project = locateProject(world, id);
   if (isRefusal(project)) return project;
-  const isMember = 'userId' in from ? project.members.has(from.userId) : project.groups.has(from.groupId);
-  if (!isMember) return UNCHANGED;
-  const left = [
-    ...[...project.members].filter(([userId]) => !('userId' in from && userId === from.userId)),
-    ...[...project.groups].filter(([groupId]) => !('groupId' in from && groupId === from.groupId)),
-  ].map(([, roleId]) => roleId);
-  const refusal = refuseOwnerless(project, left);
-  if (refusal !== null) return refusal;
-  return [
-    'userId' in from
-      ? memberRemoved(world, project, from.userId)
-      : groupRemoved(world, project, from.groupId),
-  ];
+  const holder: Holder =
+    'userId' in from ? { kind: 'user', id: from.userId } : { kind: 'group', id: from.groupId };
+  if (!rolesOf(project, holder).has(holder.id)) return UNCHANGED;
+  const left = holdingsOf(project).filter((one) => keyOf(one) !== keyOf(holder));
+  return refuseOwnerless(project, left) ?? [roleTaken(world, project, holder)];
 }
 
 /** A project that has an Owner must keep one. */
-function refuseOwnerless({ members, groups }: ProjectState, left: readonly number[]): Refusal | null {
-  const hasOwner = [...members.values(), ...groups.values()].includes(OWNER_ROLE_ID);
-  return hasOwner && !left.includes(OWNER_ROLE_ID) ? NEEDS_OWNER : null;
-}
+const refuseOwnerless = (project: ProjectState, left: readonly Holding[]): Refusal | null =>
+  hasOwner(holdingsOf(project)) && !hasOwner(left) ? NEEDS_OWNER : null;
 
-function granted(world: World, project: ProjectState, { members, groups }: Granted): DomainEvent[] {
-  return [
-    ...members.flatMap((member) => memberSet(world, project, member)),
-    ...groups.flatMap((group) => groupSet(world, project, group)),
+const hasOwner = (holdings: readonly Holding[]): boolean =>
+  holdings.some(({ roleId }) => roleId === OWNER_ROLE_ID);
+
+const keyOf = ({ kind, id }: Holder): string => `${kind} ${id}`;
+
+/** The roles that the request gives; refuses the first that names what does not exist. */
+function holdingsIn(world: World, { members, groups }: Granted): readonly Holding[] | Refusal {
+  const sent = [
+    ...members.map(({ userId, ...rest }) => ({ kind: 'user', id: userId, ...rest }) as const),
+    ...groups.map(({ groupId, ...rest }) => ({ kind: 'group', id: groupId, ...rest }) as const),
   ];
-}
-
-function refuseUnknown(world: World, { project, members, groups }: Granted): Refusal | null {
-  for (const { userId, roleId, path } of members) {
-    const located = locateMembership(world, { project, userId, roleId });
-    if (located.refused) return at(located, path);
+  for (const { kind, id, roleId, path } of sent) {
+    const holder = kind === 'user' ? locateUser(world, id) : locateGroup(world, id);
+    const located = isRefusal(holder) ? holder : locateProjectRole(world, roleId);
+    if (!isRefusal(located)) continue;
+    const detail = { message: located.message };
+    return { ...located, details: [path === undefined ? detail : { ...detail, path }] };
   }
-  for (const { groupId, roleId, path } of groups) {
-    const located = locateGroupMembership(world, { project, groupId, roleId });
-    if (isRefusal(located)) return at(located, path);
-  }
-  return null;
-}
-
-function at(refusal: Refusal, path: string | undefined): Refusal {
-  const detail = { message: refusal.message };
-  return { ...refusal, details: [path === undefined ? detail : { ...detail, path }] };
+  return sent;
 }

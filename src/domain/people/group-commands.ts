@@ -6,7 +6,7 @@ import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { groupRemoved, isSoleOwner } from './membership-commands.ts';
+import { projectsLeft } from './membership-commands.ts';
 import { refuseRootRole } from './role-commands.ts';
 import { groupsOf, locateGroup } from './roles-and-groups.ts';
 
@@ -73,18 +73,8 @@ export interface DeleteGroup {
 export function deleteGroup(world: World, { id }: DeleteGroup): Decision {
   const preData = locateGroup(world, id);
   if (isRefusal(preData)) return preData;
-  const projects = [...world.projects.values()].filter((project) => project.groups.has(id));
-  const owned = projects.filter((project) => isSoleOwner(project, { groupId: id }));
-  if (owned.length > 0) {
-    const names = owned.map(({ settings }) => `"${settings.id}"`).join(', ');
-    return invalidOperation(
-      `The group ${id} is the only Owner of ${names}; give each of these projects another Owner first.`,
-    );
-  }
-  return [
-    ...projects.map((project) => groupRemoved(world, project, id)),
-    { type: 'group-deleted', ...ABOUT_NOTHING, data: null, preData },
-  ];
+  const left = projectsLeft(world, { kind: 'group', id });
+  return isRefusal(left) ? left : [...left, { type: 'group-deleted', ...ABOUT_NOTHING, data: null, preData }];
 }
 
 /** The events by which a user leaves all groups. */

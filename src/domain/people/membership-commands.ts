@@ -6,10 +6,10 @@ import { OWNER_ROLE_ID, type Role } from '../access/roles.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, type GroupAccessData, inProject, type MembershipData } from '../state/events.ts';
 import { locateProject, locateUser } from '../state/locate.ts';
-import { isRefusal, notFound, type Refusal, refuse } from '../state/refusal.ts';
+import { invalidOperation, isRefusal, notFound, type Refusal, refuse } from '../state/refusal.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
 import { locateProjectRole } from './role-commands.ts';
-import { knownRole, locateGroup } from './roles-and-groups.ts';
+import { knownRole } from './roles-and-groups.ts';
 
 interface NamesMembership {
   readonly project: string;
@@ -37,8 +37,7 @@ export function addMember(world: World, command: AddMember): Decision {
   if (held !== undefined) {
     return refuse('MembershipRuleError', `User already has access to project=${project.settings.id}`);
   }
-  const data = membershipData(user, role);
-  return [{ type: 'project-user-added', ...inProject(project.settings.id), data, preData: null }];
+  return roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id });
 }
 
 export interface ChangeMember extends NamesMembership {
@@ -53,8 +52,8 @@ export function changeMember(world: World, command: ChangeMember): Decision {
   if (located.refused) return located;
   const { project, user, role, held } = located;
   if (held === undefined || held === role.id) return UNCHANGED;
-  if (isSoleOwner(project, { userId: user.id })) return NEEDS_OWNER;
-  return memberSet(world, project, { userId: user.id, roleId: role.id });
+  if (isSoleOwner(project, { kind: 'user', id: user.id })) return NEEDS_OWNER;
+  return roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id });
 }
 
 export interface RemoveMember extends NamesMembership {
@@ -68,8 +67,8 @@ export function removeMember(world: World, command: RemoveMember): Decision {
   if (held !== role.id) {
     return notFound(`The user ${user.id} does not hold the role ${role.name} in "${project.settings.id}".`);
   }
-  if (isSoleOwner(project, { userId: user.id })) return NEEDS_OWNER;
-  return [memberRemoved(world, project, user.id)];
+  if (isSoleOwner(project, { kind: 'user', id: user.id })) return NEEDS_OWNER;
+  return [roleTaken(world, project, { kind: 'user', id: user.id })];
 }
 
 export const NEEDS_OWNER = refuse('MembershipRuleError', 'A project must have at least one owner');
@@ -85,102 +84,103 @@ export function locateMembership(world: World, names: NamesMembership): LocatedM
   return { project, user, role, held: project.members.get(user.id) };
 }
 
-interface NamesGroupMembership {
-  readonly project: string;
-  readonly groupId: number;
+const HOLDER_KINDS = ['user', 'group'] as const;
+
+/** A user or a group that may hold a role in a project. */
+export interface Holder {
+  readonly kind: (typeof HOLDER_KINDS)[number];
+  readonly id: number;
+}
+
+export interface Holding extends Holder {
   readonly roleId: number;
 }
 
-/** Unknown things are not found here either. */
-export function locateGroupMembership(
-  world: World,
-  { project: id, groupId, roleId }: NamesGroupMembership,
-): ProjectState | Refusal {
-  const project = locateProject(world, id);
-  if (isRefusal(project)) return project;
-  const group = locateGroup(world, groupId);
-  if (isRefusal(group)) return group;
-  const role = locateProjectRole(world, roleId);
-  return isRefusal(role) ? role : project;
+/** The roles that holders of the kind have in the project, by their ids. */
+export const rolesOf = ({ members, groups }: ProjectState, { kind }: Pick<Holder, 'kind'>) =>
+  kind === 'user' ? members : groups;
+
+/** Users come first. */
+export function holdingsOf(project: ProjectState): Holding[] {
+  return HOLDER_KINDS.flatMap((kind) =>
+    Array.from(rolesOf(project, { kind }), ([id, roleId]) => ({ kind, id, roleId })),
+  );
 }
 
 /** Whether the user or the group is the only Owner that the project has. */
-export function isSoleOwner(
-  { members, groups }: ProjectState,
-  { userId, groupId }: { readonly userId?: number; readonly groupId?: number },
-): boolean {
+function isSoleOwner(project: ProjectState, holder: Holder): boolean {
   let owns = false;
-  for (const [id, roleId] of members) {
-    if (roleId !== OWNER_ROLE_ID) continue;
-    if (id !== userId) return false;
-    owns = true;
-  }
-  for (const [id, roleId] of groups) {
-    if (roleId !== OWNER_ROLE_ID) continue;
-    if (id !== groupId) return false;
-    owns = true;
+  for (const kind of HOLDER_KINDS) {
+    for (const [id, roleId] of rolesOf(project, { kind })) {
+      if (roleId !== OWNER_ROLE_ID) continue;
+      if (kind !== holder.kind || id !== holder.id) return false;
+      owns = true;
+    }
   }
   return owns;
 }
 
+const EVENTS = {
+  user: {
+    added: 'project-user-added',
+    changed: 'project-user-role-changed',
+    removed: 'project-user-removed',
+  },
+  group: {
+    added: 'project-group-added',
+    changed: 'project-group-role-changed',
+    removed: 'project-group-removed',
+  },
+} as const;
+
+/** The event by which a user or a group holds the role; none when that is so already. */
+export function roleSet(world: World, project: ProjectState, holding: Holding): DomainEvent[] {
+  const held = rolesOf(project, holding).get(holding.id);
+  if (held === holding.roleId) return [];
+  const { added, changed } = EVENTS[holding.kind];
+  const type = held === undefined ? added : changed;
+  const preData = held === undefined ? null : accessData(world, holding, held);
+  const data = accessData(world, holding, holding.roleId);
+  return [{ type, ...inProject(project.settings.id), data, preData } as DomainEvent];
+}
+
+/** The event by which a role is taken away. The caller knows that one is held. */
+export function roleTaken(world: World, project: ProjectState, holder: Holder): DomainEvent {
+  const { settings } = project;
+  const roleId = rolesOf(project, holder).get(holder.id);
+  if (roleId === undefined) throw new Error(`the ${holder.kind} ${holder.id} has no role in ${settings.id}`);
+  const preData = accessData(world, holder, roleId);
+  const type = EVENTS[holder.kind].removed;
+  return { type, ...inProject(settings.id), data: null, preData } as DomainEvent;
+}
+
+/** The events by which it loses its roles in all projects; refused for the only Owner of one, because nobody could repair that. */
+export function projectsLeft(world: World, holder: Holder): readonly DomainEvent[] | Refusal {
+  const projects = [...world.projects.values()].filter((project) => rolesOf(project, holder).has(holder.id));
+  const owned = projects.filter((project) => isSoleOwner(project, holder));
+  if (owned.length === 0) return projects.map((project) => roleTaken(world, project, holder));
+  const names = owned.map(({ settings }) => `"${settings.id}"`).join(', ');
+  return invalidOperation(
+    `The ${holder.kind} ${holder.id} is the only Owner of ${names}; give each of these projects another Owner first.`,
+  );
+}
+
+function accessData(
+  { directory }: World,
+  { kind, id }: Holder,
+  roleId: number,
+): MembershipData | GroupAccessData {
+  const role = knownRole({ directory }, roleId);
+  if (kind === 'user') return membershipData(present(directory.users.get(id), 'user', id), role);
+  const { name: groupName } = present(directory.groups.get(id), 'group', id);
+  return { groupId: id, groupName, roleId, roleName: role.name };
+}
+
+function present<T>(record: T | undefined, noun: string, id: number): T {
+  if (record === undefined) throw new Error(`the state names the ${noun} ${id}, which does not exist`);
+  return record;
+}
+
 export function membershipData(user: User, role: Role): MembershipData {
   return { userId: user.id, roleId: role.id, roleName: role.name, email: user.email };
-}
-
-/** The event by which a user holds the role; none when that is so already. */
-export function memberSet(
-  world: World,
-  project: ProjectState,
-  { userId, roleId }: { readonly userId: number; readonly roleId: number },
-): DomainEvent[] {
-  const held = project.members.get(userId);
-  if (held === roleId) return [];
-  const user = knownUser(world, userId);
-  const about = inProject(project.settings.id);
-  const data = membershipData(user, knownRole(world, roleId));
-  if (held === undefined) return [{ type: 'project-user-added', ...about, data, preData: null }];
-  const preData = membershipData(user, knownRole(world, held));
-  return [{ type: 'project-user-role-changed', ...about, data, preData }];
-}
-
-/** The event that removes a membership. The caller knows that it exists. */
-export function memberRemoved(world: World, project: ProjectState, userId: number): DomainEvent {
-  const roleId = project.members.get(userId);
-  if (roleId === undefined) throw new Error(`the user ${userId} is no member of ${project.settings.id}`);
-  const preData = membershipData(knownUser(world, userId), knownRole(world, roleId));
-  return { type: 'project-user-removed', ...inProject(project.settings.id), data: null, preData };
-}
-
-/** The same for a group. */
-export function groupSet(
-  world: World,
-  project: ProjectState,
-  { groupId, roleId }: { readonly groupId: number; readonly roleId: number },
-): DomainEvent[] {
-  const held = project.groups.get(groupId);
-  if (held === roleId) return [];
-  const about = inProject(project.settings.id);
-  const data = groupAccessData(world, groupId, roleId);
-  if (held === undefined) return [{ type: 'project-group-added', ...about, data, preData: null }];
-  const preData = groupAccessData(world, groupId, held);
-  return [{ type: 'project-group-role-changed', ...about, data, preData }];
-}
-
-export function groupRemoved(world: World, project: ProjectState, groupId: number): DomainEvent {
-  const roleId = project.groups.get(groupId);
-  if (roleId === undefined) throw new Error(`the group ${groupId} has no role in ${project.settings.id}`);
-  const preData = groupAccessData(world, groupId, roleId);
-  return { type: 'project-group-removed', ...inProject(project.settings.id), data: null, preData };
-}
-
-function groupAccessData(world: World, groupId: number, roleId: number): GroupAccessData {
-  const group = world.directory.groups.get(groupId);
-  if (group === undefined) throw new Error(`the state names group ${groupId}, which does not exist`);
-  return { groupId, groupName: group.name, roleId, roleName: knownRole(world, roleId).name };
-}
-
-function knownUser(world: World, userId: number): User {
-  const user = world.directory.users.get(userId);
-  if (user === undefined) throw new Error(`the state names user ${userId}, who does not exist`);
-  return user;
 }

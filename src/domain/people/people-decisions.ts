@@ -1,119 +1,29 @@
 /** The decisions of this room, by their commands: a part of the table of all decisions (../decide/decide.ts). */
 import type { DecideContext, Decision } from '../state/decision.ts';
 import type { World } from '../state/world.ts';
+import { grantProjectAccess, revokeProjectAccess, setProjectAccess } from './access-commands.ts';
+import { createGroup, deleteGroup, updateGroup } from './group-commands.ts';
 import {
-  type GrantProjectAccess,
-  grantProjectAccess,
-  type RevokeProjectAccess,
-  revokeProjectAccess,
-  type SetProjectAccess,
-  setProjectAccess,
-} from './access-commands.ts';
-import {
-  type CreateGroup,
-  createGroup,
-  type DeleteGroup,
-  deleteGroup,
-  type UpdateGroup,
-  updateGroup,
-} from './group-commands.ts';
-import {
-  type CreateInvitation,
-  type CreatePasswordLink,
   createInvitation,
   createPasswordLink,
-  type SignUp,
   signUp,
-  type UpdateInvitation,
-  type UsePasswordLink,
   updateInvitation,
   usePasswordLink,
 } from './link-commands.ts';
+import { addMember, changeMember, removeMember } from './membership-commands.ts';
+import { setPassword } from './password-commands.ts';
+import { createPersonalToken, deletePersonalToken } from './personal-token-commands.ts';
+import { signInByProvider } from './provider-commands.ts';
+import { createRole, deleteRole, updateRole } from './role-commands.ts';
 import {
-  type AddMember,
-  addMember,
-  type ChangeMember,
-  changeMember,
-  type RemoveMember,
-  removeMember,
-} from './membership-commands.ts';
-import { type SetPassword, setPassword } from './password-commands.ts';
-import {
-  type CreatePersonalToken,
-  createPersonalToken,
-  type DeletePersonalToken,
-  deletePersonalToken,
-} from './personal-token-commands.ts';
-import { type SignInByProvider, signInByProvider } from './provider-commands.ts';
-import {
-  type CreateRole,
-  createRole,
-  type DeleteRole,
-  deleteRole,
-  type UpdateRole,
-  updateRole,
-} from './role-commands.ts';
-import {
-  type CreateServiceAccount,
   createServiceAccount,
-  type DeleteServiceAccount,
   deleteServiceAccount,
-  type UpdateServiceAccount,
   updateServiceAccount,
 } from './service-account-commands.ts';
-import {
-  type BeginSession,
-  beginSession,
-  type EndSession,
-  type EndSessions,
-  endSession,
-  endSessions,
-} from './session-commands.ts';
-import {
-  type CreateUser,
-  createUser,
-  type DeleteUser,
-  deleteUser,
-  type UpdateUser,
-  updateUser,
-} from './user-commands.ts';
+import { beginSession, endSession, endSessions } from './session-commands.ts';
+import { createUser, deleteUser, updateUser } from './user-commands.ts';
 
-export type PeopleCommand =
-  | AddMember
-  | ChangeMember
-  | RemoveMember
-  | SetProjectAccess
-  | GrantProjectAccess
-  | RevokeProjectAccess
-  | CreateRole
-  | UpdateRole
-  | DeleteRole
-  | CreateGroup
-  | UpdateGroup
-  | DeleteGroup
-  | CreateUser
-  | UpdateUser
-  | DeleteUser
-  | SetPassword
-  | CreatePasswordLink
-  | UsePasswordLink
-  | CreateInvitation
-  | UpdateInvitation
-  | SignUp
-  | CreateServiceAccount
-  | UpdateServiceAccount
-  | DeleteServiceAccount
-  | CreatePersonalToken
-  | DeletePersonalToken
-  | BeginSession
-  | EndSession
-  | EndSessions
-  | SignInByProvider;
-
-type CommandOf<T extends PeopleCommand['type']> = Extract<PeopleCommand, { type: T }>;
-type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
-
-export const PEOPLE_DECISIONS: { readonly [T in PeopleCommand['type']]: Decide<CommandOf<T>> } = {
+const TABLE = {
   'add-member': addMember,
   'change-member': changeMember,
   'remove-member': removeMember,
@@ -144,4 +54,12 @@ export const PEOPLE_DECISIONS: { readonly [T in PeopleCommand['type']]: Decide<C
   'end-session': endSession,
   'end-sessions': endSessions,
   'sign-in-by-provider': signInByProvider,
-};
+} as const;
+
+export type PeopleCommand = Parameters<(typeof TABLE)[keyof typeof TABLE]>[1];
+
+type CommandOf<T extends PeopleCommand['type']> = Extract<PeopleCommand, { type: T }>;
+type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
+
+/** Each command has a decision, under its own type. */
+export const PEOPLE_DECISIONS: { readonly [T in PeopleCommand['type']]: Decide<CommandOf<T>> } = TABLE;

@@ -6,10 +6,10 @@ import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locatePerson, peopleOf } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
-import type { ProjectState, User, World } from '../state/world.ts';
+import type { User, World } from '../state/world.ts';
 import { groupsLeft } from './group-commands.ts';
 import { refuseIdentity, voucherOf } from './identity.ts';
-import { isSoleOwner, memberRemoved } from './membership-commands.ts';
+import { projectsLeft } from './membership-commands.ts';
 import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 import { refuseRootRole } from './role-commands.ts';
 
@@ -120,11 +120,10 @@ export function deleteUser(world: World, { userId }: DeleteUser): Decision {
 
 /** The events by which all goes that belongs to a user or a service account. */
 export function leaveAll(world: World, user: User): readonly DomainEvent[] | Refusal {
-  const projects = [...world.projects.values()].filter((project) => project.members.has(user.id));
-  const refusal = refuseSoleOwner(projects, user);
-  if (refusal !== null) return refusal;
+  const left = projectsLeft(world, { kind: 'user', id: user.id });
+  if (isRefusal(left)) return left;
   return [
-    ...projects.map((project) => memberRemoved(world, project, user.id)),
+    ...left,
     ...groupsLeft(world, user.id),
     ...personalTokensOf(world, user.id).map(personalTokenDeleted),
   ];
@@ -142,13 +141,4 @@ export function isLastAdmin({ directory }: World, user: User): boolean {
 function refuseLastAdmin(world: World, user: User): Refusal | null {
   if (!isLastAdmin(world, user)) return null;
   return invalidOperation(`The user ${user.id} is the last Admin; make another user Admin first.`);
-}
-
-function refuseSoleOwner(projects: readonly ProjectState[], user: User): Refusal | null {
-  const owned = projects.filter((project) => isSoleOwner(project, { userId: user.id }));
-  if (owned.length === 0) return null;
-  const names = owned.map(({ settings }) => `"${settings.id}"`).join(', ');
-  return invalidOperation(
-    `The user ${user.id} is the only Owner of ${names}; give each of these projects another Owner first.`,
-  );
 }

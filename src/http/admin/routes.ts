@@ -35,17 +35,15 @@ import { strategyTypeRoutes } from './targeting/strategy-types.ts';
 import { tagTypeRoutes } from './targeting/tag-types.ts';
 import { applicationChangeRoutes, applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
-import { apiTokenRoutes } from './users/api-tokens.ts';
+import { apiTokenRoutes, projectTokenRoutes } from './users/api-tokens.ts';
 import { groupRoutes } from './users/groups.ts';
 import { invitationRoutes } from './users/links.ts';
 import { passwordRoutes } from './users/passwords.ts';
 import { personalDashboardRoutes } from './users/personal-dashboard.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
-import { projectTokenRoutes } from './users/project-tokens.ts';
 import { roleRoutes } from './users/roles.ts';
 import { serviceAccountRoutes } from './users/service-accounts.ts';
-import { userAdminRoutes } from './users/user-admin.ts';
-import { userRoutes } from './users/users.ts';
+import { userAdminRoutes, userRoutes } from './users/user-admin.ts';
 
 export const API_PREFIX = '/api/admin';
 

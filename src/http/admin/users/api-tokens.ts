@@ -1,11 +1,19 @@
-/** API tokens: credentials of programs. */
+/** API tokens: credentials of programs. Admins see those of all projects, and who may write a project those of this one. */
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
-import { ALL } from '../../../domain/decide/token-commands.ts';
+import { ALL, type CreateApiToken } from '../../../domain/decide/token-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import type { DomainEvent } from '../../../domain/state/events.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
-import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import {
+  invalid,
+  invalidOperation,
+  isRefusal,
+  notFound,
+  type Refusal,
+  refuse,
+} from '../../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../../domain/state/world.ts';
 import { type Caller, digestOf, mayDo } from '../../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../../serving/fresh-secret.ts';
@@ -28,7 +36,7 @@ const TYPE_PHRASE = 'one of admin, client, frontend, backend';
 const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
 
 /** Fields of the body that creates a token. */
-export const TOKEN_ENTRIES = {
+const TOKEN_ENTRIES = {
   tokenName: v.optional(NameSchema),
   username: v.pipe(v.optional(NameSchema), v.description('The older name of tokenName.')),
   type: v.pipe(
@@ -71,10 +79,7 @@ const UpdateTokenBody = v.pipe(
 type TokenFields = Omit<ApiToken, 'digest' | 'createdAt' | 'seed'>;
 
 /** The body in its normal form. Whether the things it names exist is decided with the command. */
-export function tokenFields(
-  world: World,
-  body: v.InferOutput<typeof CreateTokenBody>,
-): TokenFields | Refusal {
+function tokenFields(world: World, body: v.InferOutput<typeof CreateTokenBody>): TokenFields | Refusal {
   const { type, expiresAt } = body;
   if (body.tokenName !== undefined && body.username !== undefined) {
     const message =
@@ -96,9 +101,27 @@ export function tokenFields(
 }
 
 /** `[]` stands for several projects, whose names would be too long. */
-export function secretPrefix({ projects, environment }: TokenFields): string {
+function secretPrefix({ projects, environment }: TokenFields): string {
   const [first = ALL] = projects;
   return `${projects.length > 1 ? '[]' : first}:${environment}.`;
+}
+
+/** The command that creates a token with a new secret. */
+function creation(
+  context: RequestContext<unknown>,
+  body: v.InferOutput<typeof CreateTokenBody>,
+): CreateApiToken | Refusal {
+  const fields = tokenFields(context.world, body);
+  if (isRefusal(fields)) return fields;
+  const made = makeTokenSecret(context, secretPrefix(fields), context.instance.tokenKey);
+  return { type: 'create-api-token', token: { ...made, ...fields } };
+}
+
+/** The response with the new token, which shows the secret. */
+function created(context: RequestContext<unknown>, events: readonly DomainEvent[]) {
+  const { data, hidden } = recorded(events, 'api-token-created');
+  const token = { digest: hidden.digest, ...data };
+  return jsonResponse(201, apiTokenView(token, context.usage.seen, secretOf(context)));
 }
 
 type Act = 'READ' | 'CREATE' | 'UPDATE' | 'DELETE';
@@ -127,7 +150,7 @@ const noRight = (type: ApiToken['type']): Refusal =>
  * A token as the caller may see it: with its secret where the caller presents it, or may make such tokens and the secret
  * can be made again; with the digest in its place otherwise.
  */
-export function shownToken(context: RequestContext<unknown>, token: ApiToken, presented?: string) {
+function shownToken(context: RequestContext<unknown>, token: ApiToken, presented?: string) {
   const { usage, instance } = context;
   const mayMake = mayWith(context, 'CREATE', token.type) || mayInProject(context, 'CREATE', token);
   const secret = presented ?? (mayMake ? secretAgain(token, instance.tokenKey) : null);
@@ -223,17 +246,8 @@ export const apiTokenRoutes: readonly Route[] = [
     success: { status: 201, schema: NewApiTokenSchema },
     refusals: ['InvalidOperationError'],
     secretField: 'secret',
-    command: (context) => {
-      const fields = tokenFields(context.world, context.body);
-      if (isRefusal(fields)) return fields;
-      const made = makeTokenSecret(context, secretPrefix(fields), context.instance.tokenKey);
-      return { type: 'create-api-token', token: { ...made, ...fields } };
-    },
-    respond: (context, events) => {
-      const { data, hidden } = recorded(events, 'api-token-created');
-      const token = { digest: hidden.digest, ...data };
-      return jsonResponse(201, apiTokenView(token, context.usage.seen, secretOf(context)));
-    },
+    command: (context) => creation(context, context.body),
+    respond: created,
   }),
   writeRoute({
     method: 'PUT',
@@ -269,6 +283,96 @@ export const apiTokenRoutes: readonly Route[] = [
       type: 'delete-api-token',
       digest: locate.tokenDigest(world, params),
     }),
+    respond: () => emptyResponse(200),
+  }),
+];
+
+// Tokens of one project.
+
+const PROJECT_TOKENS = '/projects/:projectId/api-tokens';
+
+const CreateProjectTokenBody = v.pipe(v.object(TOKEN_ENTRIES), v.title('CreateProjectApiToken'));
+
+const isFor = ({ projects }: ApiToken, projectId: string): boolean => projects.includes(projectId);
+
+export const projectTokenRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: PROJECT_TOKENS,
+    operationId: 'getProjectApiTokens',
+    tag: 'API tokens',
+    summary:
+      'List the API tokens that name a project, with digests in the place of secrets that cannot be shown again.',
+    permission: 'project:write',
+    needs: ['READ_PROJECT_API_TOKEN'],
+    locate: locate.project,
+    query: LIST_PAGE.parameters,
+    success: { status: 200, schema: ApiTokensSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context, { settings }) => {
+      const { apiTokens } = context.world.directory;
+      return listResponse(context, {
+        name: 'tokens',
+        items: [...apiTokens.values()].filter((token) => isFor(token, settings.id)),
+        view: (token) => shownToken(context, token),
+      });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: PROJECT_TOKENS,
+    operationId: 'createProjectApiToken',
+    tag: 'API tokens',
+    summary: 'Create a client or frontend token for a project. Only this response shows its secret.',
+    permission: 'project:write',
+    needs: ['CREATE_PROJECT_API_TOKEN'],
+    locate: locate.project,
+    body: CreateProjectTokenBody,
+    success: { status: 201, schema: NewApiTokenSchema },
+    refusals: ['InvalidOperationError'],
+    secretField: 'secret',
+    command: (context) => {
+      const { body, params } = context;
+      const { projectId } = params;
+      if (body.type === 'admin') {
+        return invalid(
+          'A token of a project is a client or a frontend token, not an admin token.',
+          '/body/type',
+        );
+      }
+      const named = body.projects ?? [body.project ?? projectId];
+      if (named.some((id) => id !== projectId)) {
+        const path = body.projects === undefined ? '/body/project' : '/body/projects';
+        return invalid(`A token of the project "${projectId}" is for this project alone.`, path);
+      }
+      return creation(context, { ...body, projects: [projectId] });
+    },
+    respond: created,
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: `${PROJECT_TOKENS}/:token`,
+    operationId: 'deleteProjectApiToken',
+    tag: 'API tokens',
+    summary: 'Delete an API token of a project, named by its secret or its digest.',
+    permission: 'project:write',
+    needs: ['DELETE_PROJECT_API_TOKEN'],
+    locate: locate.project,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError', 'NotFoundError'],
+    command: ({ world, params }) => {
+      const digest = locate.tokenDigest(world, params);
+      const token = world.directory.apiTokens.get(digest);
+      if (token === undefined || !isFor(token, params.projectId)) {
+        return notFound(`The project "${params.projectId}" has no such API token.`);
+      }
+      if (token.projects.length > 1) {
+        return invalidOperation(
+          `The token "${token.tokenName}" is for other projects, too; an Admin deletes it at /api-tokens.`,
+        );
+      }
+      return { type: 'delete-api-token', digest };
+    },
     respond: () => emptyResponse(200),
   }),
 ];

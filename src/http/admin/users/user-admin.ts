@@ -1,7 +1,4 @@
-/**
- * Routes about all users and their roles (docs/specification/companions.md#users). The route that changes a user is
- * in users.ts.
- */
+/** Routes about users (docs/specification/users.md, docs/specification/companions.md#users). */
 import * as v from 'valibot';
 import { peopleOf } from '../../../domain/state/locate.ts';
 import type { User, World } from '../../../domain/state/world.ts';
@@ -15,18 +12,19 @@ import {
   hashed,
   NewPasswordSchema,
   RoleReferenceSchema,
+  RootRoleSchema,
   roleIdOf,
   UsernameSchema,
 } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { UsersAndGroupsSchema } from '../schemas/access-schemas.ts';
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from '../schemas/directory-schemas.ts';
-import { CompanionUserSchema } from '../schemas/schemas.ts';
+import { CompanionUserSchema, ProfileSchema, UserSchema } from '../schemas/schemas.ts';
 import { foundUserView, groupSummaryView, rootRolesView } from '../views/access-views.ts';
 import { callerView } from '../views/directory-views.ts';
 import { LIST_PAGE, listOf, listsResponse } from '../views/list-response.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
-import { companionUserView } from '../views/views.ts';
+import { companionUserView, profileView, userView } from '../views/views.ts';
 import { grantedPermissions } from './granted-permissions.ts';
 
 const USERS = '/user-admin';
@@ -35,11 +33,20 @@ const USER = `${USERS}/:id`;
 /** Users that one search returns. Enough to choose from, but not a way to read the whole list. */
 const FOUND_MAX = 100;
 
+const IDENTITY_ENTRIES = {
+  email: v.optional(v.nullable(EmailSchema)),
+  username: v.optional(v.nullable(UsernameSchema)),
+  name: v.optional(v.nullable(DisplayNameSchema)),
+} as const;
+
+const UpdateUserBody = v.pipe(
+  v.object({ ...IDENTITY_ENTRIES, rootRole: v.optional(RootRoleSchema) }),
+  v.title('UpdateUser'),
+);
+
 const CreateUserBody = v.pipe(
   v.object({
-    email: v.optional(v.nullable(EmailSchema)),
-    username: v.optional(v.nullable(UsernameSchema)),
-    name: v.optional(v.nullable(DisplayNameSchema)),
+    ...IDENTITY_ENTRIES,
     rootRole: RoleReferenceSchema,
     password: v.pipe(
       v.optional(NewPasswordSchema),
@@ -65,6 +72,42 @@ function findUsers(world: World, text: string): User[] {
   }
   return found;
 }
+
+/** A change of a user, and the caller's own profile. */
+export const userRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'PUT',
+    path: USER,
+    operationId: 'updateUser',
+    tag: 'Users',
+    summary: 'Change a user.',
+    permission: 'admin',
+    locate: locate.user,
+    body: UpdateUserBody,
+    success: { status: 200, schema: UserSchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }) => ({
+      type: 'update-user',
+      userId: locate.numericId(params.id),
+      fields: body,
+    }),
+    respond: ({ world, params, usage }) =>
+      jsonResponse(200, userView(locate.present(locate.user(world, params)), usage.signIns)),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/user/profile',
+    operationId: 'getProfile',
+    tag: 'Users',
+    summary: "Read the caller's profile.",
+    permission: 'self',
+    success: { status: 200, schema: ProfileSchema },
+    read: ({ world, caller }) => ({
+      revision: world.directory.accessRevision,
+      response: jsonResponse(200, profileView(world, caller)),
+    }),
+  }),
+];
 
 export const userAdminRoutes: readonly Route[] = [
   readRoute({
