@@ -33,8 +33,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/flags', 'domain/json'],
   },
   'domain/kinds': {
-    purpose: 'one row a kind: its fields and bounds, its events, what of it is always there',
-    imports: ['domain/access', 'domain/flags', 'domain/json'],
+    purpose: 'one row a kind: its fields, bounds, events, rules, rights and routes',
+    imports: ['domain/access', 'domain/evaluation', 'domain/flags', 'domain/json'],
   },
   'domain/state': {
     purpose: 'the whole state, the events, the one function that applies them, and upgrades of older records',
@@ -58,7 +58,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/access',
       'domain/desired',
-      'domain/evaluation',
       'domain/flags',
       'domain/growth',
       'domain/json',
@@ -187,6 +186,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/flags',
       'domain/json',
+      'domain/kinds',
       'domain/people',
       'domain/state',
       'http/serving',
@@ -258,9 +258,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'http/admin/targeting': {
-    purpose: 'routes about segments, context fields and strategy types',
+    purpose: 'routes about what belongs to segments, context fields and strategy types',
     imports: [
-      'domain/decide',
       'domain/flags',
       'domain/json',
       'domain/kinds',
@@ -370,15 +369,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/access',
       'domain/decide',
+      'domain/kinds',
       'domain/state',
       'http/admin/events',
       'http/admin/flags',
       'http/admin/playground',
       'http/admin/projects',
+      'http/admin/requests',
+      'http/admin/schemas',
       'http/admin/service',
       'http/admin/targeting',
       'http/admin/usage',
       'http/admin/users',
+      'http/admin/views',
       'http/serving',
     ],
   },

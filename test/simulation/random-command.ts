@@ -5,6 +5,7 @@
 
 import { CUSTOM_ROLE_TYPES } from '../../src/domain/access/roles.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
+import type { CreateRecord, DeleteRecord } from '../../src/domain/decide/kind-commands.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { SegmentInput } from '../../src/domain/kinds/segment.ts';
 import type { World } from '../../src/domain/state/world.ts';
@@ -40,21 +41,22 @@ class Chance {
     this.former = former;
   }
 
-  /** A name of some kind, and what may be sent of that kind. */
-  named() {
+  /** A record of some kind, and what may be sent of that kind. */
+  record() {
     const description = anyText(this.random);
     return this.of([
+      { kind: 'segments', id: this.segmentId(), fields: anySegment(this) },
       {
         kind: 'contextFields',
-        name: this.of(CONTEXT_FIELDS),
+        id: this.of(CONTEXT_FIELDS),
         fields: { description, stickiness: this.yes, legalValues: [{ value: 'a' }] },
       },
       {
         kind: 'strategyTypes',
-        name: this.of(STRATEGY_TYPES),
+        id: this.of(STRATEGY_TYPES),
         fields: { description, title: anyText(this.random) },
       },
-      { kind: 'tagTypes', name: this.of(TAG_TYPES), fields: { description, icon: anyText(this.random) } },
+      { kind: 'tagTypes', id: this.of(TAG_TYPES), fields: { description, icon: anyText(this.random) } },
     ] as const);
   }
 
@@ -333,14 +335,14 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const segments = [...c.world.directory.segments.keys()].filter(() => c.yes).slice(0, 5);
     return named && { type: 'set-strategy-segments', ...named, segments };
   },
-  'create-segment': (c) => ({ type: 'create-segment', fields: anySegment(c) }),
-  'update-segment': (c) => ({ type: 'update-segment', id: c.segmentId(), fields: anySegment(c) }),
-  'delete-segment': (c) => ({ type: 'delete-segment', id: c.segmentId() }),
-  'create-named': (c) => ({ type: 'create-named', ...c.named() }),
-  'update-named': (c) => ({ type: 'update-named', ...c.named() }),
-  'delete-named': (c) => {
-    const { kind, name } = c.named();
-    return { type: 'delete-named', kind, name };
+  'create-record': (c) => {
+    const { id, ...created } = c.record();
+    return { type: 'create-record', ...created, fields: { name: id, ...created.fields } } as CreateRecord;
+  },
+  'update-record': (c) => ({ type: 'update-record', ...c.record() }),
+  'delete-record': (c) => {
+    const { kind, id } = c.record();
+    return { type: 'delete-record', kind, id } as DeleteRecord;
   },
   'set-legal-value': (c) => ({
     type: 'set-legal-value',
@@ -595,6 +597,7 @@ const FREQUENT: readonly Command['type'][] = [
   'update-flag',
   'create-project',
   'create-user',
+  'create-record',
 ];
 
 /** Flags remembered to be brought back. */

@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import { SIGN_INS } from '../../src/domain/access/sessions.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
+import type { CreateRecord, DeleteRecord } from '../../src/domain/decide/kind-commands.ts';
 import { FLAG_TYPES } from '../../src/domain/flags/metadata.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import { PATCH_OPERATIONS } from './random-patches.ts';
@@ -280,11 +281,12 @@ const apiToken = fc.record({
   expiresAt: fc.option(expiresAt, { nil: null }),
 });
 
-/** A name and fields of each kind. */
-const withFields = fc.oneof(
-  fc.record({ kind: fc.constant('contextFields' as const), name: contextField, fields: contextFieldFields }),
-  fc.record({ kind: fc.constant('strategyTypes' as const), name: strategyType, fields: strategyTypeFields }),
-  fc.record({ kind: fc.constant('tagTypes' as const), name: tagType, fields: tagTypeFields }),
+/** A record of each managed kind, and fields of it. Segments come as often as each of the others. */
+const record = fc.oneof(
+  fc.record({ kind: fc.constant('segments' as const), id: segmentId, fields: segment }),
+  fc.record({ kind: fc.constant('contextFields' as const), id: contextField, fields: contextFieldFields }),
+  fc.record({ kind: fc.constant('strategyTypes' as const), id: strategyType, fields: strategyTypeFields }),
+  fc.record({ kind: fc.constant('tagTypes' as const), id: tagType, fields: tagTypeFields }),
 );
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
@@ -395,12 +397,14 @@ const FIELDS: {
     { ...ofFlag, environments: fc.array(environment, { minLength: 1, maxLength: 2 }), variants },
   ],
   'set-strategy-segments': [6, { ...ofEnvironment, strategyId, segments: segmentIds }],
-  'create-segment': [2, { fields: segment }],
-  'update-segment': [4, { id: segmentId, fields: segment }],
-  'delete-segment': [2, { id: segmentId }],
-  'create-named': [3, withFields],
-  'update-named': [3, withFields],
-  'delete-named': [3, withFields.map(({ kind, name }) => ({ kind, name }))],
+  'create-record': [
+    5,
+    record.map(
+      ({ kind, id, fields }) => ({ kind, fields: { name: id, ...fields } }) as Omit<CreateRecord, 'type'>,
+    ),
+  ],
+  'update-record': [7, record],
+  'delete-record': [5, record.map(({ kind, id }) => ({ kind, id }) as Omit<DeleteRecord, 'type'>)],
   'set-legal-value': [1, { name: contextField, legalValue }],
   'remove-legal-value': [1, { name: contextField, value: fc.constantFrom('x', 'y') }],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],

@@ -61,18 +61,18 @@ import {
 } from './flag-commands.ts';
 import type { ImportFlags } from './import-issues.ts';
 import {
-  type CreateNamed,
-  createNamed,
-  type DeleteNamed,
+  type CreateRecord,
+  createRecord,
+  type DeleteRecord,
   type DeprecateStrategyType,
-  deleteNamed,
+  deleteRecord,
   deprecateStrategyType,
   type RemoveLegalValue,
   removeLegalValue,
   type SetLegalValue,
   setLegalValue,
-  type UpdateNamed,
-  updateNamed,
+  type UpdateRecord,
+  updateRecord,
 } from './kind-commands.ts';
 import { type MoveFlag, moveFlag } from './move-command.ts';
 import {
@@ -99,14 +99,6 @@ import {
 } from './project-commands.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { type RollbackFlags, rollbackFlags } from './rollback-command.ts';
-import {
-  type CreateSegment,
-  createSegment,
-  type DeleteSegment,
-  deleteSegment,
-  type UpdateSegment,
-  updateSegment,
-} from './segment-commands.ts';
 import {
   type AddStrategy,
   addStrategy,
@@ -205,12 +197,9 @@ export type Command =
   | UpdateEnvironment
   | OrderEnvironments
   | DeleteEnvironment
-  | CreateNamed
-  | UpdateNamed
-  | DeleteNamed
-  | CreateSegment
-  | UpdateSegment
-  | DeleteSegment
+  | CreateRecord
+  | UpdateRecord
+  | DeleteRecord
   | SetLegalValue
   | RemoveLegalValue
   | DeprecateStrategyType
@@ -274,12 +263,9 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-environment': updateEnvironment,
   'order-environments': orderEnvironments,
   'delete-environment': deleteEnvironment,
-  'create-named': createNamed,
-  'update-named': updateNamed,
-  'delete-named': deleteNamed,
-  'create-segment': createSegment,
-  'update-segment': updateSegment,
-  'delete-segment': deleteSegment,
+  'create-record': createRecord,
+  'update-record': updateRecord,
+  'delete-record': deleteRecord,
   'set-legal-value': setLegalValue,
   'remove-legal-value': removeLegalValue,
   'deprecate-strategy-type': deprecateStrategyType,

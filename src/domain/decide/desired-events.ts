@@ -20,7 +20,7 @@ import { isRefusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
 import { dependencyRemoved, dependencySet } from './dependency-commands.ts';
 import { metadataEvents } from './flag-commands.ts';
-import { createNamed } from './kind-commands.ts';
+import { type CreateRecord, createRecord } from './kind-commands.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 import { tagged, untagged } from './tag-commands.ts';
 
@@ -89,7 +89,7 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
   switch (step.type) {
     case 'create':
       assert(making !== null, 'nothing is made without an author');
-      return createNamed(world, { type: 'create-named', ...step.item, fields: step.item.value }, making);
+      return createRecord(world, createdBy(step.item), making);
     case 'create-flag':
       assert(making !== null, 'nothing is made without an author');
       return [flagCreated(step, making)];
@@ -111,6 +111,9 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
       return assert.fail(`no change within a server has the step ${step.type}`);
   }
 }
+
+const createdBy = ({ kind, value: fields }: Here['item']) =>
+  ({ type: 'create-record', kind, fields }) as CreateRecord;
 
 function flagCreated(
   { name, project, metadata }: StepOf<'create-flag'>,

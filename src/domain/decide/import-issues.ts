@@ -39,8 +39,8 @@ export interface ImportFlags {
   readonly flags: readonly ImportedFlag[];
   /** By the id that the file gives them: a segment is another number in each service. */
   readonly segmentNames: ReadonlyMap<number, string>;
-  readonly tagTypes: readonly { readonly name: string; readonly fields: SentTo<'tagTypes'> }[];
-  readonly contextFields: readonly { readonly name: string; readonly fields: SentTo<'contextFields'> }[];
+  readonly tagTypes: readonly SentTo<'tagTypes'>[];
+  readonly contextFields: readonly SentTo<'contextFields'>[];
   /** Flags that parts of the file are about, and that are not among its flags. */
   readonly strangers: readonly string[];
   /** Flags that the file has as archived, and that are not among `flags`. */
@@ -217,19 +217,17 @@ function impossibleDependencies(project: ProjectState, { flags }: ImportFlags): 
   );
 }
 
-function differs(world: World, { name, fields }: ImportFlags['contextFields'][number]): boolean {
+function differs(world: World, { name, legalValues }: SentTo<'contextFields'>): boolean {
   const here = findNamed(world, 'contextFields', name);
-  return fields.legalValues !== undefined && here !== undefined
-    ? !jsonEqual(here.legalValues, fields.legalValues)
-    : false;
+  return legalValues !== undefined && here !== undefined && !jsonEqual(here.legalValues, legalValues);
 }
 
 /** A field without legal values takes any. */
-function lacksValues(world: World, { name, fields }: ImportFlags['contextFields'][number]): boolean {
+function lacksValues(world: World, { name, legalValues = [] }: SentTo<'contextFields'>): boolean {
   const here = findNamed(world, 'contextFields', name)?.legalValues ?? [];
   if (here.length === 0) return false;
   const known = new Set(here.map(({ value }) => value));
-  return (fields.legalValues ?? []).some(({ value }) => !known.has(value));
+  return legalValues.some(({ value }) => !known.has(value));
 }
 
 /** The strategy as it will be, under an id of its own. */

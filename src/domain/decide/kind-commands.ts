@@ -1,93 +1,172 @@
-/** Decisions on what goes by a name: created, changed, deleted as the row of its kind says. */
+/** Decisions on the records of managed kinds: created, changed and deleted as the row of their kind says. */
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { LEGAL_VALUES_MAX, type LegalValue } from '../kinds/context-field.ts';
-import { type NamedKindName, namedKindOf, type SentTo } from '../kinds/kinds.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { findNamed, locateNamed } from '../state/directory-records.ts';
+import { definedFieldsOf, recordWith, referencesOf } from '../kinds/kind.ts';
+import {
+  type IdOf,
+  type KindCounter,
+  kindOf,
+  MANAGED_KIND_NAMES,
+  type ManagedKindName,
+  managedKindOf,
+  type RecordOf,
+  type SentTo,
+} from '../kinds/kinds.ts';
+import { type DecideContext, type Decision, type KindHooks, UNCHANGED } from '../state/decision.ts';
+import { findNamed, locateRecord } from '../state/directory-records.ts';
 import { ABOUT_NOTHING, type KindEvent } from '../state/events.ts';
-import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
+import { noProject } from '../state/locate.ts';
+import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { nameOfProject } from './guards.ts';
 
-/** A command about a record of any kind, with what clients send of that kind. */
-type AboutNamed<Type extends string, Fields> = {
-  [Kind in NamedKindName]: {
-    readonly type: Type;
-    readonly kind: Kind;
-    readonly name: string;
-  } & (Fields extends true ? { readonly fields: SentTo<Kind> } : unknown);
-}[NamedKindName];
+/** The hooks of kinds that have some. */
+const HOOKS: { readonly [Name in ManagedKindName]?: KindHooks<RecordOf<Name>> } = {};
 
-export type CreateNamed = AboutNamed<'create-named', true>;
-export type UpdateNamed = AboutNamed<'update-named', true>;
-export type DeleteNamed = AboutNamed<'delete-named', false>;
+const hooksOf = (kind: ManagedKindName): KindHooks<Named> => (HOOKS[kind] ?? {}) as KindHooks<Named>;
 
-export function createNamed(
+/** A command about a record of any managed kind. */
+type About<Type extends string, Parts extends { readonly [Name in ManagedKindName]: object }> = {
+  [Name in ManagedKindName]: { readonly type: Type; readonly kind: Name } & Parts[Name];
+}[ManagedKindName];
+
+export type CreateRecord = About<
+  'create-record',
+  { [Name in ManagedKindName]: { readonly fields: SentTo<Name> } }
+>;
+
+/** A field that is absent keeps its value. */
+export type UpdateRecord = About<
+  'update-record',
+  { [Name in ManagedKindName]: { readonly id: IdOf<Name>; readonly fields: Partial<SentTo<Name>> } }
+>;
+
+export type DeleteRecord = About<'delete-record', { [Name in ManagedKindName]: { readonly id: IdOf<Name> } }>;
+
+/** A record of any managed kind, as far as they are alike. */
+type Named = { readonly name: string };
+
+interface Change {
+  readonly after: Named;
+  /** Null for a record that is new. */
+  readonly before: Named | null;
+}
+
+export function createRecord(
   world: World,
-  { kind, name, fields }: CreateNamed,
-  context: Pick<DecideContext, 'now'>,
+  { kind, fields }: CreateRecord,
+  context: Pick<DecideContext, 'now' | 'actor'>,
 ): Decision {
-  const { noun, countMax, make, events } = namedKindOf(kind);
-  const taken = refuseTaken(world, kind, name);
-  if (taken !== null) return taken;
+  const { noun, countMax, events } = managedKindOf(kind);
+  const added = { id: nextId(world, kind), createdBy: context.actor.name, createdAt: context.now };
+  const change = { after: recordWith(managedKindOf(kind), { ...fields, ...added }), before: null };
+  const refusal = refuseNameOrProject(world, kind, change);
+  if (refusal !== null) return refusal;
   if (world.directory[kind].size >= countMax) {
     return invalidOperation(`There are ${countMax} ${noun}s, and there cannot be more.`);
   }
-  const data = make(name, fields, context.now);
-  return refuseTooLarge(kind, data) ?? [eventOf(events.created, data, null)];
+  return refuseRecord(world, kind, change) ?? [eventOf(events.created, change.after, null)];
 }
 
-export function refuseTaken(world: World, kind: NamedKindName, name: string): Refusal | null {
-  if (findNamed(world, kind, name) === undefined) return null;
-  return nameExists(`A ${namedKindOf(kind).noun} named "${name}" exists already.`);
+/** Never an id that a strategy names already: releases without segments kept whatever ids clients sent. */
+function nextId({ directory, references }: World, kind: ManagedKindName): number | undefined {
+  const { lastId, use } = managedKindOf(kind);
+  if (lastId === undefined) return undefined;
+  let id = directory[lastId as KindCounter] + 1;
+  while (use !== undefined && references.flagCounts(use.by, id).size > 0) id += 1;
+  return id;
 }
 
-export function updateNamed(world: World, { kind, name, fields }: UpdateNamed): Decision {
-  const preData = locateNamed(world, kind, name);
-  if (isRefusal(preData)) return preData;
-  if (!namedKindOf(kind).canChangePredefined && isPredefined(kind, name))
-    return predefined(kind, name, 'changed');
-  const sent = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return replaced(kind, preData, { ...preData, ...Object.fromEntries(sent) });
+export function updateRecord(world: World, { kind, id, fields }: UpdateRecord): Decision {
+  const before: Named | Refusal = locateRecord(world, kind, id);
+  if (isRefusal(before)) return before;
+  const { canChangePredefined, events } = managedKindOf(kind);
+  if (!canChangePredefined && isPredefined(kind, before)) return predefined(kind, before, 'changed');
+  const change = { before, after: { ...before, ...definedFieldsOf(fields) } };
+  if (jsonEqual(change.after, before)) return UNCHANGED;
+  return (
+    refuseNameOrProject(world, kind, change) ??
+    refuseRecord(world, kind, change) ?? [eventOf(events.changed[0] ?? '', change.after, before)]
+  );
 }
 
-/** The events by which a record becomes another one. */
-function replaced<T extends { readonly name: string }>(kind: NamedKindName, preData: T, data: T): Decision {
-  if (jsonEqual(data, preData)) return UNCHANGED;
-  const [updated = ''] = namedKindOf(kind).events.changed;
-  return refuseTooLarge(kind, data) ?? [eventOf(updated, data, preData)];
-}
-
-export function deleteNamed(world: World, { kind, name }: DeleteNamed): Decision {
-  const preData = locateNamed(world, kind, name);
-  if (isRefusal(preData)) return preData;
-  if (isPredefined(kind, name)) return predefined(kind, name, 'deleted');
-  const { noun, events, inUse } = namedKindOf(kind);
-  if (inUse !== undefined) {
-    const users = [...world.references.flagCounts(inUse.reference, name)].map(
-      ([project, count]) => `${count} in ${nameOfProject(world, project)}`,
+export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision {
+  const record: Named | Refusal = locateRecord(world, kind, id);
+  if (isRefusal(record)) return record;
+  if (isPredefined(kind, record)) return predefined(kind, record, 'deleted');
+  const { noun, events, use } = managedKindOf(kind);
+  const users = use?.advice === undefined ? [] : usesOf(world, kind, record);
+  if (users.length > 0) {
+    return invalidOperation(
+      `The ${noun} "${record.name}" is used by flags: ${users.join(', ')}, archived ones included. ${use?.advice} before deleting it.`,
     );
-    if (users.length > 0) {
-      return invalidOperation(
-        `The ${noun} "${name}" is used by flags: ${users.join(', ')}, archived ones included. ${inUse.advice} before deleting it.`,
-      );
-    }
   }
-  return [eventOf(events.deleted, null, preData)];
+  const first = hooksOf(kind).deleting?.(world, record) ?? [];
+  return isRefusal(first) ? first : [...first, eventOf(events.deleted, null, record)];
 }
 
-const isPredefined = (kind: NamedKindName, name: string): boolean =>
-  namedKindOf(kind).predefined.some((one) => one.name === name);
-
-const predefined = (kind: NamedKindName, name: string, what: 'changed' | 'deleted'): Refusal =>
-  invalidOperation(`The ${namedKindOf(kind).noun} "${name}" is predefined and cannot be ${what}.`);
-
-function refuseTooLarge(kind: NamedKindName, record: { readonly name: string }): Refusal | null {
-  const { noun, bytesMax } = namedKindOf(kind);
-  if (bytesMax === null) return null;
-  return refuseLargerThan(bytesMax, `The ${noun} "${record.name}"`, record);
+/** The projects that a record names. */
+function projectsOf(kind: ManagedKindName, record: Named) {
+  return referencesOf(kindOf(kind), record)
+    .filter(({ referred }) => referred === 'project')
+    .map(({ path, value }) => ({ path, value: String(value) }));
 }
+
+/** The events by which the records that belong to a project end with it. */
+export function recordsOfProjectDeleted({ directory }: World, project: string): KindEvent[] {
+  return MANAGED_KIND_NAMES.flatMap((kind) =>
+    [...directory[kind].values()]
+      .filter((record) => projectsOf(kind, record).some(({ value }) => value === project))
+      .map((record) => eventOf(managedKindOf(kind).events.deleted, null, record)),
+  );
+}
+
+/** Refuses a name that another record of the kind has, except `own`. */
+export function refuseTaken(
+  world: World,
+  kind: ManagedKindName,
+  name: string,
+  own: Named | null = null,
+): Refusal | null {
+  const { noun } = managedKindOf(kind);
+  if (name === own?.name || findNamed(world, kind, name) === undefined) return null;
+  return nameExists(`A ${noun} named "${name}" exists already.`);
+}
+
+function refuseNameOrProject(world: World, kind: ManagedKindName, change: Change): Refusal | null {
+  const { after, before } = change;
+  const taken = refuseTaken(world, kind, after.name, before);
+  if (taken !== null) return taken;
+  const unknown = projectsOf(kind, after).find(({ value }) => !world.projects.has(value));
+  return unknown === undefined ? null : invalid(noProject(world, unknown.value), `/body${unknown.path}`);
+}
+
+function refuseRecord(world: World, kind: ManagedKindName, { after, before }: Change): Refusal | null {
+  const { noun, bytesMax, faultOf } = managedKindOf(kind);
+  const tooLarge =
+    bytesMax === null ? null : refuseLargerThan(bytesMax, `The ${noun} "${after.name}"`, after);
+  if (tooLarge !== null) return tooLarge;
+  const usedIn = (except?: string) => usesOf(world, kind, after, except);
+  const fault = faultOf?.({ after, before, usedIn }) ?? null;
+  if (fault === null) return hooksOf(kind).refuse?.(world, after, before) ?? null;
+  return typeof fault === 'string' ? invalidOperation(fault) : invalid(fault.message, fault.path);
+}
+
+/** `3 in the project "x"`, for each project but `except` in which flags use the record. */
+function usesOf(world: World, kind: ManagedKindName, record: Named, except?: string): string[] {
+  const { use, idOf } = managedKindOf(kind);
+  if (use === undefined) return [];
+  return [...world.references.flagCounts(use.by, idOf(record))]
+    .filter(([project]) => project !== except)
+    .map(([project, count]) => `${count} in ${nameOfProject(world, project)}`);
+}
+
+const isPredefined = (kind: ManagedKindName, { name }: Named): boolean =>
+  managedKindOf(kind).predefined.some((one) => one.name === name);
+
+const predefined = (kind: ManagedKindName, { name }: Named, what: 'changed' | 'deleted'): Refusal =>
+  invalidOperation(`The ${managedKindOf(kind).noun} "${name}" is predefined and cannot be ${what}.`);
 
 /** The type and the record are of one row. */
 const eventOf = (type: string, data: object | null, preData: object | null): KindEvent =>
@@ -103,7 +182,7 @@ export interface SetLegalValue {
 
 /** Adds the value, or gives it another description. */
 export function setLegalValue(world: World, { name, legalValue }: SetLegalValue): Decision {
-  const field = locateNamed(world, 'contextFields', name);
+  const field = locateRecord(world, 'contextFields', name);
   if (isRefusal(field)) return field;
   const at = field.legalValues.findIndex(({ value }) => value === legalValue.value);
   const legalValues = at === -1 ? [...field.legalValues, legalValue] : field.legalValues.with(at, legalValue);
@@ -112,7 +191,12 @@ export function setLegalValue(world: World, { name, legalValue }: SetLegalValue)
       `The context field "${name}" has ${LEGAL_VALUES_MAX} legal values, and there cannot be more.`,
     );
   }
-  return replaced('contextFields', field, { ...field, legalValues });
+  return updateRecord(world, {
+    type: 'update-record',
+    kind: 'contextFields',
+    id: name,
+    fields: { legalValues },
+  });
 }
 
 export interface RemoveLegalValue {
@@ -122,10 +206,15 @@ export interface RemoveLegalValue {
 }
 
 export function removeLegalValue(world: World, { name, value }: RemoveLegalValue): Decision {
-  const field = locateNamed(world, 'contextFields', name);
+  const field = locateRecord(world, 'contextFields', name);
   if (isRefusal(field)) return field;
   const legalValues = field.legalValues.filter((one) => one.value !== value);
-  return replaced('contextFields', field, { ...field, legalValues });
+  return updateRecord(world, {
+    type: 'update-record',
+    kind: 'contextFields',
+    id: name,
+    fields: { legalValues },
+  });
 }
 
 // Commands that only strategy types have: they are deprecated, and reactivated.
@@ -139,7 +228,7 @@ export interface DeprecateStrategyType {
 
 /** A deprecated type goes on working; forms stop offering it. */
 export function deprecateStrategyType(world: World, { name, deprecated }: DeprecateStrategyType): Decision {
-  const preData = locateNamed(world, 'strategyTypes', name);
+  const preData = locateRecord(world, 'strategyTypes', name);
   if (isRefusal(preData)) return preData;
   if (preData.deprecated === deprecated) return UNCHANGED;
   const type = deprecated ? 'strategy-deprecated' : 'strategy-reactivated';

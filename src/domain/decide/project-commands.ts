@@ -22,7 +22,7 @@ import {
 import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
-import { segmentsOfProjectDeleted } from './segment-commands.ts';
+import { recordsOfProjectDeleted } from './kind-commands.ts';
 import { refuseUnknownReferences } from './strategy-commands.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 
@@ -139,7 +139,7 @@ export function deleteProject(world: World, command: DeleteProject): Decision {
   return [
     ...[...project.flags.values()].map((record) => flagDeleted(world, { project, record })),
     ...tokensOfProjectChanged(world, settings.id),
-    ...segmentsOfProjectDeleted(world, settings.id),
+    ...recordsOfProjectDeleted(world, settings.id),
     { type: 'project-deleted', ...inProject(settings.id), data: null, preData: settings },
   ];
 }

@@ -17,7 +17,7 @@ import {
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { findNamed, suggestNamed } from '../state/directory-records.ts';
+import { findNamed, suggestRecord } from '../state/directory-records.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
@@ -302,7 +302,7 @@ export function refuseUnknownReferences(world: World, change: StrategyChange): R
 
 function refuseUnknownType(world: World, { before, after: { name } }: StrategyChange): Refusal | null {
   if (before?.name === name || findNamed(world, 'strategyTypes', name) !== undefined) return null;
-  const message = `There is no strategy type "${name}".${suggestNamed(world, 'strategyTypes', name)} Types that your applications implement themselves must be defined at /strategies first.`;
+  const message = `There is no strategy type "${name}".${suggestRecord(world, 'strategyTypes', name)} Types that your applications implement themselves must be defined at /strategies first.`;
   return invalid(message, '/body/name');
 }
 

@@ -8,7 +8,7 @@ import type { DesiredFlag } from '../desired/difference.ts';
 import { environmentOf } from '../flags/flag.ts';
 import { bySortOrder } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
-import { NAMED_KINDS } from '../kinds/kinds.ts';
+import { MANAGED_KINDS } from '../kinds/kinds.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { locateProject, noEnvironment } from '../state/locate.ts';
@@ -102,16 +102,16 @@ function asRefusal(errors: readonly ImportIssue[]): Refusal {
 }
 
 const desiredItems = ({ tagTypes, contextFields }: ImportFlags): readonly Here['item'][] => [
-  ...tagTypes.map(({ name, fields }) => ({ kind: 'tagTypes', name, value: fields, isFixed: true }) as const),
+  ...tagTypes.map((value) => ({ kind: 'tagTypes', name: value.name, value, isFixed: true }) as const),
   ...contextFields.map(
-    ({ name, fields }) => ({ kind: 'contextFields', name, value: fields, isFixed: true }) as const,
+    (value) => ({ kind: 'contextFields', name: value.name, value, isFixed: true }) as const,
   ),
 ];
 
 /** Each of them was decided as if it came alone. */
 function refuseManyShared({ directory }: World, events: readonly DomainEvent[]): Refusal | null {
   for (const name of ['tagTypes', 'contextFields'] as const) {
-    const { noun, countMax, events: types } = NAMED_KINDS[name];
+    const { noun, countMax, events: types } = MANAGED_KINDS[name];
     const created = events.filter(({ type }) => type === types.created).length;
     if (directory[name].size + created > countMax)
       return invalidOperation(`There would be more than ${countMax} ${noun}s.`);

@@ -185,6 +185,17 @@ export const ConstraintSchema: typeof ConstraintRules = {
   },
 };
 
+/** A stored constraint, which has every field that a client may leave out. */
+export const KeptConstraintSchema = v.pipe(
+  v.object({
+    ...ConstraintSchema.entries,
+    caseInsensitive: v.boolean(),
+    inverted: v.boolean(),
+    values: v.array(v.string()),
+  }),
+  v.title('Constraint'),
+);
+
 /** Null for anything but a constraint with the operator REGEX. */
 function sentPattern(sent: unknown): string | null {
   if (typeof sent !== 'object' || sent === null) return null;

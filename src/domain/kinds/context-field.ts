@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { differentBy, list } from '../json/list-schema.ts';
 import { Time } from './document-values.ts';
-import { type Immutable, namedKind } from './kind.ts';
+import { managedKind, type RecordWith } from './kind.ts';
 
 export const CONTEXT_FIELDS_MAX = 100;
 /** The largest context field as JSON, legal values included. Protects the list of context fields. */
@@ -48,6 +48,7 @@ export const LegalValueSchema = v.pipe(
 
 /** Absent fields keep their value, or get their default in a new context field. */
 const SENT = {
+  name: ContextFieldNameSchema,
   description: v.optional(DescriptionSchema),
   stickiness: v.optional(v.pipe(v.boolean(), v.description('Whether rollouts may be sticky to the field.'))),
   sortOrder: v.optional(
@@ -66,17 +67,10 @@ const SENT = {
   ),
 } as const;
 
-const DocumentSchema = v.object({
-  name: ContextFieldNameSchema,
-  description: v.string(),
-  stickiness: v.boolean(),
-  sortOrder: v.number(),
-  legalValues: v.array(LegalValueSchema),
-  /** Null for the predefined ones. */
-  createdAt: v.nullable(Time),
-});
+/** Null for the predefined ones. */
+const ADDED = { createdAt: v.nullable(Time) } as const;
 
-export type ContextField = Immutable<v.InferOutput<typeof DocumentSchema>>;
+export type ContextField = RecordWith<typeof SENT, typeof ADDED>;
 export type LegalValue = ContextField['legalValues'][number];
 
 function predefined(name: string, description: string, sortOrder: number, stickiness = false): ContextField {
@@ -93,27 +87,46 @@ export const PREDEFINED_CONTEXT_FIELDS: readonly ContextField[] = [
   predefined('remoteAddress', 'The address from which the request came', 5),
 ];
 
-/** The place of a new field that gives none: behind the predefined ones. */
-const SORT_ORDER_DEFAULT = 10;
-
 /** Constraints may go on naming a field that is deleted: they compare with what the application sends, defined or not. */
-export const CONTEXT_FIELD = namedKind({
+export const CONTEXT_FIELD = managedKind({
   noun: 'context field',
   events: {
     created: 'context-field-created',
     changed: ['context-field-updated'],
     deleted: 'context-field-deleted',
   },
-  nameSchema: ContextFieldNameSchema,
   sent: SENT,
-  document: DocumentSchema,
-  make: (name, sent, createdAt): ContextField => {
-    const { description = '', stickiness = false, sortOrder = SORT_ORDER_DEFAULT, legalValues = [] } = sent;
-    return { name, description, stickiness, sortOrder, legalValues, createdAt };
-  },
+  added: ADDED,
+  // A new field that gives no place comes behind the predefined ones.
+  defaults: { description: '', stickiness: false, sortOrder: 10, legalValues: [] },
   countMax: CONTEXT_FIELDS_MAX,
   bytesMax: CONTEXT_FIELD_BYTES_MAX,
   predefined: PREDEFINED_CONTEXT_FIELDS,
-  canChangePredefined: true,
   compare: (one, other) => one.sortOrder - other.sortOrder,
+  use: { by: 'context-field', isShown: true },
+  routes: {
+    path: '/context',
+    param: 'contextField',
+    tag: 'Context',
+    permission: 'targeting:write',
+    needs: {
+      create: ['CREATE_CONTEXT_FIELD'],
+      update: ['UPDATE_CONTEXT_FIELD'],
+      remove: ['DELETE_CONTEXT_FIELD'],
+    },
+    list: { id: 'getContextFields', summary: 'List the context fields.', field: null },
+    create: { id: 'createContextField', summary: 'Create a context field.' },
+    validate: {
+      id: 'validate',
+      summary: 'Check whether a context field can have a name: it is valid and not taken.',
+    },
+    read: { id: 'getContextField', summary: 'Read a context field.' },
+    update: {
+      id: 'updateContextField',
+      summary: 'Change a context field; what is absent keeps its value.',
+    },
+    remove: { id: 'deleteContextField', summary: 'Delete a context field that is not predefined.' },
+    doneStatus: 200,
+    isPinned: true,
+  },
 });

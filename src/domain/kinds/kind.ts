@@ -1,9 +1,14 @@
 /**
- * A kind of thing is a row, from which its records get their place in the state, in snapshots and in state documents, their
- * events, and, where they go by a name, the decisions on them (domain/decide/kind-commands.ts) and their routes
- * (http/admin/targeting/named-routes.ts).
+ * A kind of thing is a row, from which its records get their place in the state, in snapshots and in state documents, and
+ * their events. A managed kind is one that clients create, change and delete: its row also gives the decisions on its records
+ * (domain/decide/kind-commands.ts), their routes and the description of these (http/admin/kinds.ts).
+ *
+ * A new kind is one file beside this one, an entry of the table in kinds.ts, and nothing else. Whatever needs more of the state
+ * than a row sees, such as what else goes with a record that is deleted, is a hook (domain/decide/kind-commands.ts).
  */
-import type * as v from 'valibot';
+import * as v from 'valibot';
+import type { PermissionName, Right } from '../access/permissions.ts';
+import type { Issue } from '../json/issues.ts';
 
 /** The type without ways to change a value of it. */
 export type Immutable<T> = T extends readonly (infer Item)[]
@@ -44,7 +49,7 @@ export interface Kind<
   readonly lastId?: LastId;
   /** A record in a state document. */
   readonly document: v.GenericSchema<unknown, WithRoleName<T>>;
-  /** Fields in each of which no two records of a document have the same; none where that holds for whole records. */
+  /** Fields in each of which no two records have the same; none where that holds for whole records. */
   readonly unique: readonly (keyof T & string)[];
   /** Fields likewise, in which texts that differ by case alone are the same. */
   readonly uniqueFolded?: readonly (keyof T & string)[];
@@ -76,45 +81,6 @@ export function referencesOf({ refersTo = {} }: Kind, record: object): Reference
   });
 }
 
-/** A kind whose records go by their name. */
-export interface NamedKind<
-  T extends { readonly name: string } = { readonly name: string },
-  Sent extends v.ObjectEntries = v.ObjectEntries,
-  Created extends string = string,
-  Changed extends string = string,
-  Deleted extends string = string,
-> extends Kind<T, string, Created, Changed, Deleted, never> {
-  readonly nameSchema: v.GenericSchema<unknown, string>;
-  /** Fields that clients send beside the name. One that is left out keeps its value, or gets that of `make`. */
-  readonly sent: Sent;
-  /** `now`: ISO 8601, UTC. */
-  make(name: string, sent: SentOf<Sent>, now: string): T;
-  /** The most records, predefined ones that nobody changed not counted. */
-  readonly countMax: number;
-  /** The largest record as JSON; null where the bounds of its fields leave no more than a few KiB. */
-  readonly bytesMax: number | null;
-  /** Records that are always there: none of them can be deleted. */
-  readonly predefined: readonly T[];
-  readonly canChangePredefined: boolean;
-  /** The order in lists. Absent: the order of creation, after the predefined ones. */
-  readonly compare?: (one: T, other: T) => number;
-  /** The part of flags that names a record and so keeps it from being deleted. Absent where a deletion refuses nothing. */
-  readonly inUse?: { readonly reference: 'strategy-type'; readonly advice: string };
-}
-
-export type SentOf<Sent extends v.ObjectEntries> = Immutable<v.InferOutput<v.ObjectSchema<Sent, undefined>>>;
-
-/** `kind` with the types that its row gives it. */
-export const namedKind = <
-  T extends { readonly name: string },
-  Sent extends v.ObjectEntries,
-  const Created extends string,
-  const Changed extends string,
-  const Deleted extends string,
->(
-  row: Omit<NamedKind<T, Sent, Created, Changed, Deleted>, 'idOf' | 'unique'>,
-): NamedKind<T, Sent, Created, Changed, Deleted> => ({ ...row, idOf: ({ name }) => name, unique: ['name'] });
-
 export const kind = <
   T extends object,
   Id extends string | number,
@@ -125,3 +91,193 @@ export const kind = <
 >(
   row: Kind<T, Id, Created, Changed, Deleted, LastId>,
 ): Kind<T, Id, Created, Changed, Deleted, LastId> => row;
+
+/** A field of a record, by the schema of what clients send: one that may be left out, and has no default there, is always stored. */
+type StoredField<Field> = Field extends v.OptionalSchema<infer Sent, undefined> ? Sent : Field;
+
+type StoredFields<Sent extends v.ObjectEntries, Added extends v.ObjectEntries> = {
+  readonly [Name in keyof Sent]: StoredField<Sent[Name]>;
+} & Added;
+
+/** A record with fields that clients send, and fields that the service adds. */
+export type RecordWith<Sent extends v.ObjectEntries, Added extends v.ObjectEntries> =
+  StoredFields<Sent, Added> extends infer Stored extends v.ObjectEntries
+    ? Immutable<v.InferOutput<v.ObjectSchema<Stored, undefined>>>
+    : never;
+
+/** Fields as clients send them. */
+export type SentOf<Sent extends v.ObjectEntries> = Immutable<v.InferOutput<v.ObjectSchema<Sent, undefined>>>;
+
+/** Kinds that parts of flags refer to. */
+export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
+
+/** The flags that refer to a record. */
+interface Use {
+  readonly by: ReferenceKind;
+  /** Whether responses with a record tell how many flags and projects use it. */
+  readonly isShown: boolean;
+  /** The sentence about what to do before a record that is used is deleted. Absent: it is deleted all the same. */
+  readonly advice?: string;
+}
+
+/** A change of a record that a rule is asked about. */
+interface Change<T> {
+  readonly after: T;
+  /** Null for a record that is new. */
+  readonly before: T | null;
+  /** The flags that use the record, such as `3 in the project "x"` for each project but `except`. */
+  usedIn(except?: string): readonly string[];
+}
+
+export interface Operation {
+  readonly id: string;
+  /** One sentence. */
+  readonly summary: string;
+}
+
+/** The routes of a kind, and what they show. */
+export interface KindRoutes<T extends object = object> {
+  /** The path of the list, such as `/tag-types`. */
+  readonly path: string;
+  /** The parameter for the id or name in the path of one. */
+  readonly param: string;
+  /** The heading under which the description lists the routes. */
+  readonly tag: string;
+  /** The right to change records, and the permissions of custom roles that will do. Everybody may read. */
+  readonly permission: Right;
+  readonly needs?: { readonly [Action in 'create' | 'update' | 'remove']: readonly PermissionName[] };
+  readonly list: Operation & {
+    /** The field of the response with the records; null: the response is the list. */
+    readonly field: string | null;
+  };
+  readonly create: Operation;
+  /** The check of a name. With a field, it takes what a creation takes, and shows the record there. Absent: there is none. */
+  readonly validate?: Operation & { readonly field?: string };
+  /** With a field, the response has the record there. */
+  readonly read: Operation & { readonly field?: string };
+  readonly update: Operation;
+  readonly remove: Operation;
+  /** The status of a change and of a deletion, which respond nothing. */
+  readonly doneStatus: 200 | 204;
+  /** The field `version` of the response with the list; absent: it has none. */
+  readonly listVersion?: 1;
+  /** The name of the body that creates and that which changes a record, where they are the same. */
+  readonly body?: string;
+  /** Whether `If-Match` pins a record. */
+  readonly isPinned?: true;
+  /** Fields of responses that are not as stored. One that may be left out is left out where it is null. */
+  readonly shown?: v.ObjectEntries;
+  /** The values of fields that are not stored. */
+  view?(record: T): object;
+}
+
+/** A kind whose records clients create, change and delete. Records go by their `id` where `lastId` is given, else by `name`. */
+export interface ManagedKind<
+  T extends { readonly name: string } = { readonly name: string },
+  Id extends string | number = string | number,
+  Sent extends v.ObjectEntries = v.ObjectEntries,
+  Created extends string = string,
+  Changed extends string = string,
+  Deleted extends string = string,
+  LastId extends string = string,
+> extends Kind<T, Id, Created, Changed, Deleted, LastId> {
+  readonly document: v.ObjectSchema<v.ObjectEntries, undefined> & v.GenericSchema<unknown, WithRoleName<T>>;
+  /** Fields that clients send: schemas with bounds, the default if a field that is left out has one in every request, an example. */
+  readonly sent: Sent & { readonly name: v.GenericSchema<unknown, string> };
+  /** Fields that a record gets at its creation when they are not sent, and keeps at a change when they are not sent. */
+  readonly defaults: Partial<T>;
+  /** The most records, predefined ones that nobody changed not counted. */
+  readonly countMax: number;
+  /** The largest record as JSON; null where the bounds of its fields leave no more than a few KiB. */
+  readonly bytesMax: number | null;
+  /** Records that are always there: none of them can be deleted. */
+  readonly predefined: readonly T[];
+  readonly canChangePredefined: boolean;
+  /** The order in lists. Absent: the predefined ones, then the others by name. */
+  readonly compare?: (one: T, other: T) => number;
+  readonly use?: Use;
+  /** Returns the sentence that forbids a change, with the place where one part of the body is at fault. */
+  faultOf?(change: Change<T>): Issue | string | null;
+  readonly routes: KindRoutes<T>;
+}
+
+interface ManagedRow<
+  Sent extends v.ObjectEntries,
+  Added extends v.ObjectEntries,
+  Created extends string,
+  Changed extends string,
+  Deleted extends string,
+  LastId extends string,
+> extends Omit<
+    ManagedKind<ManagedRecord<Sent, Added>, string, Sent, Created, Changed, Deleted, LastId>,
+    'idOf' | 'document' | 'predefined' | 'canChangePredefined' | 'unique'
+  > {
+  /** Fields that the service adds. `id`, `createdAt` and `createdBy` are filled in; others are among the defaults. */
+  readonly added: Added;
+  readonly predefined?: readonly ManagedRecord<Sent, Added>[];
+  readonly canChangePredefined?: boolean;
+}
+
+type ManagedRecord<Sent extends v.ObjectEntries, Added extends v.ObjectEntries> = RecordWith<Sent, Added> & {
+  readonly name: string;
+};
+
+/** `kind` with the parts that follow from others. */
+export function managedKind<
+  Sent extends v.ObjectEntries,
+  Added extends v.ObjectEntries,
+  const Created extends string,
+  const Changed extends string,
+  const Deleted extends string,
+  const LastId extends string = never,
+>({
+  added,
+  predefined = [],
+  canChangePredefined = true,
+  ...row
+}: ManagedRow<Sent, Added, Created, Changed, Deleted, LastId>) {
+  type T = ManagedRecord<Sent, Added>;
+  const key = row.lastId === undefined ? 'name' : 'id';
+  const made = {
+    ...row,
+    predefined,
+    canChangePredefined,
+    document: v.object(storedFields(row.sent, added)),
+    unique: [...new Set([key, 'name'])],
+    idOf: (record: Readonly<Record<string, unknown>>) => record[key],
+  };
+  return made as unknown as ManagedKind<
+    T,
+    [LastId] extends [never] ? string : number,
+    Sent,
+    Created,
+    Changed,
+    Deleted,
+    LastId
+  >;
+}
+
+/** The fields that have a value. */
+export const definedFieldsOf = (fields: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** The record with these values, where the kind stores such fields, and its defaults for others. */
+export function recordWith<T extends { readonly name: string }>(
+  { document, defaults }: ManagedKind<T>,
+  values: object,
+): T {
+  const all: Readonly<Record<string, unknown>> = { ...defaults, ...definedFieldsOf(values) };
+  const stored = Object.keys(document.entries).filter((name) => all[name] !== undefined);
+  return Object.fromEntries(stored.map((name) => [name, all[name]])) as unknown as T;
+}
+
+/** The id first, then what was sent, then what else was added: the order in which responses show the fields. */
+function storedFields(sent: v.ObjectEntries, { id, ...added }: v.ObjectEntries): v.ObjectEntries {
+  const stored = Object.entries(sent).map(([name, field]) => [name, storedField(field)] as const);
+  return { ...(id === undefined ? {} : { id }), ...Object.fromEntries(stored), ...added };
+}
+
+function storedField(field: v.ObjectEntries[string]): v.ObjectEntries[string] {
+  const { type, wrapped, default: value } = field as unknown as v.OptionalSchema<v.GenericSchema, unknown>;
+  return (type as string) === 'optional' && value === undefined ? wrapped : field;
+}

@@ -2,7 +2,7 @@
 import { CONTEXT_FIELD } from './context-field.ts';
 import { GROUP } from './group.ts';
 import { INVITATION } from './invitation.ts';
-import type { Kind, NamedKind, SentOf } from './kind.ts';
+import type { Kind, ManagedKind, SentOf } from './kind.ts';
 import { ROLE } from './role.ts';
 import { SEGMENT } from './segment.ts';
 import { STRATEGY_TYPE } from './strategy-type.ts';
@@ -10,13 +10,15 @@ import { TAG, TAG_TYPE } from './tag-type.ts';
 import { API_TOKEN, PERSONAL_TOKEN } from './token.ts';
 import { SERVICE_ACCOUNT, USER } from './user.ts';
 
-export const NAMED_KINDS = {
+/** Kinds that clients create, change and delete. */
+export const MANAGED_KINDS = {
+  segments: SEGMENT,
   contextFields: CONTEXT_FIELD,
   strategyTypes: STRATEGY_TYPE,
   tagTypes: TAG_TYPE,
 } as const;
 
-export const TARGETING_KINDS = { segments: SEGMENT, ...NAMED_KINDS, tags: TAG } as const;
+export const TARGETING_KINDS = { ...MANAGED_KINDS, tags: TAG } as const;
 
 /** Kinds that rights depend on, as they do on secrets. */
 export const ACCESS_KINDS = { users: USER, roles: ROLE, groups: GROUP } as const;
@@ -64,13 +66,15 @@ export const kindOf = (name: KindName): Kind => KINDS[name] as unknown as Kind;
 export const rowOf = (name: KindName, record: object): Kind =>
   name === 'users' && 'isService' in record ? (SERVICE_ACCOUNT as unknown as Kind) : kindOf(name);
 
-export type NamedKindName = keyof typeof NAMED_KINDS;
+export type ManagedKindName = keyof typeof MANAGED_KINDS;
+export const MANAGED_KIND_NAMES = Object.keys(MANAGED_KINDS) as readonly ManagedKindName[];
 
-/** Fields that clients send of a record beside its name. */
-export type SentTo<Name extends NamedKindName> = SentOf<(typeof NAMED_KINDS)[Name]['sent']>;
+/** Fields that clients send of a record that is new. */
+export type SentTo<Name extends ManagedKindName> = SentOf<(typeof MANAGED_KINDS)[Name]['sent']>;
 
-/** The row of a kind with names, for code that treats all of those alike. */
-export const namedKindOf = (name: NamedKindName): NamedKind => NAMED_KINDS[name] as unknown as NamedKind;
+/** The row of a managed kind, for code that treats all of those alike. */
+export const managedKindOf = (name: ManagedKindName): ManagedKind =>
+  MANAGED_KINDS[name] as unknown as ManagedKind;
 
 /** The record or document with its root role, where it has one, as `convert` gives it: an id for a name, or a name for an id. */
 export function withRootRole<T extends object, From, To>(

@@ -3,10 +3,12 @@
  * All constraints of a segment must hold, as if they stood in the strategy itself.
  */
 import * as v from 'valibot';
-import { type Constraint, ConstraintSchema } from '../flags/constraint.ts';
+import { segmentCost } from '../evaluation/segment-test.ts';
+import { type Constraint, ConstraintSchema, KeptConstraintSchema } from '../flags/constraint.ts';
+import type { Issue } from '../json/issues.ts';
 import { list } from '../json/list-schema.ts';
 import { Id, Text, Time } from './document-values.ts';
-import { type Immutable, kind } from './kind.ts';
+import { managedKind, type RecordWith, type SentOf } from './kind.ts';
 
 /** Segments of the service. Each one that a document of flags uses is sent with it. */
 export const SEGMENTS_MAX = 300;
@@ -24,61 +26,98 @@ const NAME_PHRASE = `a name of 1 to ${SEGMENT_NAME_LENGTH_MAX} characters`;
 const DESCRIPTION_PHRASE = `a text of at most ${SEGMENT_DESCRIPTION_LENGTH_MAX} characters, or null`;
 const CONSTRAINTS_PHRASE = `a list of at most ${SEGMENT_CONSTRAINTS_MAX} constraints`;
 
-export const SegmentNameSchema = v.pipe(
-  v.string(NAME_PHRASE),
-  v.minLength(1, NAME_PHRASE),
-  v.maxLength(SEGMENT_NAME_LENGTH_MAX, NAME_PHRASE),
-);
-
-export const SegmentInputSchema = v.pipe(
-  v.object({
-    name: v.pipe(SegmentNameSchema, v.description('Unique over the whole service.')),
-    description: v.optional(
-      v.nullable(
-        v.pipe(v.string(DESCRIPTION_PHRASE), v.maxLength(SEGMENT_DESCRIPTION_LENGTH_MAX, DESCRIPTION_PHRASE)),
-      ),
-      null,
+const SENT = {
+  name: v.pipe(
+    v.string(NAME_PHRASE),
+    v.minLength(1, NAME_PHRASE),
+    v.maxLength(SEGMENT_NAME_LENGTH_MAX, NAME_PHRASE),
+    v.description('Unique over the whole service.'),
+  ),
+  description: v.optional(
+    v.nullable(
+      v.pipe(v.string(DESCRIPTION_PHRASE), v.maxLength(SEGMENT_DESCRIPTION_LENGTH_MAX, DESCRIPTION_PHRASE)),
     ),
-    project: v.optional(
-      v.pipe(
-        v.nullable(v.string('the id of a project, or null')),
-        v.description('The one project whose strategies may use the segment; null: any.'),
-      ),
-      null,
+    null,
+  ),
+  project: v.optional(
+    v.pipe(
+      v.nullable(v.string('the id of a project, or null')),
+      v.description('The one project whose strategies may use the segment; null: any.'),
     ),
-    constraints: v.pipe(
-      list(ConstraintSchema, CONSTRAINTS_PHRASE),
-      v.maxLength(SEGMENT_CONSTRAINTS_MAX, CONSTRAINTS_PHRASE),
-      v.check(
-        (constraints) => valueCount(constraints) <= SEGMENT_VALUES_MAX,
-        `The constraints of a segment may have ${SEGMENT_VALUES_MAX} values together.`,
-      ),
+    null,
+  ),
+  constraints: v.pipe(
+    list(ConstraintSchema, CONSTRAINTS_PHRASE),
+    v.maxLength(SEGMENT_CONSTRAINTS_MAX, CONSTRAINTS_PHRASE),
+    v.check(
+      (constraints) => valueCount(constraints) <= SEGMENT_VALUES_MAX,
+      `The constraints of a segment may have ${SEGMENT_VALUES_MAX} values together.`,
     ),
-  }),
-  v.title('SegmentInput'),
-);
-
-export type SegmentInput = v.InferOutput<typeof SegmentInputSchema>;
+  ),
+} as const;
 
 /** `createdBy`: name of the user or token that made it. */
-const DocumentSchema = v.object({
-  ...SegmentInputSchema.entries,
-  id: Id,
-  createdBy: Text,
-  createdAt: Time,
-});
+const ADDED = { id: Id, createdBy: Text, createdAt: Time } as const;
 
-export type Segment = Immutable<v.InferOutput<typeof DocumentSchema>>;
+export type SegmentInput = SentOf<typeof SENT>;
+export type Segment = RecordWith<typeof SENT, typeof ADDED>;
 
-export const SEGMENT = kind({
+/** A strategy without its segment would serve more people than before, so a segment in use stays. */
+export const SEGMENT = managedKind({
   noun: 'segment',
   events: { created: 'segment-created', changed: ['segment-updated'], deleted: 'segment-deleted' },
-  document: DocumentSchema,
-  idOf: ({ id }: Segment) => id,
   lastId: 'lastSegmentId',
-  unique: ['id', 'name'],
+  sent: SENT,
+  added: ADDED,
+  defaults: {},
+  countMax: SEGMENTS_MAX,
+  bytesMax: SEGMENT_BYTES_MAX,
   refersTo: { project: 'project' },
+  use: { by: 'segment', isShown: true, advice: 'Remove it from their strategies' },
+  faultOf: ({ after, before, usedIn }) => foreignUse(after, usedIn) ?? slowness(after, before),
+  routes: {
+    path: '/segments',
+    param: 'id',
+    tag: 'Segments',
+    permission: 'targeting:write',
+    needs: { create: ['CREATE_SEGMENT'], update: ['UPDATE_SEGMENT'], remove: ['DELETE_SEGMENT'] },
+    list: { id: 'getSegments', summary: 'List the segments by name.', field: 'segments' },
+    create: { id: 'createSegment', summary: 'Create a segment.' },
+    validate: {
+      id: 'validateSegment',
+      summary: 'Check whether a segment can have a name: it is valid and not taken.',
+    },
+    read: { id: 'getSegment', summary: 'Read a segment.' },
+    update: { id: 'updateSegment', summary: 'Replace a segment.' },
+    remove: { id: 'removeSegment', summary: 'Delete a segment that no strategy uses.' },
+    doneStatus: 204,
+    body: 'SegmentInput',
+    isPinned: true,
+    shown: {
+      description: v.exactOptional(v.string()),
+      project: v.exactOptional(v.string()),
+      constraints: v.array(KeptConstraintSchema),
+    },
+  },
 });
+
+/** A segment that is used elsewhere cannot be kept for one project. */
+function foreignUse(
+  { name, project }: Segment,
+  usedIn: (except: string) => readonly string[],
+): string | null {
+  const others = project === null ? [] : usedIn(project);
+  if (others.length === 0) return null;
+  return `The segment "${name}" cannot be kept for the project "${project}": it is used by flags: ${others.join(', ')}.`;
+}
+
+/** One that is beyond the limit already may become faster. */
+function slowness(after: Segment, before: Segment | null): Issue | null {
+  const cost = segmentCost(after).worst;
+  if (cost <= SEGMENT_COST_MAX || (before !== null && cost <= segmentCost(before).worst)) return null;
+  const message = `The segment "${after.name}" may take ${Math.round(cost / 1_000)} ms to evaluate for the longest context; the limit is ${SEGMENT_COST_MAX / 1_000} ms.`;
+  return { path: '/body/constraints', message };
+}
 
 function valueCount(constraints: readonly Constraint[]): number {
   return constraints.reduce((count, { values }) => count + values.length, 0);

@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { STRATEGY_NAME_LENGTH_MAX } from '../flags/strategy.ts';
 import { differentBy, list } from '../json/list-schema.ts';
-import { type Immutable, namedKind } from './kind.ts';
+import { managedKind, type RecordWith } from './kind.ts';
 
 export const STRATEGY_TYPES_MAX = 200;
 /** The largest strategy type as JSON. Protects the list of strategy types. */
@@ -38,6 +38,7 @@ export const ParameterDefinitionSchema = v.pipe(
 );
 
 const SENT = {
+  name: StrategyTypeNameSchema,
   title: v.optional(v.nullable(TextSchema)),
   description: v.optional(TextSchema),
   parameters: v.optional(
@@ -49,15 +50,9 @@ const SENT = {
   ),
 } as const;
 
-const DocumentSchema = v.object({
-  name: StrategyTypeNameSchema,
-  title: v.nullable(v.string()),
-  description: v.string(),
-  parameters: v.array(ParameterDefinitionSchema),
-  deprecated: v.boolean(),
-});
+const ADDED = { deprecated: v.boolean() } as const;
 
-export type StrategyType = Immutable<v.InferOutput<typeof DocumentSchema>>;
+export type StrategyType = RecordWith<typeof SENT, typeof ADDED>;
 export type ParameterDefinition = StrategyType['parameters'][number];
 
 interface PredefinedText {
@@ -121,28 +116,49 @@ export const PREDEFINED_STRATEGY_TYPES: readonly StrategyType[] = [
   ),
 ];
 
-/** They can be deprecated and reactivated (decide/strategy-type-commands.ts), which no request of other fields does. */
-export const STRATEGY_TYPE = namedKind({
+const PREDEFINED = new Set(PREDEFINED_STRATEGY_TYPES.map(({ name }) => name));
+
+export const isPredefinedStrategyType = (name: string): boolean => PREDEFINED.has(name);
+
+/** They can be deprecated and reactivated (decide/kind-commands.ts), which no request of other fields does. */
+export const STRATEGY_TYPE = managedKind({
   noun: 'strategy type',
   events: {
     created: 'strategy-created',
     changed: ['strategy-updated', 'strategy-deprecated', 'strategy-reactivated'],
     deleted: 'strategy-deleted',
   },
-  nameSchema: StrategyTypeNameSchema,
   sent: SENT,
-  document: DocumentSchema,
-  make: (name, { title = null, description = '', parameters = [] }): StrategyType => ({
-    ...{ name, title, description, parameters },
-    deprecated: false,
-  }),
+  added: ADDED,
+  defaults: { title: null, description: '', parameters: [], deprecated: false },
   countMax: STRATEGY_TYPES_MAX,
   bytesMax: STRATEGY_TYPE_BYTES_MAX,
   predefined: PREDEFINED_STRATEGY_TYPES,
   canChangePredefined: false,
-  inUse: { reference: 'strategy-type', advice: 'Remove their strategies of this type' },
+  use: { by: 'strategy-type', isShown: false, advice: 'Remove their strategies of this type' },
+  routes: {
+    path: '/strategies',
+    param: 'strategyName',
+    tag: 'Strategies',
+    permission: 'targeting:write',
+    needs: { create: ['CREATE_STRATEGY'], update: ['UPDATE_STRATEGY'], remove: ['DELETE_STRATEGY'] },
+    list: { id: 'getAllStrategies', summary: 'List the strategy types.', field: 'strategies' },
+    create: { id: 'createStrategy', summary: 'Define a strategy type that your applications implement.' },
+    read: { id: 'getStrategy', summary: 'Read a strategy type.' },
+    update: {
+      id: 'updateStrategy',
+      summary: 'Change a strategy type that is not predefined; what is absent keeps its value.',
+    },
+    remove: {
+      id: 'removeStrategy',
+      summary: 'Delete a strategy type that is not predefined and that no strategy uses.',
+    },
+    doneStatus: 200,
+    listVersion: 1,
+    shown: {
+      displayName: v.string(),
+      editable: v.pipe(v.boolean(), v.description('False for the predefined ones.')),
+    },
+    view: ({ name, title }) => ({ displayName: title ?? name, editable: !isPredefinedStrategyType(name) }),
+  },
 });
-
-const PREDEFINED = new Set(PREDEFINED_STRATEGY_TYPES.map(({ name }) => name));
-
-export const isPredefinedStrategyType = (name: string): boolean => PREDEFINED.has(name);

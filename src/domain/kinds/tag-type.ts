@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN, tagKey } from '../flags/flag.ts';
 import { TagSchema } from './document-values.ts';
-import { type Immutable, kind, namedKind } from './kind.ts';
+import { kind, managedKind, type RecordWith } from './kind.ts';
 
 export const TAG_TYPES_MAX = 200;
 
@@ -28,24 +28,18 @@ const TagTypeNameSchema = v.pipe(
 const TextSchema = v.pipe(v.string(TEXT_PHRASE), v.maxLength(TEXT_LENGTH_MAX, TEXT_PHRASE));
 
 const SENT = {
+  name: TagTypeNameSchema,
   description: v.optional(TextSchema),
-  icon: v.pipe(
-    v.optional(v.nullable(TextSchema)),
-    v.description('A letter or the name of an icon, for pages that show tags.'),
+  icon: v.optional(
+    v.pipe(
+      v.nullable(TextSchema),
+      v.description('A letter or the name of an icon, for pages that show tags.'),
+    ),
   ),
   color: v.optional(v.nullable(v.pipe(v.string(COLOR_PHRASE), v.regex(/^#[0-9A-Fa-f]{6}$/, COLOR_PHRASE)))),
 } as const;
 
-/** Fields of a tag type beside its name. */
-export const TAG_TYPE_SHOWN = {
-  description: v.string(),
-  icon: v.nullable(v.string()),
-  color: v.nullable(v.string()),
-} as const;
-
-const DocumentSchema = v.object({ name: TagTypeNameSchema, ...TAG_TYPE_SHOWN });
-
-export type TagType = Immutable<v.InferOutput<typeof DocumentSchema>>;
+export type TagType = RecordWith<typeof SENT, Record<never, never>>;
 
 /** The type of tags that name none. */
 export const SIMPLE_TAG_TYPE: TagType = {
@@ -56,19 +50,37 @@ export const SIMPLE_TAG_TYPE: TagType = {
 };
 
 /** Flags keep their tags of a type that is deleted, which is described no more. */
-export const TAG_TYPE = namedKind({
+export const TAG_TYPE = managedKind({
   noun: 'tag type',
   events: { created: 'tag-type-created', changed: ['tag-type-updated'], deleted: 'tag-type-deleted' },
-  nameSchema: TagTypeNameSchema,
   sent: SENT,
-  document: DocumentSchema,
-  make: (name, { description = '', icon = null, color = null }): TagType => ({
-    ...{ name, description, icon, color },
-  }),
+  added: {},
+  defaults: { description: '', icon: null, color: null },
   countMax: TAG_TYPES_MAX,
   bytesMax: null,
   predefined: [SIMPLE_TAG_TYPE],
-  canChangePredefined: true,
+  routes: {
+    path: '/tag-types',
+    param: 'tagType',
+    tag: 'Tags',
+    permission: 'targeting:write',
+    needs: { create: ['CREATE_TAG_TYPE'], update: ['UPDATE_TAG_TYPE'], remove: ['DELETE_TAG_TYPE'] },
+    list: { id: 'getTagTypes', summary: 'List the tag types.', field: 'tagTypes' },
+    create: { id: 'createTagType', summary: 'Describe a tag type.' },
+    validate: {
+      id: 'validateTagType',
+      summary: 'Check whether a tag type can have a name: it is valid and not taken.',
+      field: 'tagType',
+    },
+    read: { id: 'getTagType', summary: 'Read a tag type.', field: 'tagType' },
+    update: {
+      id: 'updateTagType',
+      summary: 'Change the description of a tag type; what is absent keeps its value.',
+    },
+    remove: { id: 'deleteTagType', summary: 'Delete the description of a tag type. Flags keep their tags.' },
+    doneStatus: 200,
+    listVersion: 1,
+  },
 });
 
 /** Tags that were made by themselves, whether or not a flag has them. */

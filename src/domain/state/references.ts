@@ -5,8 +5,7 @@
  */
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
-
-export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
+import type { ReferenceKind } from '../kinds/kind.ts';
 
 /** Memory of an entry without its characters: two maps with one place each. */
 const ENTRY_BYTES = 400;

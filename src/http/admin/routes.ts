@@ -1,4 +1,5 @@
 /** The one table of routes, with everything that the server serves under `/api/admin`. */
+import { MANAGED_KIND_NAMES } from '../../domain/kinds/kinds.ts';
 import type { Route } from '../serving/route.ts';
 import { eventListRoutes, eventSearchRoutes } from './events/event-search.ts';
 import { eventStreamRoutes } from './events/event-stream.ts';
@@ -16,6 +17,7 @@ import { strategyRoutes } from './flags/strategies.ts';
 import { allTagsRoutes, tagRoutes } from './flags/tags.ts';
 import { transferRoutes } from './flags/transfer.ts';
 import { variantRoutes } from './flags/variants.ts';
+import { kindRoutes } from './kinds.ts';
 import { explainRoutes } from './playground/explain.ts';
 import { playgroundRoutes } from './playground/playground.ts';
 import { memberRoutes, projectAccessRoutes } from './projects/project-access.ts';
@@ -30,9 +32,8 @@ import { statisticsRoutes } from './service/statistics.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
 import { unleashPageRoutes } from './service/unleash-pages.ts';
 import { constraintCheckRoutes, contextFieldRoutes } from './targeting/context-fields.ts';
-import { segmentRoutes } from './targeting/segments.ts';
+import { strategySegmentRoutes } from './targeting/segments.ts';
 import { strategyTypeRoutes } from './targeting/strategy-types.ts';
-import { tagTypeRoutes } from './targeting/tag-types.ts';
 import { applicationChangeRoutes, applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
 import { apiTokenRoutes, projectTokenRoutes } from './users/api-tokens.ts';
@@ -71,12 +72,12 @@ export const ROUTES: readonly Route[] = [
   ...archiveRoutes,
   ...tagRoutes,
   ...allTagsRoutes,
-  ...tagTypeRoutes,
+  ...MANAGED_KIND_NAMES.flatMap(kindRoutes),
   ...favoriteRoutes,
   ...dependencyRoutes,
   ...flagEnvironmentRoutes,
   ...flagCheckRoutes,
-  ...segmentRoutes,
+  ...strategySegmentRoutes,
   ...contextFieldRoutes,
   ...constraintCheckRoutes,
   ...strategyTypeRoutes,

@@ -144,7 +144,7 @@ function refusalOf(state: TestWorld, command: Command): string | null {
 
 function withSegment(): TestWorld {
   const segment = { name: 'beta', description: null, project: null, constraints: [] };
-  return new TestWorld().given({ type: 'create-segment', fields: segment }, createFlag);
+  return new TestWorld().given({ type: 'create-record', kind: 'segments', fields: segment }, createFlag);
 }
 
 for (const name of COUNTED_NAMES) {
@@ -305,7 +305,10 @@ describe(`the limit ${GROWTH_LIMITS.evaluationCost.setting}`, () => {
   it('bounds what all strategies of a flag in an environment may take together, with their segments', () => {
     const { constraints } = patterns(4);
     const segment = { name: 'matched', description: null, project: null, constraints };
-    const state = new TestWorld().given({ type: 'create-segment', fields: segment }, createFlag);
+    const state = new TestWorld().given(
+      { type: 'create-record', kind: 'segments', fields: segment },
+      createFlag,
+    );
     state.given(addStrategy(patterns(20)), addStrategy());
     assert.match(
       refusalOf(state, addStrategy({ segments: [1], ...patterns(1) })) ?? '',

@@ -103,7 +103,11 @@ describe('the bytes of flags as SDKs get them', () => {
     'characters of three bytes': '€'.repeat(10_000),
   })) {
     it(`count ${name} as JSON writes them, in every part of a flag`, () => {
-      const state = new TestWorld().given({ type: 'create-segment', fields: segment('s', [text]) } as never);
+      const state = new TestWorld().given({
+        type: 'create-record',
+        kind: 'segments',
+        fields: segment('s', [text]),
+      } as never);
       state.given(
         create('f', text.slice(0, 1_000)),
         add({ segments: [1], parameters: { [text]: [text, 1] } }),
@@ -138,7 +142,11 @@ describe('a flag', () => {
 
   it('counts the segments of its strategies in an environment as often as they are inlined there', () => {
     const values = Array.from({ length: 100 }, (_, at) => `${'v'.repeat(95)}${at}`);
-    const state = new TestWorld().given({ type: 'create-segment', fields: segment('s', values) } as never);
+    const state = new TestWorld().given({
+      type: 'create-record',
+      kind: 'segments',
+      fields: segment('s', values),
+    } as never);
     state.given(create('f'));
     for (let count = 0; count < 12; count += 1) state.given(add({ segments: [1] }));
     assert.match(
@@ -207,12 +215,21 @@ describe('a document that an application reads', () => {
   it('counts what a segment grows by as often as flags refer to it', () => {
     const values = Array.from({ length: 600 }, (_, at) => `${'v'.repeat(96)}${at}`);
     const archive = { type: 'archive-flag', project: 'default', flag: 'f0' } as const;
-    const state = nearlyFull().given(archive, { type: 'create-segment', fields: segment('s', []) } as never);
+    const state = nearlyFull().given(archive, {
+      type: 'create-record',
+      kind: 'segments',
+      fields: segment('s', []),
+    } as never);
     state.given({ ...create('f') }, add({ segments: [1] }), add({ segments: [1] }), add({ segments: [1] }));
     state.given(token(['*']));
-    const larger = { type: 'update-segment', id: 1, fields: segment('s', values) } as never;
+    const larger = { type: 'update-record', kind: 'segments', id: 1, fields: segment('s', values) } as never;
     assert.match(refusalOf(state, larger), /^PayloadTooLargeError/);
-    const smaller = { type: 'update-segment', id: 1, fields: segment('s', values.slice(0, 100)) } as never;
+    const smaller = {
+      type: 'update-record',
+      kind: 'segments',
+      id: 1,
+      fields: segment('s', values.slice(0, 100)),
+    } as never;
     assert.equal(refusalOf(state, smaller), 'accepted');
   });
 

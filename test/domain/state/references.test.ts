@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Flag } from '../../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../../src/domain/flags/strategy.ts';
-import { type ReferenceKind, References } from '../../../src/domain/state/references.ts';
+import type { ReferenceKind } from '../../../src/domain/kinds/kind.ts';
+import { References } from '../../../src/domain/state/references.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];

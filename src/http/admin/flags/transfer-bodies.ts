@@ -69,14 +69,14 @@ const ExportedTag = v.object({
 });
 
 const ExportedTagType = v.object({
-  name: TAG_TYPE.nameSchema,
+  name: TAG_TYPE.sent.name,
   description: v.nullish(TAG_TYPE.sent.description),
   icon: TAG_TYPE.sent.icon,
   color: TAG_TYPE.sent.color,
 });
 
 const ExportedContextField = v.object({
-  name: CONTEXT_FIELD.nameSchema,
+  name: CONTEXT_FIELD.sent.name,
   description: v.nullish(CONTEXT_FIELD.sent.description),
   stickiness: v.nullish(CONTEXT_FIELD.sent.stickiness),
   sortOrder: v.nullish(CONTEXT_FIELD.sent.sortOrder),
@@ -184,17 +184,15 @@ export function importCommand({ project, environment, data }: Import): ImportFla
     }),
     segmentNames: new Map((data.segments ?? []).map(({ id, name }) => [id, name])),
     tagTypes: [...new Map((data.tagTypes ?? []).map((one) => [one.name, one])).values()].map(
-      ({ name, description, ...fields }) => ({ name, fields: { ...fields, description: description ?? '' } }),
+      ({ description, ...fields }) => ({ ...fields, description: description ?? '' }),
     ),
     contextFields: [...new Map((data.contextFields ?? []).map((one) => [one.name, one])).values()].map(
       ({ name, ...fields }) => ({
         name,
-        fields: {
-          description: fields.description ?? undefined,
-          stickiness: fields.stickiness ?? undefined,
-          sortOrder: fields.sortOrder ?? undefined,
-          legalValues: fields.legalValues ?? undefined,
-        },
+        description: fields.description ?? undefined,
+        stickiness: fields.stickiness ?? undefined,
+        sortOrder: fields.sortOrder ?? undefined,
+        legalValues: fields.legalValues ?? undefined,
       }),
     ),
     archived: data.features.filter(({ archived }) => archived).map(({ name }) => name),

@@ -15,15 +15,15 @@ import type { Strategy } from '../../../domain/flags/strategy.ts';
 import { type Variant, VariantSchema } from '../../../domain/flags/variant.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
 import { type ContextField, LegalValueSchema } from '../../../domain/kinds/context-field.ts';
-import { findNamed, namedRecords } from '../../../domain/state/directory-records.ts';
+import { findNamed, recordsOf } from '../../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Caller, mayDo } from '../../serving/access.ts';
 import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { recordSchema } from '../schemas/record-schemas.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
-import { TagTypeSchema } from '../schemas/targeting-schemas.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
@@ -66,7 +66,7 @@ const ExportSchema = v.pipe(
     ),
     featureTags: v.array(v.object({ featureName: v.string(), tagType: v.string(), tagValue: v.string() })),
     segments: v.array(v.object({ id: Integer, name: v.string() })),
-    tagTypes: v.array(TagTypeSchema),
+    tagTypes: v.array(recordSchema('tagTypes')),
     dependencies: v.array(
       v.object({
         feature: v.string(),
@@ -328,7 +328,7 @@ function exportView(world: World, flags: readonly Flag[], environment: string) {
       enabled: here.enabled,
       variants: here.variants,
     })),
-    contextFields: namedRecords(world, 'contextFields')
+    contextFields: recordsOf(world, 'contextFields')
       .filter(({ name }) => usedFields.has(name))
       .map(exportedField),
     featureTags: flags.flatMap(({ name: featureName, tags }) =>
@@ -337,7 +337,7 @@ function exportView(world: World, flags: readonly Flag[], environment: string) {
     segments: [...world.directory.segments.values()]
       .filter(({ id }) => usedSegments.has(id))
       .map(({ id, name }) => ({ id, name })),
-    tagTypes: namedRecords(world, 'tagTypes').filter(({ name }) => usedTypes.has(name)),
+    tagTypes: recordsOf(world, 'tagTypes').filter(({ name }) => usedTypes.has(name)),
     dependencies: flags
       .filter(({ dependencies }) => dependencies.length > 0)
       .map(({ name, dependencies }) => ({ feature: name, dependencies })),

@@ -3,9 +3,15 @@
 import { locateDependency } from '../../../domain/decide/dependency-commands.ts';
 import { noLink } from '../../../domain/decide/flag-commands.ts';
 import { hasTag } from '../../../domain/decide/tag-commands.ts';
+import {
+  type IdOf,
+  type ManagedKindName,
+  managedKindOf,
+  type RecordOf,
+} from '../../../domain/kinds/kinds.ts';
 import { locateMembership } from '../../../domain/people/membership-commands.ts';
 import { locateGroup, locateRole } from '../../../domain/people/roles-and-groups.ts';
-import { locateNamed, locateSegment } from '../../../domain/state/directory-records.ts';
+import { locateRecord } from '../../../domain/state/directory-records.ts';
 import {
   locateEnvironment,
   locateFlag,
@@ -112,16 +118,27 @@ export function personalTokenOf(world: World, userId: number, id: string) {
   return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
 }
 
-export const segment = (world: World, { id }: Params) => {
-  const located = locateSegment(world, numericId(id));
-  return isRefusal(located) ? notFound(`There is no segment "${id}".`) : located;
-};
+/** Finds the record of a kind that the path names. The refusal of an id that is not a number repeats it as the path spells it. */
+export function recordOf<Name extends ManagedKindName>(kind: Name) {
+  const { noun, lastId } = managedKindOf(kind);
+  return (world: World, params: Params): RecordOf<Name> | Refusal => {
+    const located = locateRecord(world, kind, recordIdOf(kind, params));
+    if (lastId === undefined || !isRefusal(located)) return located;
+    return notFound(`There is no ${noun} "${textOf(kind, params)}".`);
+  };
+}
 
-export const contextField = (world: World, { contextField: name }: Params) =>
-  locateNamed(world, 'contextFields', name);
+export function recordIdOf<Name extends ManagedKindName>(kind: Name, params: Params): IdOf<Name> {
+  const text = textOf(kind, params);
+  return (managedKindOf(kind).lastId === undefined ? text : numericId(text)) as IdOf<Name>;
+}
 
-export const strategyType = (world: World, { strategyName }: Params) =>
-  locateNamed(world, 'strategyTypes', strategyName);
+const textOf = (kind: ManagedKindName, params: Params): string =>
+  params[managedKindOf(kind).routes.param as keyof Params];
+
+export const segment = recordOf('segments');
+export const contextField = recordOf('contextFields');
+export const strategyType = recordOf('strategyTypes');
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
 export function user(world: World, { id }: Pick<Params, 'id'>) {

@@ -7,7 +7,7 @@ import type { ProjectState, World } from '../../../domain/state/world.ts';
 import type { Params } from '../../serving/params.ts';
 import * as locate from './locators.ts';
 
-export const { contextField, environment, segment } = locate;
+export const { environment } = locate;
 
 export function project(world: World, params: Params): object | Refusal {
   const located = locate.project(world, params);

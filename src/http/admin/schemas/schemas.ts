@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot';
-import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
+import { KeptConstraintSchema } from '../../../domain/flags/constraint.ts';
 import { COMPLETION_STATUSES, STAGES } from '../../../domain/flags/lifecycle.ts';
 import { LISTED_METADATA_ENTRIES, METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { SHOWN_RULES_ENTRIES } from '../../../domain/flags/project-rules.ts';
@@ -31,17 +31,6 @@ export const MessageErrorSchema = v.pipe(v.object({ message: v.string() }), v.ti
 export const MembershipErrorSchema = v.pipe(
   v.array(v.object({ msg: v.string() })),
   v.title('MembershipError'),
-);
-
-/** A stored constraint, which has every field that a client may leave out. */
-export const KeptConstraintSchema = v.pipe(
-  v.object({
-    ...ConstraintSchema.entries,
-    caseInsensitive: v.boolean(),
-    inverted: v.boolean(),
-    values: v.array(v.string()),
-  }),
-  v.title('Constraint'),
 );
 
 const STRATEGY_FIELDS = {

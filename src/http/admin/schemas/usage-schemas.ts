@@ -1,6 +1,6 @@
 /** Schemas of responses about what applications reported. */
 import * as v from 'valibot';
-import { StrategyTypeSchema } from './targeting-schemas.ts';
+import { recordSchema } from './record-schemas.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -94,7 +94,7 @@ export const ApplicationSchema = v.pipe(
     seenToggles: v.pipe(Names, v.description('Flags that exist and that it evaluated.')),
     strategies: v.array(
       v.union([
-        StrategyTypeSchema,
+        recordSchema('strategyTypes'),
         v.pipe(v.object({ name: v.string(), notFound: v.literal(true) }), v.title('UnknownStrategyType')),
       ]),
     ),

@@ -1,7 +1,7 @@
 /** How much there is of everything in the service, as JSON and for spreadsheets. */
 
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
-import { namedRecords } from '../../../domain/state/directory-records.ts';
+import { recordsOf } from '../../../domain/state/directory-records.ts';
 import { peopleOf } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ApiTokenType, World } from '../../../domain/state/world.ts';
@@ -63,12 +63,12 @@ async function statistics(context: Context) {
     activeUsers: { last7: activeIn(7), last30: activeIn(30), last60: activeIn(60), last90: activeIn(90) },
     featureToggles: directory.flagProjects.size,
     projects: world.projects.size,
-    contextFields: namedRecords(world, 'contextFields').length,
+    contextFields: recordsOf(world, 'contextFields').length,
     roles: allRoles(world).length,
     groups: directory.groups.size,
     environments: directory.environments.length,
     segments: directory.segments.size,
-    strategies: namedRecords(world, 'strategyTypes').length,
+    strategies: recordsOf(world, 'strategyTypes').length,
     SAMLenabled: false,
     OIDCenabled: false,
     clientApps: [

@@ -14,7 +14,7 @@ import {
 import { SIDES, type Side } from '../../../domain/usage/reports.ts';
 import type { RequestContext } from '../../serving/route.ts';
 import { hiddenProjects } from '../../serving/visible-world.ts';
-import { strategyTypeView } from '../views/views.ts';
+import { recordView } from '../views/records.ts';
 
 /** The reports of an application from one side. */
 interface Part {
@@ -135,7 +135,7 @@ export function strategiesOf({ parts }: WholeApplication): string[] {
 export function strategyViews(world: World, application: WholeApplication) {
   return strategiesOf(application).map((name) => {
     const type = findNamed(world, 'strategyTypes', name);
-    return type === undefined ? { name, notFound: true } : strategyTypeView(type);
+    return type === undefined ? { name, notFound: true } : recordView('strategyTypes', type);
   });
 }
 

@@ -72,15 +72,23 @@ export async function listsResponse(
   return made.read(Math.max(revision, engine.lastId));
 }
 
-/** A response that is a list of few but large items, made in turns. */
-export async function arrayResponse<T>(
+/** A response of few but large items, each of which is JSON text already, made in turns. */
+export async function textsResponse<T>(
   { engine, requester }: RequestContext<unknown>,
+  [before, after]: readonly [string, string],
   items: readonly T[],
-  view: (item: T) => unknown,
+  textOf: (item: T) => string,
 ): Promise<ReadResponse> {
   const revision = engine.lastId;
   const made = new ListBody();
-  await made.addList(listOf({ name: '', items, view })(items.length, 0).shown(), requester);
+  made.add(before);
+  let comma = '';
+  const add = (item: T): void => {
+    made.add(`${comma}${textOf(item)}`);
+    comma = ',';
+  };
+  await inTurns(each(items, add), requester);
+  made.add(after);
   return made.read(Math.max(revision, engine.lastId));
 }
 

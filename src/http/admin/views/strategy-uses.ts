@@ -3,10 +3,11 @@
  * an id. Such a search walks over flags: in turns, so that it holds up no other request, and in a queue that is fair
  * between callers, so that few of them keep what they found in memory.
  */
+import * as v from 'valibot';
 import { each, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
-import type { ReferenceKind } from '../../../domain/state/references.ts';
+import type { ReferenceKind } from '../../../domain/kinds/kind.ts';
 import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { RequestContext } from '../../serving/route.ts';
@@ -15,13 +16,25 @@ import { flagsNow, type ShownFlag } from './shelf-walk.ts';
 /** Bounds the response: 10,000 uses take about 2 MB. */
 const STRATEGY_USES_MAX = 10_000;
 
-interface StrategyUse {
-  readonly id: string;
-  readonly projectId: string;
-  readonly featureName: string;
-  readonly environment: string;
-  readonly strategyName: string;
-}
+export const StrategyUsesSchema = v.pipe(
+  v.object({
+    strategies: v.array(
+      v.pipe(
+        v.object({
+          id: v.string(),
+          projectId: v.string(),
+          featureName: v.string(),
+          environment: v.string(),
+          strategyName: v.string(),
+        }),
+        v.title('StrategyUse'),
+      ),
+    ),
+  }),
+  v.title('StrategyUses'),
+);
+
+type StrategyUse = Readonly<v.InferOutput<typeof StrategyUsesSchema>['strategies'][number]>;
 
 interface FoundStrategy {
   readonly flag: Flag;

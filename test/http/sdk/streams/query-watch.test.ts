@@ -220,7 +220,8 @@ describe('a watch', () => {
     const engine = await openTestEngine();
     const { world } = engine.store.engine;
     await engine.execute({
-      type: 'create-segment',
+      type: 'create-record',
+      kind: 'segments',
       fields: { name: 'here', description: null, project: null, constraints: [] },
     });
     const [id] = world.directory.segments.keys();

@@ -1,0 +1,95 @@
+/** The shapes of responses about records, made from the rows of their kinds. */
+import * as v from 'valibot';
+import { Id, Time } from '../../../domain/kinds/document-values.ts';
+import { type ManagedKindName, managedKindOf } from '../../../domain/kinds/kinds.ts';
+
+type Schema = v.GenericSchema;
+
+const Integer = v.pipe(v.number(), v.integer());
+const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+const UseCount = v.pipe(Integer, v.minValue(0));
+
+const USE_COUNTS = {
+  usedInFeatures: v.pipe(
+    UseCount,
+    v.description('Flags whose strategies refer to it, archived ones included.'),
+  ),
+  usedInProjects: v.pipe(UseCount, v.description('Projects that have such flags.')),
+} as const;
+
+/** `tag type` → `TagType`, by which the description names schemas about the kind. */
+export const titleOf = (kind: ManagedKindName): string =>
+  managedKindOf(kind).noun.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase());
+
+const made = new Map<string, Schema>();
+
+/** The schema of that title, which is made once. */
+function titled(title: string, make: () => Schema): Schema {
+  const schema = made.get(title) ?? v.pipe(make(), v.title(title));
+  made.set(title, schema);
+  return schema;
+}
+
+/** A record as responses show it. */
+export const recordSchema = (kind: ManagedKindName): Schema =>
+  titled(titleOf(kind), () => {
+    const { document, routes, use } = managedKindOf(kind);
+    const stored = Object.entries(document.entries).map(
+      ([name, field]) => [name, shownField(field)] as const,
+    );
+    const counts = use?.isShown ? USE_COUNTS : {};
+    return v.object({ ...Object.fromEntries(stored), ...routes.shown, ...counts } as v.ObjectEntries);
+  });
+
+/** The response to a read of one record: the record, or an object that has it in a field. */
+export function foundSchema(kind: ManagedKindName): Schema {
+  const { field } = managedKindOf(kind).routes.read;
+  if (field === undefined) return recordSchema(kind);
+  return titled(`Found${titleOf(kind)}`, () =>
+    v.object({ version: v.literal(1), [field]: recordSchema(kind) }),
+  );
+}
+
+/** The response to a check that shows the record. */
+export const checkSchema = (kind: ManagedKindName, field: string): Schema =>
+  titled(`${titleOf(kind)}Check`, () => v.object({ valid: v.literal(true), [field]: recordSchema(kind) }));
+
+export function recordsSchema(kind: ManagedKindName): Schema {
+  const { list, listVersion } = managedKindOf(kind).routes;
+  const { field } = list;
+  const records = v.array(recordSchema(kind));
+  if (field === null) return records;
+  const version: v.ObjectEntries = listVersion === undefined ? {} : { version: v.literal(listVersion) };
+  return titled(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
+}
+
+/**
+ * The field without the bounds that hold for what clients send: a record may be older than they are. Schemas with a title,
+ * which have a component of their own, stay as they are.
+ */
+function shownField(field: v.ObjectEntries[string]): Schema {
+  if (field === Time) return Timestamp;
+  if (field === Id) return Integer;
+  if (v.getTitle(field as Schema) !== undefined) return field as Schema;
+  const { type, pipe, wrapped, item } = field as unknown as Wrapping;
+  if (pipe !== undefined) return shownField(pipe[0]);
+  if (type === 'nullable') return v.nullable(shownField(wrapped));
+  if (type === 'optional') return shownField(wrapped);
+  if (type === 'exact_optional') return v.exactOptional(shownField(wrapped)) as unknown as Schema;
+  if (type === 'array') return v.array(shownField(item));
+  return SIMPLE[type] ?? (field as Schema);
+}
+
+/** Schemas with a phrase of their own are for what clients send. */
+const SIMPLE: Readonly<Record<string, Schema>> = {
+  string: v.string(),
+  number: v.number(),
+  boolean: v.boolean(),
+};
+
+interface Wrapping {
+  readonly type: string;
+  readonly pipe?: readonly [Schema];
+  readonly wrapped: Schema;
+  readonly item: Schema;
+}
