@@ -10,21 +10,15 @@ import {
   MANAGED_KIND_NAMES,
   type ManagedKindName,
   managedKindOf,
-  type RecordOf,
   type SentTo,
 } from '../kinds/kinds.ts';
-import { type DecideContext, type Decision, type KindHooks, UNCHANGED } from '../state/decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed, locateRecord } from '../state/directory-records.ts';
 import { ABOUT_NOTHING, type KindEvent } from '../state/events.ts';
 import { noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { nameOfProject } from './guards.ts';
-
-/** The hooks of kinds that have some. */
-const HOOKS: { readonly [Name in ManagedKindName]?: KindHooks<RecordOf<Name>> } = {};
-
-const hooksOf = (kind: ManagedKindName): KindHooks<Named> => (HOOKS[kind] ?? {}) as KindHooks<Named>;
 
 /** A command about a record of any managed kind. */
 type About<Type extends string, Parts extends { readonly [Name in ManagedKindName]: object }> = {
@@ -102,8 +96,7 @@ export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision
       `The ${noun} "${record.name}" is used by flags: ${users.join(', ')}, archived ones included. ${use?.advice} before deleting it.`,
     );
   }
-  const first = hooksOf(kind).deleting?.(world, record) ?? [];
-  return isRefusal(first) ? first : [...first, eventOf(events.deleted, null, record)];
+  return [eventOf(events.deleted, null, record)];
 }
 
 /** The projects that a record names. */
@@ -149,7 +142,7 @@ function refuseRecord(world: World, kind: ManagedKindName, { after, before }: Ch
   if (tooLarge !== null) return tooLarge;
   const usedIn = (except?: string) => usesOf(world, kind, after, except);
   const fault = faultOf?.({ after, before, usedIn }) ?? null;
-  if (fault === null) return hooksOf(kind).refuse?.(world, after, before) ?? null;
+  if (fault === null) return null;
   return typeof fault === 'string' ? invalidOperation(fault) : invalid(fault.message, fault.path);
 }
 

@@ -5,7 +5,6 @@
 import type { GrowthLimits } from '../flags/growth-limits.ts';
 import type { DomainEvent } from './events.ts';
 import type { Refusal } from './refusal.ts';
-import type { World } from './world.ts';
 
 export type Decision = readonly DomainEvent[] | Refusal;
 
@@ -37,11 +36,3 @@ export interface DecideContext {
 
 /** The state is already as requested. The response is a success, and nothing is recorded. */
 export const UNCHANGED: Decision = [];
-
-/** Decisions on the records of a kind that need more of the state than its row sees. */
-export interface KindHooks<T> {
-  /** Refuses a record as it would be. `before`: as it is, or null for one that is new. */
-  refuse?(world: World, after: T, before: T | null): Refusal | null;
-  /** Refuses to delete a record, or gives the events of what goes with it, which come first. */
-  deleting?(world: World, record: T): Decision;
-}
