@@ -775,13 +775,13 @@ export interface components {
         /** StrategyType */
         StrategyType: {
             name: string;
-            displayName: string;
             title: string | null;
             description: string;
+            parameters: components["schemas"]["StrategyTypeParameter"][];
+            deprecated: boolean;
+            displayName: string;
             /** @description False for the predefined ones. */
             editable: boolean;
-            deprecated: boolean;
-            parameters: components["schemas"]["StrategyTypeParameter"][];
         };
         /** StrategyTypeParameter */
         StrategyTypeParameter: {
