@@ -5,6 +5,7 @@
  *
  *   npm test                        everything
  *   npm test -- test/http test/cli  the files below these folders, or of these names
+ *   SEED=7 npm test                 with other random values than usual
  *
  * `node --import tsx --test path` runs one file without any of this.
  */
@@ -64,6 +65,12 @@ const OWN_PROCESS = /^\/\/ Own process: \S/m;
 
 /** Files here are skipped without a browser. They take no time then, and share a process. */
 const BROWSER_PART = 'browser';
+
+/** What each process imports before its tests. */
+const HOOKS = ['follow-tests-only', 'fixed-seed'];
+
+/** What the random tests begin with. It stays the same, so that a run fails for what was changed, and not by chance. */
+const SEED = '2024';
 
 /** Outside of suites. */
 const HOOK_OF_ALL = /^(?:before|after)Each\(/m;
@@ -186,9 +193,10 @@ const FAILURE = /^(\s*)not ok \d/;
  */
 async function run(folder: string, entries: readonly string[]): Promise<number> {
   const reporter = process.stdout.isTTY ? ['--test-reporter=spec'] : [];
-  const hooks = ['--import', join(folder, 'test/support/follow-tests-only.js')];
+  const hooks = HOOKS.flatMap((name) => ['--import', join(folder, `test/support/${name}.js`)]);
   const args = [...hooks, '--test', `--test-concurrency=${CONCURRENCY}`, ...reporter, ...entries];
-  const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['inherit', 'pipe', 'inherit'] });
+  const env = { SEED, ...process.env };
+  const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: ['inherit', 'pipe', 'inherit'] });
   const exited = once(runner, 'close');
   const compiled = new RegExp(`${folder}/((?:bench|src|test)/[^\\s:'"]+)\\.js\\b`, 'g');
   const failures: string[] = [];
