@@ -14,7 +14,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
-  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -25,11 +24,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { compile } from './support/compile.ts';
+import { installedProgram } from './support/installed-program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -120,14 +120,6 @@ async function bundlePrograms(folder: string): Promise<void> {
   });
 }
 
-function isInstalled(tool: string): boolean {
-  if (process.env[tool.toUpperCase().replace('-', '_')] !== undefined) return true;
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  // Debian has Chromium with windows and without.
-  const names = tool === 'chromium' ? [tool, 'chromium-headless-shell'] : [tool];
-  return folders.some((folder) => names.some((name) => existsSync(join(folder, name))));
-}
-
 function testFiles(places: readonly string[]): string[] {
   const all = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
@@ -145,7 +137,7 @@ function testFiles(places: readonly string[]): string[] {
 function groupKey(file: string): string {
   const source = readFileSync(join(ROOT, file), 'utf8');
   const [, part] = file.split('/');
-  const isSkipped = part === BROWSER_PART && !isInstalled('chromium');
+  const isSkipped = part === BROWSER_PART && installedProgram('chromium') === undefined;
   if (OWN_PROCESS.test(source) && !isSkipped) return file;
   assert(
     !HOOK_OF_ALL.test(source),
@@ -217,7 +209,8 @@ async function run(folder: string, entries: readonly string[]): Promise<number> 
 }
 
 for (const [tool, tests] of Object.entries(TOOLS)) {
-  if (!isInstalled(tool)) console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);
+  if (installedProgram(tool) === undefined)
+    console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);
 }
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'flagstaff-tests-')));
 try {

@@ -3,16 +3,8 @@
  * its Content-Security-Policy, an error in its scripts, a request to another host.
  */
 import assert from 'node:assert/strict';
-import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
-
-/** The shell has no windows to draw, and takes two thirds of the time. */
-const PLACES = [
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
+import { installedProgram } from '../installed-program.ts';
 
 const FLAGS = [
   '--headless',
@@ -25,7 +17,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-const executablePath = [process.env['CHROMIUM'] ?? '', ...PLACES].find(isExecutable);
+const executablePath = installedProgram('chromium');
 
 /** For the option `skip` of a suite: the reason, or false. */
 export const NO_BROWSER: string | false =
@@ -77,13 +69,4 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
   });
   await page.addInitScript({ content: TELL_VIOLATIONS });
   return { page, faults, close: () => context.close() };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return path !== '';
-  } catch {
-    return false;
-  }
 }
