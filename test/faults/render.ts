@@ -18,19 +18,17 @@ const PAGE = join(ROOT, 'docs/reliability.md');
 
 const INTRODUCTION = `# Faults, promises and tests
 
-What can go wrong, what Flagstaff promises then, and which tests inject the fault and check the promise.
-[test/faults/rows.ts](../test/faults/rows.ts) names the tests by title. \`test/faults/render.ts\` writes this page.
+What can go wrong, what Flagstaff promises then, and which tests inject the fault and check the promise
+([by title](../test/faults/rows.ts)). \`test/faults/render.ts\` writes this page.
 
-After any fault and a restart: whatever was acknowledged is there; the state is that of a prefix of what was submitted, without a hole; what was
-not acknowledged is wholly in or wholly out; the hash of the recovered state is that of the live one at the same event; and nothing that was shown to anybody is taken back.
+After any fault and a restart, whatever was acknowledged is there; the state is that of a prefix of what was submitted, without a hole; what was
+not acknowledged is wholly in or wholly out; the recovered state has the hash of the live one at the same event; and nothing that was shown is taken back.
 
-\`npm test\` runs short forms of these tests, and \`npm run test:faults\` the long forms, within \`FAULTS_BUDGET_SECONDS\` if set; \`--record\`
-writes their counts to this page.
+\`npm test\` runs short forms, \`npm run test:faults\` long ones, within \`FAULTS_BUDGET_SECONDS\` if set; \`--record\` writes their counts here.
 
 The simulation runs the whole engine on a simulated clock, scheduler and disk. Each seed makes several lives of a process: commands of every type from several
 clients, retries, reads and searches; kills, power cuts, failing calls, full disks, slow syncs and clock jumps; and damage to the folder at the
-end. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one exactly. *Broken builds*, each broken on purpose in one line, show that it can fail: it finds
-every one.
+end. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one exactly. It finds every one of the *broken builds*, each broken on purpose in one line.
 `;
 
 function assertThere({ file, title }: TestName): void {
@@ -53,26 +51,21 @@ function longFormOf(name: string, { longForms }: Recorded): string {
 }
 
 function longFormTable({ longForms }: Recorded): string {
-  const rows = Object.entries(longForms).map(([name, { done, total, seconds, counts }]) => {
-    const what = Object.entries(counts).map(
-      ([key, count]) => `${wordsOf(key)} ${count.toLocaleString('en')}`,
-    );
-    return `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} | ${what.join(', ')} |`;
-  });
-  return ['| long form | done | seconds | counted |', '|---|---|---|---|', ...rows].join('\n');
+  const rows = Object.entries(longForms).map(
+    ([name, { done, total, seconds }]) =>
+      `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} |`,
+  );
+  return ['| long form | done | seconds |', '|---|---|---|', ...rows].join('\n');
 }
-
-/** `clockJumps` → `clock jumps`. */
-const wordsOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** The page as the table of faults and these counts make it. */
 export function reliabilityPage(recorded: Recorded): string {
   const page = [
     INTRODUCTION,
-    '## Faults\n\nTests are files below `test`; long forms are in italics, with how often they ran.\n',
+    '## Faults\n\nTests are files below `test`; long forms, in italics, have how often they ran.\n',
     '| | fault | promise | tests |\n|---:|---|---|---|',
     ...FAULT_ROWS.map((row, index) => rowOf(row, index, recorded)),
-    '\n## The long forms\n',
+    '\n## The long forms\n\n[reliability.json](reliability.json) has what each counted.\n',
     longFormTable(recorded),
   ];
   return `${page.join('\n')}\n`;

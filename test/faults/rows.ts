@@ -69,8 +69,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault:
-      'A tail that a killed process wrote and never synced is read after the restart, then the power is cut',
+    fault: 'A tail that a killed process wrote, unsynced, is read after the restart, then the power is cut',
     promise: 'Recovery makes the tail durable before it lets anybody read it.',
     tests: [
       ...powerCut(
@@ -87,9 +86,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
   },
   {
-    fault: 'A process is killed while zeros lie ahead of the end of its journal, and bits flip in them',
-    promise:
-      'The zeros are cut off, and no event is lost; zeros in place of what had been on disk are refused.',
+    fault: 'A process is killed with zeros ahead of the end of its journal, and bits flip in them',
+    promise: 'The zeros are cut off, and no event is lost; zeros in place of what was on disk are refused.',
     tests: zeros(
       'a killed process leaves zeros, which the next start cuts off',
       'a bit that flips in the zeros loses nothing',
@@ -111,9 +109,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'Bits flip in old history that a start leaves unread, because index files vouch for it',
+    fault: 'Bits flip in old history that a start leaves unread',
     promise:
-      'Found in the background after the start, or by a reading of the whole journal later: the server goes on, names file, offset and last good event, and shows nothing of the damaged file. A start with a missing, cut or swapped file still refuses, and so does one with damage behind the snapshot.',
+      'Found in the background after the start, or when the whole journal is read later: the server goes on, names file, offset and last good event, and shows nothing of that file. A missing, cut or swapped file still refuses the start, and so does damage behind the snapshot.',
     tests: [
       ...oldHistory(
         'is served on where a bit has flipped, and the check names the place, after each start',
@@ -191,7 +189,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A sync fails, and the next one would succeed',
     promise:
-      'The batch is never answered, nothing is tried again, exit code 74. What the kernel still shows of it is written once more at the next start.',
+      'The batch is never answered, nothing is retried, exit code 74. What the kernel still shows of it is written again at the next start.',
     tests: [
       ...named('persistence/journal/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
       ...io('a sync that fails once and would succeed the next time acknowledges nothing'),
@@ -205,8 +203,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The disk hangs',
-    promise:
-      'Settled reads are answered at once; what waits is bounded; writes that waited too long get 503.',
+    promise: 'Settled reads are answered at once; what waits is bounded; writes that wait too long get 503.',
     tests: [
       ...named('faults/stalled-sync.test.ts')('answers settled reads at once, and 503 with Retry-After'),
       ...engine('does not begin a command that waited too long'),
@@ -249,7 +246,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'The oldest journal files, the whole journal, or the file that is being written is deleted',
+    fault: 'The oldest journal files, the whole journal, or its open file is deleted',
     promise:
       'The folder knows where its log begins, so a start is refused; a server stops within a second of writes.',
     tests: [
@@ -267,7 +264,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A server deletes old files while a command reads them, or does not respond to a command',
+    fault: 'A server deletes old files under a command, or does not respond to it',
     promise: 'What the command gives is whole and begins later; it ends after 10 seconds without a response.',
     tests: [
       ...named('cli/vanishing-files.test.ts')(
@@ -279,7 +276,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Retention deletes events',
-    promise: 'Every moment of the days that are kept can be gone back to.',
+    promise: 'Every moment of the kept days can be restored.',
     tests: named('persistence/event-log/retention.test.ts')(
       'can be gone back to, each of them, while journal and snapshots stay bounded',
     ),
@@ -339,7 +336,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['slow readers'],
   },
   {
-    fault: 'Callers of every kind who mean harm, all at once, with little memory, and kills',
+    fault: 'Hostile callers of every kind at once, with little memory, and kills',
     promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
     tests: named('faults/soak/soak.test.ts')('friendly clients among hostile ones lose nothing'),
     longForms: ['soak'],
@@ -354,7 +351,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'Large bodies that are begun and never finished',
+    fault: 'Large bodies that are never finished',
     promise: 'Callers without the right to send them use no memory; the slowest of the others gives way.',
     tests: [
       ...named('faults/unfinished-bodies.test.ts')('of callers without a token are refused by their heads'),
@@ -378,8 +375,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Flags that grow without end, by patches, clones and rollbacks',
-    promise:
-      'Refused with 400, which names the limit and its setting; what is beyond it already stays and can shrink.',
+    promise: '400 names the limit and its setting; what is beyond it stays and can shrink.',
     tests: [
       ...named('faults/limits/growth.test.ts')(
         'is refused with 400 whichever way it comes',
@@ -390,8 +386,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A state that fits in memory while its flags share their parts, and not after a restart',
-    promise: 'Refused with 507 before it is accepted; what was accepted loads with the same settings.',
+    fault: 'A state that fits in memory only while its flags share parts',
+    promise: '507 in time; what was accepted loads with the same settings.',
     tests: [
       ...named('faults/limits/memory.test.ts')(
         'refuses what makes it larger with 507',
@@ -406,8 +402,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
-    fault: 'A document to import or export that is larger than a string or the memory',
-    promise: 'It is read and written flag by flag; what it takes in memory does not grow with it.',
+    fault: 'An import or export larger than a string or the memory',
+    promise: 'Read and written flag by flag, in constant memory.',
     tests: [
       ...named('actors/large-documents.test.ts')(
         'is read flag by flag',
@@ -459,8 +455,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A thousand addresses guess passwords and links without pause',
-    promise:
-      'Everybody who has signed in from his address before gets in at his turn; who comes from a new one may have to wait.',
+    promise: 'Whoever has signed in from an address before gets in; others may have to wait.',
     tests: named('passwords/passwords.test.ts')(
       'beside a thousand addresses that have not',
       'bounds those at one user from all addresses, but not where the user has signed in before',
@@ -505,9 +500,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['shutdown'],
   },
   {
-    fault: 'A snapshot verifies, and cannot be decoded or loaded',
+    fault: 'A snapshot verifies, but cannot be decoded or loaded',
     promise:
-      'None gets its name before it was decoded. A start uses an older one, or the whole journal; where flags are decoded only later and one cannot be, the process ends, and the next start uses an older one.',
+      'None gets its name before it was decoded. A start uses an older one, or the whole journal; if a flag that is decoded later cannot be, the process ends, and the next start uses an older one.',
     tests: [
       ...snapshot(
         'a snapshot whose checksums are right and whose records cannot be decoded is not a good one',
@@ -523,9 +518,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A sector cannot be read, in any file and any place of it',
+    fault: 'A sector cannot be read, in any place of any file',
     promise:
-      'Derived files are rebuilt, an older snapshot is used, a journal file is refused with offset and last good event; verifying names every such place.',
+      'Derived files are rebuilt, an older snapshot is used, a journal file is refused with offset and last good event; `verify` names every place.',
     tests: [
       ...named('persistence/recovery/unreadable-sectors.test.ts')(
         'in a segment: the start is refused with file, offset and last good event',
@@ -561,7 +556,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'A change whose frame the journal cannot hold, and values that an encoder takes for code',
+    fault: 'A change too large for a frame, and values that an encoder takes for code',
     promise: 'A refusal before anything is applied; the process goes on.',
     tests: [
       ...engine(
@@ -574,7 +569,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Callers with few rights or none who ask for much: walks through the log, metrics, connections',
-    promise: 'Few run at a time, callers take turns, and what is beyond the bounds is refused with 503.',
+    promise: 'Few run at a time, callers take turns, and the rest gets 503.',
     tests: [
       ...named('http/interface/log-reads.test.ts')(
         'end when they reach their bytes, and say where the next one starts',
@@ -587,9 +582,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'Callers whose requests take long, each of them within its limits',
-    promise:
-      'They wait for their turns, and all of them together get a fifth of the time; others do not wait.',
+    fault: 'Callers whose requests take long, each within its limits',
+    promise: 'They wait for turns, and get a fifth of the time together; others do not wait.',
     tests: [
       ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
       ...named('actors/long-requests.test.ts')(
@@ -603,9 +597,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['soak'],
   },
   {
-    fault: 'The dearest rules that may be written, and the dearest contexts that may be sent',
+    fault: 'The most expensive rules and contexts that are allowed',
     promise:
-      'What rules may cost is told to their author and bounded; no turn of the event loop takes 20 ms of processor time on any surface.',
+      'Costs of rules are bounded, and their authors warned; no turn of the event loop takes 20 ms of processor time on any surface.',
     tests: [
       ...named('domain/evaluation/cost.test.ts')(
         'are tested in steps on every surface, whatever the context',
@@ -619,7 +613,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'All budgets used at once: state, caches, streams, unread responses, searches',
-    promise: 'The process stays within the memory that docs/limits.md adds up to, and serves others.',
+    promise: 'The process stays within the sum of docs/limits.md, and serves others.',
     tests: [
       ...named('faults/limits/everything-full.test.ts')(
         'read by everybody at once and by most never to the end',
@@ -638,7 +632,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A migration from Unleash is killed at any step, or the source changes while it is read',
     promise:
-      'No flag is on for fewer than before or than in the source, nor switched where the source did not; run again, it takes what is left, and then finds everything equal.',
+      'No flag is on for fewer than before or in the source, nor switched where the source did not; run again, it does the rest, and then finds everything equal.',
     tests: [
       ...named('addons/migration/random-runs.test.ts')(
         'makes nothing less on, and ends equal',
@@ -652,7 +646,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['migration from Unleash', 'migration each minute'],
   },
   {
-    fault: 'A data folder is put back in place, or copied, and goes on from there',
+    fault: 'A data folder is put back, or copied, and continues',
     promise: 'Its new events have other ETags: no stale 304, and no lost update under If-Match.',
     tests: named('http/interface/conditional.test.ts')(
       'a copy of a data folder gives its own events other ETags',

@@ -148,6 +148,8 @@ export interface LimitRow {
 export interface LimitSection {
   readonly title: string;
   readonly introduction: string;
+  /** Head of the last column, `beyond it` unless given. */
+  readonly last?: string;
   readonly rows: readonly LimitRow[];
 }
 
@@ -183,10 +185,10 @@ export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = 
 export const BESIDE_PARTS: readonly (readonly [what: string, bytes: number])[] = [
   ['unread bytes of responses', transport.unreadBytesMax],
   ['unfinished bodies', transport.bodiesBytesMax],
-  ['bodies that wait for being compressed', COMPRESSING_BYTES_MAX],
+  ['bodies that wait to be compressed', COMPRESSING_BYTES_MAX],
   ['requests of callers who held the event loop for long', WAITING_BYTES_MAX],
   ['requests for long lists of evaluated flags', LONG_LISTS.waitingMax],
-  ['changes that are not on disk yet', UNSYNCED_BYTES_MAX],
+  ['changes not on disk yet', UNSYNCED_BYTES_MAX],
 ];
 
 export const totalOf = (parts: typeof OTHER_PARTS): number => parts.reduce((sum, [, one]) => sum + one, 0);
@@ -222,35 +224,35 @@ export interface DailyWrites {
 /** Whoever may do everything may also fill the disk, and is not in it. */
 export const DAILY_WRITES: readonly DailyWrites[] = [
   {
-    who: `a user who is no Admin (such as a Viewer or a Member), whatever the requests: exports, sessions, tokens, favorites, changes of flags. An event counts as ${bytes(EVENT_CHARGE_BYTES_MIN)} at least, so a day has ${SNAPSHOTS_A_DAY} snapshots of the state besides`,
+    who: `a user who is no Admin, by any requests: exports, sessions, tokens, favorites, changes. An event counts as ${bytes(EVENT_CHARGE_BYTES_MIN)} at least, so ${SNAPSHOTS_A_DAY} snapshots a day come on top`,
     rate: `${bytes(WRITE_BURST_BYTES)} at once, ${bytes(WRITTEN_BYTES_A_SECOND)} a second; one more change`,
     bytes: USER_A_DAY + CHANGE_BYTES_MAX,
-    beyond: '503 says in how many seconds it goes on',
+    beyond: '503 with `Retry-After`',
   },
   {
-    who: 'all tokens of applications and of pages together: reports are saved as whole files, and a pause follows in proportion',
+    who: 'all applications and pages together: reports are saved as whole files, with pauses in proportion',
     rate: `${bytes(SAVED_AT_ONCE)} at once, ${bytes(SAVED_BYTES_A_SECOND)} a second`,
     bytes: SAVED_AT_ONCE + DAY_SECONDS * SAVED_BYTES_A_SECOND,
-    beyond: 'a crash loses the reports since the last save',
+    beyond: 'a crash loses reports since the last save',
   },
   {
-    who: 'nobody: requests without a valid token are logged, with their paths',
+    who: 'nobody: requests without a valid token are logged',
     rate: `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}, ${bytes(HEADER_BLOCK_BYTES_MAX)} each`,
     bytes:
       ((DAY_SECONDS * 1000) / REFUSED_LOGINS_PERIOD_MS) * REFUSED_LOGINS_LOGGED_MAX * HEADER_BLOCK_BYTES_MAX,
-    beyond: 'they are counted',
+    beyond: 'others are counted',
   },
 ];
 
 export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
-    introduction: `These limits refuse growth only: a larger flag, older, imported, or from before the setting was lowered, loads, can be read and switched, and can be made smaller. Each refusal names the number, the limit and the setting:
+    introduction: `These refuse growth only, with 400: a flag that is larger, because it is older, was imported, or the setting was lowered, loads, can be read and switched, and can be made smaller. Each refusal names the number, the limit and the setting:
 \`The flag "checkout" in the environment "production" would have 31 strategies; the limit is 30 (STRATEGIES_PER_ENVIRONMENT_MAX).\``,
+    last: 'the setting takes up to',
     rows: GROWTH_LIMIT_NAMES.map((name) => {
       const { counted, setting, settingMax } = GROWTH_LIMITS[name];
-      const most = `400; the setting takes up to ${number(settingMax)}`;
-      return row(counted, number(DEFAULT_GROWTH_LIMITS[name]), most, setting);
+      return row(counted, number(DEFAULT_GROWTH_LIMITS[name]), number(settingMax), setting);
     }),
   },
   {
@@ -258,60 +260,52 @@ export const SECTIONS: readonly LimitSection[] = [
     introduction: 'Constants. Each refusal names the limit.',
     rows: [
       row(
-        'size of a flag as JSON with its escapes, tags not counted: with all its environments, and as applications get it in one, with its segments',
+        'a flag as JSON with escapes, without tags: with all environments, and as applications get it in one, with its segments',
         bytes(FLAG_BYTES_MAX),
         '413; growth only, as above',
       ),
       row(
-        'size of the flags that a client token covers, as applications get them, with their segments',
+        'the flags that a client token covers, as applications get them, with their segments',
         bytes(SDK_DOCUMENT_BYTES_MAX),
-        '413 for what would make them larger, and for reading them where they are',
+        '413 for what would make them larger, and for reading larger ones',
       ),
       row('parents of a flag', number(PARENTS_PER_FLAG_MAX), '409'),
       row('environments', number(ENVIRONMENTS_MAX), '409'),
+      row('segments, and size of each', `${number(SEGMENTS_MAX)}, ${bytes(SEGMENT_BYTES_MAX)}`, '409, 413'),
+      row('milliseconds to evaluate a segment, at worst', number(SEGMENT_COST_MAX / 1_000), '400'),
       row(
-        'segments, and the size of one',
-        `${number(SEGMENTS_MAX)}, ${bytes(SEGMENT_BYTES_MAX)}`,
-        '409, 413',
-      ),
-      row('milliseconds for which a segment is evaluated at worst', number(SEGMENT_COST_MAX / 1_000), '400'),
-      row(
-        'context fields, and the size of one',
+        'context fields, and size of each',
         `${number(CONTEXT_FIELDS_MAX)}, ${bytes(CONTEXT_FIELD_BYTES_MAX)}`,
         '409, 413',
       ),
       row('legal values of a context field', number(LEGAL_VALUES_MAX), '409'),
       row(
-        'strategy types, and the size of one',
+        'strategy types, and size of each',
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
       ),
-      row(
-        'default strategy of a project in an environment, as JSON',
-        bytes(DEFAULT_STRATEGY_BYTES_MAX),
-        '413',
-      ),
+      row('default strategy of a project in an environment', bytes(DEFAULT_STRATEGY_BYTES_MAX), '413'),
       row('links of a flag', number(LINKS_MAX), '409'),
       row('link templates of a project', number(LINKS_MAX), '400'),
       row('characters of a naming pattern of flags', number(NAMING_PATTERN_LENGTH_MAX), '400'),
       row('tag types', number(TAG_TYPES_MAX), '409'),
-      row('tags that were made by themselves', number(TAGS_MAX), '409'),
+      row('tags created on their own', number(TAGS_MAX), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row(
-        'custom roles, and the size of one',
+        'custom roles, and size of each',
         `${number(CUSTOM_ROLES_MAX)}, ${bytes(ROLE_BYTES_MAX)}`,
         '409, 413',
       ),
-      row('groups, and the size of one', `${number(GROUPS_MAX)}, ${bytes(GROUP_BYTES_MAX)}`, '409, 413'),
+      row('groups, and size of each', `${number(GROUPS_MAX)}, ${bytes(GROUP_BYTES_MAX)}`, '409, 413'),
       row('users of a group', number(GROUP_USERS_MAX), '400'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),
       row(
-        'people who come back from a provider of OpenID Connect at once',
+        'people who return from an OpenID Connect provider at once',
         number(SIGN_INS_RUNNING_MAX),
         'they are told to try again',
       ),
-      row('reply of such a provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'nobody is signed in'),
+      row('reply of the provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'nobody is signed in'),
       row(
         'sessions of a user or an API token, and of all',
         `${number(SESSIONS_PER_CALLER_MAX)}, ${number(SESSIONS_MAX)}`,
@@ -321,39 +315,35 @@ export const SECTIONS: readonly LimitSection[] = [
   },
   {
     title: 'Memory',
-    introduction: `The state counts as after a restart, when clones share nothing any more, so that a server
-can load with the same settings whatever it accepted. Beyond the budget, changes that make the state larger get 507; everything else goes on. [operating.md](operating.md) says how to get below it.`,
+    introduction: `The state is measured as after a restart, when clones share nothing, so that a server
+can load whatever it accepted with the same settings. Beyond the budget, only changes that make it larger are refused ([what to do](operating.md)).`,
     rows: [
       row(
-        'the state, as it will be after a restart',
-        `half of what V8 may use beside ${bytes(YOUNG_BYTES)} for young objects and ${bytes(OTHERS_BYTES)} for [others](#sum-of-the-memory), and at least an eighth of all; the setting takes what the others leave, but for ${bytes(CACHE_BYTES_MIN + WORK_BYTES_MIN)}`,
+        'the state',
+        `half of V8's heap without ${bytes(YOUNG_BYTES)} for young objects and ${bytes(OTHERS_BYTES)} for [others](#sum-of-the-memory), at least an eighth of all; the setting takes what the others leave, less ${bytes(CACHE_BYTES_MIN + WORK_BYTES_MIN)}`,
         '507',
         MEMORY_BUDGET_SETTING,
       ),
       row(
         'responses kept for `Idempotency-Key`',
         `${number(RESPONSES_MAX)} and ${bytes(RESPONSES_BYTES_MAX)}, each for ${RESPONSE_LIFETIME_MS / 3_600_000} hours`,
-        `the oldest are forgotten; one above ${bytes(RESPONSE_BODY_BYTES_MAX)} is kept as done`,
+        `the oldest go; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
       ),
       row(
-        'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, lists of evaluated flags, summaries of flags for overviews and lists of projects, responses in compressed form, callers by their tokens, events that were listed, and states of flags of the past',
-        `a quarter of what V8 may use beside young objects and others, and at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
-        'what was used longest ago is made anew',
+        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, summaries of flags, compressed responses, callers by token, listed events, and past states of flags',
+        `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
+        'the least recently used goes',
       ),
       row(
-        'documents and deltas that are made in turns at a time, callers in turn',
+        'documents and deltas built at a time, callers in turn',
         '1',
-        'others wait, as many as have connections',
+        'others wait, one for each connection',
       ),
+      row('bodies that wait to be compressed', bytes(COMPRESSING_BYTES_MAX), 'others are sent uncompressed'),
       row(
-        'bodies that wait for being compressed',
-        bytes(COMPRESSING_BYTES_MAX),
-        'further ones are sent as they are',
-      ),
-      row(
-        'indexes of long texts in contexts, which constraints with many values search',
+        'indexes of long texts in contexts',
         `${number(TEXT_INDEXES_MAX)}, some 8 MiB`,
-        'the one that was used longest ago is made anew',
+        'the least recently used goes',
       ),
       row(
         'regular expressions of the constraints in one request; one with \\p counts 40 times',
@@ -361,44 +351,40 @@ can load with the same settings whatever it accepted. Beyond the budget, changes
         '400 names the first that is too many',
       ),
       row(
-        'regular expressions kept in compiled form, with what they have learned of texts',
+        'compiled regular expressions, with their automata',
         bytes(PATTERN_CACHE_BYTES_MAX),
-        'the one that was used longest ago is compiled again',
+        'the least recently used goes',
       ),
       row(
-        'changes kept for caches and streams that fall behind',
+        'changes kept for caches and streams that lag',
         `${number(RING_CHANGES_MAX)} and ${bytes(RING_BYTES_MAX)}`,
-        'they read the state anew',
+        'they read the state again',
       ),
       row(
-        'counts of evaluations that servers report, and that pages report',
+        'counts reported by servers, and by pages',
         `${bytes(COUNTS_BYTES_MAX.backend)} and ${bytes(COUNTS_BYTES_MAX.frontend)}`,
-        'the oldest hours or days are dropped',
+        'the oldest hours or days go',
       ),
       row(
-        'applications that report as servers, and as pages',
+        'applications of servers, and of pages',
         `${number(APPLICATIONS_MAX)} and ${bytes(APPLICATIONS_BYTES_MAX)} each`,
-        'the one that reported longest ago is forgotten',
+        'the one that reported longest ago goes',
       ),
       row(
         'instances of an application in an environment',
         number(INSTANCES_MAX),
-        'the one that reported longest ago is forgotten',
+        'the one that reported longest ago goes',
       ),
-      row(
-        'bytes of a response, compressed where it is',
-        bytes(RESPONSE_BYTES_MAX),
-        '413, before the first byte',
-      ),
+      row('a response, as sent', bytes(RESPONSE_BYTES_MAX), '413, before the first byte'),
       row(
         'unread bytes of responses, over all connections',
         bytes(transport.unreadBytesMax),
-        'the client that costs most is disconnected',
+        'the most expensive client is disconnected',
       ),
       row(
         'unfinished bodies, over all requests',
         bytes(transport.bodiesBytesMax),
-        `503 for the slowest; bodies up to ${bytes(SMALL_BODY_BYTES_MAX)} have a quarter for themselves`,
+        `503 for the slowest; a quarter is for bodies up to ${bytes(SMALL_BODY_BYTES_MAX)}`,
       ),
     ],
   },
@@ -413,34 +399,22 @@ can load with the same settings whatever it accepted. Beyond the budget, changes
       row('values in a body', number(VALUES_MAX), '400'),
       row('items in a list, or fields in an object', number(LIST_LENGTH_MAX), '400'),
       row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
-      row('a patched document and all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
+      row('a patched document with all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
-      row(
-        'flags in a request about tags, times the tags that it adds or removes',
-        number(TAG_CHANGES_MAX),
-        '409',
-      ),
-      row(
-        'archived flags that are deleted with their project',
-        number(FLAGS_DELETED_WITH_PROJECT_MAX),
-        '409',
-      ),
-      row('flags that lose a tag when it is deleted', number(BULK_FLAGS_MAX), '409'),
+      row('flags times added and removed tags, in a request about tags', number(TAG_CHANGES_MAX), '409'),
+      row('archived flags deleted with their project', number(FLAGS_DELETED_WITH_PROJECT_MAX), '409'),
+      row('flags that lose a deleted tag', number(BULK_FLAGS_MAX), '409'),
       row(
         'applications, and counts, in a bulk report',
         `${number(BULK_APPLICATIONS_MAX)}, ${number(BULK_COUNTS_MAX)}`,
         '400',
       ),
-      row('evaluations of a request to the playground', number(EVALUATIONS_MAX), '400'),
+      row('evaluations in a playground request', number(EVALUATIONS_MAX), '400'),
       row('values of a context to combine', number(COMBINED_VALUES_MAX), '400'),
-      row('fields of their contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
-      row(
-        'characters of a response of the playground, and of an explanation',
-        number(RESPONSE_LENGTH_MAX),
-        '400',
-      ),
-      row('events of one change in the journal', bytes(CHANGE_BYTES_MAX), '413'),
-      row('issues that a refusal lists', number(ISSUES_MAX), 'the first ones are listed'),
+      row('fields of contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
+      row('characters of a playground response, or an explanation', number(RESPONSE_LENGTH_MAX), '400'),
+      row('events of one change', bytes(CHANGE_BYTES_MAX), '413'),
+      row('issues in a refusal', number(ISSUES_MAX), 'the first are listed'),
       row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),
       row(
         'time until a response has been read',
@@ -461,17 +435,18 @@ can load with the same settings whatever it accepted. Beyond the budget, changes
   },
   {
     title: 'Connections and queues',
-    introduction: 'Two of these are settings.',
+    introduction:
+      'Where more wait, callers take turns, and a full queue refuses the caller with the most in it.',
     rows: [
       row(
         'connections',
-        `${number(CONNECTIONS_BESIDE_STREAMS_MAX)} more than streams, or ${DESCRIPTORS_RESERVED} fewer than the process may have open files`,
-        'the new one is closed, and the log warns once',
+        `${number(CONNECTIONS_BESIDE_STREAMS_MAX)} more than streams, or ${DESCRIPTORS_RESERVED} fewer than the open files allowed`,
+        'the new one is closed; one warning',
       ),
       row(
         'connections of one address, on node:http',
         'none, unless set',
-        'the new one is closed, and the log warns once',
+        'the new one is closed; one warning',
         'CONNECTIONS_PER_ADDRESS',
       ),
       row('silence of a connection', seconds(transport.idleMs), 'it is closed'),
@@ -480,107 +455,103 @@ can load with the same settings whatever it accepted. Beyond the budget, changes
       row(
         'streams of events, for the console',
         `${number(EVENT_STREAMS_MAX)}, ${number(STREAMS_PER_CALLER_MAX)} of one caller`,
-        '503, and the console asks every 2 seconds',
+        '503; the console polls',
       ),
       row(
-        'events that such a stream tells at once',
+        'events in one of its messages',
         `${number(EVENTS_TOLD_MAX)}, and ${number(TOLD_LENGTH_MAX)} characters`,
-        'it says that more happened, and its client reads anew',
+        '`missed`: its client reads again',
       ),
       row(
-        'flags that the rollback of a project changes, and their size as they are and as they were',
+        'flags that a rollback of a project changes, and their size, present and past',
         `${number(ROLLED_BACK_FLAGS_MAX)}, ${bytes(ROLLED_BACK_SIZE_MAX)}`,
         '409',
       ),
       row(
-        'flags in one export or import, and the size of those that are exported',
+        'flags in an export or import, and the size of an export',
         `${number(TRANSFER_FLAGS_MAX)}, ${bytes(EXPORT_SIZE_MAX)}`,
         '409 for the export, 400 for the import',
       ),
-      row('events that one import of flags may record', number(IMPORT_EVENTS_MAX), '409'),
+      row('events of an import of flags', number(IMPORT_EVENTS_MAX), '409'),
       row(
-        'queries narrowed by a query string that streams are open for',
+        'queries with a query string that have open streams',
         `${number(NARROWED_STREAMED_MAX)}, ${number(NARROWED_STREAMED_PER_TOKEN_MAX)} of one token`,
         '503',
       ),
       row(
         'changes that a stream, or a client of `/api/client/delta`, may have missed',
-        `${number(LOG_CHARACTERS_MAX)} characters, ${number(LOGS_CHARACTERS_MAX)} for all queries of streams together`,
+        `${number(LOG_CHARACTERS_MAX)} characters, ${number(LOGS_CHARACTERS_MAX)} for all queries together`,
         'the client gets all flags again',
       ),
       row(
-        'what open streams know of the flags of their queries, shared by the streams of a query',
-        'half of the cache, some 48 bytes for each flag of each query',
+        'flags known to the open streams of each query',
+        'half of the cache, some 48 bytes a flag',
         '503 for a new query',
       ),
       row(
-        'time until a new stream has taken the flags that it begins with',
+        'time until a new stream has taken its first flags',
         `${BEGINNING_TICKS_MAX} seconds`,
         'it is disconnected',
       ),
       row(
-        'past moments that streams are beginning with while newer streams of their query begin with a newer one',
+        'older moments at which streams of a query are still beginning',
         number(PAST_HYDRATIONS_MAX),
         'the streams of the oldest are disconnected',
       ),
+      row('unread bytes of a stream', bytes(transport.streamBufferBytesMax), 'it is disconnected'),
+      row('changes waiting for one project, or the directory', number(MAILBOX_LENGTH_MAX), '503'),
+      row('time that a change waits', seconds(QUEUE_DEADLINE_MS), '503'),
+      row('changes not on disk yet', bytes(UNSYNCED_BYTES_MAX), 'further changes wait'),
       row(
-        'what waits for the client of a stream',
-        bytes(transport.streamBufferBytesMax),
-        'it is disconnected',
-      ),
-      row('changes that wait for one project, or for the directory', number(MAILBOX_LENGTH_MAX), '503'),
-      row('time that a change waits before it is begun', seconds(QUEUE_DEADLINE_MS), '503'),
-      row('changes that are not on disk yet', bytes(UNSYNCED_BYTES_MAX), 'further changes wait'),
-      row(
-        'reads of the event log under way: event lists, `?at=`, rollbacks',
+        'reads of the event log: lists, `?at=`, rollbacks',
         `${READS.runningMax}, ${READS.runningPerRequesterMax} of one caller`,
-        `${READS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+        `${READS.waitingMax} more wait; then 503`,
       ),
       row(
-        'text searches under way',
+        'text searches',
         number(TEXT_SEARCHES.runningMax),
-        `${TEXT_SEARCHES.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+        `${TEXT_SEARCHES.waitingMax} more wait; then 503`,
       ),
       row(
-        'requests of callers whose earlier ones held the event loop for long',
+        'requests of callers whose requests take long',
         '1',
-        `${bytes(WAITING_BYTES_MAX)} more wait; beyond that, 503 for the caller with the most`,
+        `${bytes(WAITING_BYTES_MAX)} more wait; then 503`,
       ),
       row(
-        'walks over all flags under way: uses of segments and context fields, the archive',
+        'walks over all flags: uses of segments and context fields, the archive',
         `${WALKS.runningMax}, ${WALKS.runningPerRequesterMax} of one caller`,
-        `${WALKS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+        `${WALKS.waitingMax} more wait; then 503`,
       ),
       row(
-        `lists of more than ${number(FLAGS_AT_ONCE)} evaluated flags under way, for pages and for OpenFeature`,
+        `lists of more than ${number(FLAGS_AT_ONCE)} evaluated flags, for pages and OpenFeature`,
         `${LONG_LISTS.runningMax}, ${LONG_LISTS.runningPerRequesterMax} of one token and address`,
-        `${bytes(LONG_LISTS.waitingMax)} more wait; beyond that, 503 for the caller with the most`,
+        `${bytes(LONG_LISTS.waitingMax)} more wait; then 503`,
       ),
       row(
-        'of a cluster: writes that a follower has handed on',
+        'cluster: writes that a follower has forwarded',
         `${number(FORWARDED_MAX)}, and ${bytes(FORWARDED_BYTES_MAX)} of bodies and responses`,
         '503',
       ),
       row(
-        'of a cluster: requests that wait for the event of `Flagstaff-At-Least`',
-        `${number(WAITING_MAX)}, ${STRANGERS_WAITING_MAX} more whose token is unknown, and ${bytes(WAITING_BODIES_BYTES_MAX)} of bodies`,
+        'cluster: requests that wait for `Flagstaff-At-Least`',
+        `${number(WAITING_MAX)}, ${STRANGERS_WAITING_MAX} more with unknown tokens, and ${bytes(WAITING_BODIES_BYTES_MAX)} of bodies`,
         '503',
       ),
       row(
-        'invitations, and users who come by one',
+        'invitations, and users by each',
         `${number(INVITATIONS_MAX)}, ${number(INVITED_USERS_MAX)}`,
         '409',
       ),
-      row('links with which a user sets a password', '1', 'a new one ends the one before'),
+      row('links to set the password of a user', '1', 'a new one ends the old one'),
       row(
-        'passwords that wait to be hashed or checked: of callers who are known, and of strangers, with new ones among the latter',
-        `${number(PASSWORDS_WAITING_MAX)}, ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
-        '503; an address that has many gives way to one that has fewer',
+        'passwords that wait to be hashed or checked: of known callers; of strangers, new ones among them',
+        `${number(PASSWORDS_WAITING_MAX)}; ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
+        '503, first for the address with the most',
       ),
       row(
-        'addresses, and users at one, that are known by their sign-ins',
+        'users and addresses known by good sign-ins',
         number(GOOD_SIGN_INS_MAX),
-        'those that signed in longest ago are strangers again',
+        'the oldest are strangers again',
       ),
       row('wrong passwords of a user, from one address', attempts(USER_FROM_ADDRESS), '429'),
       row('wrong passwords from one address', attempts(FROM_ADDRESS), '429 for wrong ones'),
@@ -588,65 +559,53 @@ can load with the same settings whatever it accepted. Beyond the budget, changes
       row(
         'wrong passwords of a user, from all addresses',
         attempts(OF_USER),
-        '429 where the user has not signed in before',
+        '429 from where the user never signed in',
       ),
+      row('users and addresses with wrong passwords', number(ENTRIES_MAX), 'the oldest are forgotten'),
       row(
-        'users and addresses whose wrong passwords are counted',
-        number(ENTRIES_MAX),
-        'those that tried longest ago are forgotten',
-      ),
-      row(
-        'refused tokens that are logged',
+        'logged refusals of tokens',
         `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}`,
-        'they are counted',
+        'others are counted',
       ),
       row('metrics page', `made once in ${seconds(METRICS_AGE_MS_MAX)}`, 'the last one is sent again'),
     ],
   },
   {
     title: 'Pages',
-    introduction: 'A page that ends early says where the next one starts.',
+    introduction: 'A page ends with the item that reaches its limit, and says where the next one starts.',
     rows: [
-      row(
-        'events in a list',
-        `${EVENTS_LIMIT_MAX}, and ${bytes(PAGE_BYTES_MAX)}`,
-        'the page ends with the event that reaches it',
-      ),
+      row('events in a list', `${EVENTS_LIMIT_MAX}, and ${bytes(PAGE_BYTES_MAX)}`, 'the page ends there'),
       row(
         'flags of the archive in a page',
         `${number(BULK_FLAGS_MAX)}, and ${bytes(ARCHIVE_PAGE_BYTES_MAX)}`,
-        'the page ends with the flag that reaches it',
+        'the page ends there',
       ),
       row(
         'API tokens, groups, or users with groups, in a list',
         bytes(LIST_BYTES_MAX),
-        '413 says how to ask for fewer, with limit and offset',
+        '413: ask with limit and offset',
       ),
     ],
   },
   {
     title: 'Disk',
-    introduction: 'The journal grows until old events may go.',
+    introduction: 'The journal grows unless events have an age limit.',
     rows: [
-      row(
-        'free space',
-        `at least ${bytes(RESERVE_BYTES_DEFAULT)}`,
-        'writes get 503 until there is space again; reads go on',
-      ),
+      row('free space', `at least ${bytes(RESERVE_BYTES_DEFAULT)}`, 'writes get 503; reads go on'),
       row('age of events', 'none', 'whole segment files are deleted', 'EVENT_RETENTION_DAYS'),
       row(
-        'of a cluster: archived events that the log keeps too',
+        'cluster: archived events that the log keeps too',
         bytes(LOG_BYTES),
-        'the log forgets the oldest, unless a node that was heard of lately lacks them',
+        'the oldest go, unless a node heard of lately lacks them',
         'REPLICATION_LOG_BYTES',
       ),
-      row('of a cluster: an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
-      row('of a cluster: snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest is deleted'),
+      row('cluster: an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
+      row('cluster: snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest goes'),
     ],
   },
   {
     title: 'Writes of one caller',
-    introduction: `How much a caller can make the server write in a day: at most 1 GB. A log of all requests, where the operator wants one, is not in it.`,
+    introduction: 'A caller can make the server write at most 1 GB a day, the access log not counted.',
     rows: DAILY_WRITES.map(({ who, rate, bytes: most, beyond }) =>
       row(who, `${rate}: ${Math.round(most / 1e6)} MB in a day`, beyond),
     ),
