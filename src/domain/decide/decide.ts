@@ -2,218 +2,94 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
-import { PEOPLE_DECISIONS, type PeopleCommand } from '../people/people-decisions.ts';
+import { grantProjectAccess, revokeProjectAccess, setProjectAccess } from '../people/access-commands.ts';
+import { createGroup, deleteGroup, updateGroup } from '../people/group-commands.ts';
+import {
+  createInvitation,
+  createPasswordLink,
+  signUp,
+  updateInvitation,
+  usePasswordLink,
+} from '../people/link-commands.ts';
+import { addMember, changeMember, removeMember } from '../people/membership-commands.ts';
+import { setPassword } from '../people/password-commands.ts';
+import { createPersonalToken, deletePersonalToken } from '../people/personal-token-commands.ts';
+import { signInByProvider } from '../people/provider-commands.ts';
+import { createRole, deleteRole, updateRole } from '../people/role-commands.ts';
+import {
+  createServiceAccount,
+  deleteServiceAccount,
+  updateServiceAccount,
+} from '../people/service-account-commands.ts';
+import { beginSession, endSession, endSessions } from '../people/session-commands.ts';
+import { createUser, deleteUser, updateUser } from '../people/user-commands.ts';
 import { type DecideContext, type Decision, SYSTEM } from '../state/decision.ts';
 import { isSessionEvent } from '../state/events.ts';
 import { isRefusal } from '../state/refusal.ts';
 import { refuseInMaintenance } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 import {
-  type ArchiveFlag,
-  type ArchiveFlags,
   archiveFlag,
   archiveFlags,
-  type DeleteFlags,
   deleteFlags,
-  type MarkFlagsStale,
   markFlagsStale,
-  type NotePotentiallyStale,
   notePotentiallyStale,
-  type ReviveFlags,
   reviveFlags,
 } from './archive-commands.ts';
-import { type CopyStrategies, copyStrategies } from './copy-strategies-command.ts';
+import { copyStrategies } from './copy-strategies-command.ts';
+import { addDependency, removeDependencies, removeDependency } from './dependency-commands.ts';
 import {
-  type AddDependency,
-  addDependency,
-  type RemoveDependencies,
-  type RemoveDependency,
-  removeDependencies,
-  removeDependency,
-} from './dependency-commands.ts';
-import {
-  type CreateEnvironment,
   createEnvironment,
-  type DeleteEnvironment,
   deleteEnvironment,
-  type OrderEnvironments,
   orderEnvironments,
-  type UpdateEnvironment,
   updateEnvironment,
 } from './environment-commands.ts';
 import {
-  type ChangeLink,
-  type CloneFlag,
-  type CompleteFlag,
-  type CreateFlag,
   changeLink,
   cloneFlag,
   completeFlag,
   createFlag,
-  type PatchFlag,
   patchFlag,
-  type RemoveLink,
   removeLink,
-  type UncompleteFlag,
-  type UpdateFlag,
   uncompleteFlag,
   updateFlag,
 } from './flag-commands.ts';
-import type { ImportFlags } from './import-issues.ts';
 import {
-  type CreateRecord,
   createRecord,
-  type DeleteRecord,
-  type DeprecateStrategyType,
   deleteRecord,
   deprecateStrategyType,
-  type RemoveLegalValue,
   removeLegalValue,
-  type SetLegalValue,
   setLegalValue,
-  type UpdateRecord,
   updateRecord,
 } from './kind-commands.ts';
-import { type MoveFlag, moveFlag } from './move-command.ts';
+import { moveFlag } from './move-command.ts';
+import { markFavorite, setFrontendOrigins, setMaintenance } from './preference-commands.ts';
 import {
-  type MarkFavorite,
-  markFavorite,
-  type SetFrontendOrigins,
-  type SetMaintenance,
-  setFrontendOrigins,
-  setMaintenance,
-} from './preference-commands.ts';
-import {
-  type AddProjectEnvironment,
   addProjectEnvironment,
-  type CreateProject,
   createProject,
-  type DeleteProject,
   deleteProject,
-  type RemoveProjectEnvironment,
   removeProjectEnvironment,
-  type SetDefaultStrategy,
   setDefaultStrategy,
-  type UpdateProject,
   updateProject,
 } from './project-commands.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
-import { type RollbackFlags, rollbackFlags } from './rollback-command.ts';
+import { rollbackFlags } from './rollback-command.ts';
 import {
-  type AddStrategy,
   addStrategy,
-  type OrderStrategies,
   orderStrategies,
-  type PatchStrategy,
   patchStrategy,
-  type RemoveStrategy,
-  type ReplaceStrategy,
   removeStrategy,
   replaceStrategy,
-  type SetStrategySegments,
-  type SwitchEnvironment,
-  type SwitchFlags,
   setStrategySegments,
   switchEnvironment,
   switchFlags,
 } from './strategy-commands.ts';
-import {
-  type ChangeTags,
-  type CreateTag,
-  changeTags,
-  createTag,
-  type DeleteTag,
-  deleteTag,
-  type TagFlag,
-  tagFlag,
-  type UntagFlag,
-  untagFlag,
-} from './tag-commands.ts';
-import {
-  type CreateApiToken,
-  createApiToken,
-  type DeleteApiToken,
-  deleteApiToken,
-  type UpdateApiToken,
-  updateApiToken,
-} from './token-commands.ts';
-import { type ExportFlags, exportFlags, importFlags } from './transfer-commands.ts';
-import {
-  type PatchVariants,
-  type PushVariants,
-  patchVariants,
-  pushVariants,
-  type SetVariants,
-  setVariants,
-} from './variant-commands.ts';
+import { changeTags, createTag, deleteTag, tagFlag, untagFlag } from './tag-commands.ts';
+import { createApiToken, deleteApiToken, updateApiToken } from './token-commands.ts';
+import { exportFlags, importFlags } from './transfer-commands.ts';
+import { patchVariants, pushVariants, setVariants } from './variant-commands.ts';
 
-export type Command =
-  | CreateFlag
-  | UpdateFlag
-  | PatchFlag
-  | CloneFlag
-  | MoveFlag
-  | ExportFlags
-  | ImportFlags
-  | ChangeLink
-  | RemoveLink
-  | RollbackFlags
-  | ArchiveFlag
-  | ArchiveFlags
-  | ReviveFlags
-  | DeleteFlags
-  | MarkFlagsStale
-  | NotePotentiallyStale
-  | CompleteFlag
-  | UncompleteFlag
-  | TagFlag
-  | UntagFlag
-  | ChangeTags
-  | CreateTag
-  | DeleteTag
-  | MarkFavorite
-  | AddDependency
-  | RemoveDependency
-  | RemoveDependencies
-  | AddStrategy
-  | ReplaceStrategy
-  | PatchStrategy
-  | RemoveStrategy
-  | OrderStrategies
-  | CopyStrategies
-  | SetStrategySegments
-  | SwitchEnvironment
-  | SwitchFlags
-  | SetVariants
-  | PatchVariants
-  | PushVariants
-  | CreateProject
-  | UpdateProject
-  | DeleteProject
-  | AddProjectEnvironment
-  | RemoveProjectEnvironment
-  | SetDefaultStrategy
-  | CreateEnvironment
-  | UpdateEnvironment
-  | OrderEnvironments
-  | DeleteEnvironment
-  | CreateRecord
-  | UpdateRecord
-  | DeleteRecord
-  | SetLegalValue
-  | RemoveLegalValue
-  | DeprecateStrategyType
-  | SetFrontendOrigins
-  | SetMaintenance
-  | CreateApiToken
-  | UpdateApiToken
-  | DeleteApiToken
-  | PeopleCommand;
-
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
-type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
-
-const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
+const TABLE = {
   'create-flag': createFlag,
   'update-flag': updateFlag,
   'patch-flag': patchFlag,
@@ -274,8 +150,46 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'create-api-token': createApiToken,
   'update-api-token': updateApiToken,
   'delete-api-token': deleteApiToken,
-  ...PEOPLE_DECISIONS,
-};
+  'add-member': addMember,
+  'change-member': changeMember,
+  'remove-member': removeMember,
+  'set-project-access': setProjectAccess,
+  'grant-project-access': grantProjectAccess,
+  'revoke-project-access': revokeProjectAccess,
+  'create-role': createRole,
+  'update-role': updateRole,
+  'delete-role': deleteRole,
+  'create-group': createGroup,
+  'update-group': updateGroup,
+  'delete-group': deleteGroup,
+  'create-user': createUser,
+  'update-user': updateUser,
+  'delete-user': deleteUser,
+  'set-password': setPassword,
+  'create-password-link': createPasswordLink,
+  'use-password-link': usePasswordLink,
+  'create-invitation': createInvitation,
+  'update-invitation': updateInvitation,
+  'sign-up': signUp,
+  'create-service-account': createServiceAccount,
+  'update-service-account': updateServiceAccount,
+  'delete-service-account': deleteServiceAccount,
+  'create-personal-token': createPersonalToken,
+  'delete-personal-token': deletePersonalToken,
+  'begin-session': beginSession,
+  'end-session': endSession,
+  'end-sessions': endSessions,
+  'sign-in-by-provider': signInByProvider,
+} as const;
+
+export type Command = Parameters<(typeof TABLE)[keyof typeof TABLE]>[1];
+
+type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
+
+/** Each command has a decision, under its own type. */
+const DECISIONS: {
+  readonly [T in Command['type']]: Decide<Extract<Command, { readonly type: T }>>;
+} = TABLE;
 
 /** They look at the maintenance themselves, or need not. */
 const SIGNING_IN_AND_OUT: ReadonlySet<Command['type']> = new Set([
