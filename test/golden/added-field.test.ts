@@ -47,7 +47,7 @@ const FORGETFUL: readonly { readonly name: string; readonly changes: readonly Ch
       ...OWNER_COPIES,
       {
         file: 'domain/state/upgrade.ts',
-        find: 'if (!METADATA_EVENTS.has(event.type)) return event;',
+        find: 'if (added === undefined) return event;',
         replace: 'if (METADATA_EVENTS.size > 0) return event;',
       },
     ],
@@ -59,8 +59,8 @@ const FORGETFUL: readonly { readonly name: string; readonly changes: readonly Ch
       ...OWNER_COPIES,
       {
         file: 'domain/state/upgrade.ts',
-        find: "if (section !== 'flags') return before;",
-        replace: "if (section !== '') return before;",
+        find: 'flag: recordWith(held.flag, fields.get(section))',
+        replace: 'flag: held.flag',
       },
     ],
   },

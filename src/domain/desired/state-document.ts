@@ -6,27 +6,25 @@
  * Tokens and hashed passwords are included only on request, because they admit everybody who holds the secret wherever they are
  * imported. A token without its digest could not be imported, so its metadata alone would be useless.
  *
- * Version history: 1, the first. 2: segments, context fields and strategy types. 3: custom roles and groups. The table of
- * flags' metadata says which later version added which field.
+ * Version history: 1, the first. The rows of kinds and the table of flags' metadata say which later version added what.
  */
 import * as v from 'valibot';
 import { HASH_PHRASE, parsePasswordHash } from '../access/password-hash.ts';
 import { flagNameIssue } from '../flags/flag.ts';
 import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
-import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
+import { ADDED_METADATA, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
 import { RULES_ENTRIES } from '../flags/project-rules.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { Id, RoleName, TagSchema, Text, Time } from '../kinds/document-values.ts';
-import { KINDS } from '../kinds/kinds.ts';
+import { ADDED_TO_KINDS, KINDS, TARGETING_KINDS } from '../kinds/kinds.ts';
 import { FRONTEND_SETTING_ID, isOrigin, MAINTENANCE_SETTING_ID, ORIGIN_PHRASE } from '../state/settings.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
-  3,
-  ...ADDED_FIELDS.map(({ documentVersion }) => documentVersion),
+  ...[...ADDED_METADATA, ...ADDED_TO_KINDS].map(({ documentVersion }) => documentVersion),
 );
 const READABLE_FORMAT_VERSIONS = Array.from({ length: STATE_FORMAT_VERSION }, (_, index) => index + 1);
 
@@ -131,6 +129,16 @@ const CredentialsSchema = v.object({
   passwords: v.optional(v.array(v.object({ userId: Id, hash: PasswordHash, changedAt: Time })), []),
 });
 
+/** One list a kind, which documents that are older than the kind do not have. */
+const listsOf = <Kinds extends Readonly<Record<string, { readonly document: v.GenericSchema }>>>(
+  kinds: Kinds,
+) =>
+  Object.fromEntries(
+    Object.entries(kinds).map(([name, { document }]) => [name, v.optional(v.array(document), [])]),
+  ) as {
+    readonly [Name in keyof Kinds]: v.OptionalSchema<v.ArraySchema<Kinds[Name]['document'], undefined>, []>;
+  };
+
 export const StateDocumentSchema = v.pipe(
   v.object({
     formatVersion: v.picklist(
@@ -142,10 +150,7 @@ export const StateDocumentSchema = v.pipe(
     users: v.array(KINDS.users.document),
     groups: v.optional(v.array(KINDS.groups.document), []),
     projects: v.array(ProjectSchema),
-    segments: v.optional(v.array(KINDS.segments.document), []),
-    contextFields: v.optional(v.array(KINDS.contextFields.document), []),
-    strategyTypes: v.optional(v.array(KINDS.strategyTypes.document), []),
-    tagTypes: v.optional(v.array(KINDS.tagTypes.document), []),
+    ...listsOf(TARGETING_KINDS),
     tags: v.pipe(
       v.optional(v.array(KINDS.tags.document), []),
       v.description('Those that were made by themselves, whether or not a flag has them.'),

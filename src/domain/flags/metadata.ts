@@ -45,14 +45,17 @@ interface FieldRow<S extends v.GenericSchema> {
   readonly added: FieldAddition<v.InferOutput<S>> | null;
 }
 
-/** Never changes once released: it says how to read what older releases wrote. */
-interface FieldAddition<Value> {
+/** The release with which something came in. Never changes once that is out: it says how to read what older releases wrote. */
+export interface Addition {
   readonly release: string;
-  /** The first content version that has the field; see state/upgrade/upgrade.ts. */
+  /** The first content version (state/upgrade.ts) that has it. */
   readonly contentVersion: number;
-  /** The first version of state documents that has the field; see document/state-document.ts. */
+  /** The first version of state documents (desired/state-document.ts) that has it. */
   readonly documentVersion: number;
-  /** The value in flags, events and documents that are older. */
+}
+
+export interface FieldAddition<Value> extends Addition {
+  /** The value in records, events and documents that are older. */
   readonly older: Value;
 }
 
@@ -137,14 +140,22 @@ export const METADATA_DOCUMENT_ENTRIES = perField(({ schema, added }) =>
   added === null ? schema : v.optional(schema, () => added.older),
 ) as Schemas;
 
-export interface AddedField extends FieldAddition<unknown> {
-  readonly field: string;
+/** A kind that came in with a release, or a field of the records in a section of snapshots. */
+export interface Added extends Addition {
+  readonly section: string;
+  /** Absent for the kind itself. */
+  readonly field?: { readonly name: string; readonly older: unknown };
 }
 
+export const addedField = (section: string, name: string, added: FieldAddition<unknown>): Added => {
+  const { older, ...addition } = added;
+  return { ...addition, section, field: { name, older } };
+};
+
 /** The fields that came in after the first release. */
-export const ADDED_FIELDS: readonly AddedField[] = METADATA_FIELDS.flatMap((field) => {
+export const ADDED_METADATA: readonly Added[] = METADATA_FIELDS.flatMap((field) => {
   const { added } = METADATA_ROWS[field];
-  return added === null ? [] : [{ ...added, field }];
+  return added === null ? [] : [addedField('flags', field, added)];
 });
 
 // Applies requests, patches and clones to a flag's metadata, for all fields of the table alike (metadata.ts).

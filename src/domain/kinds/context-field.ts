@@ -90,6 +90,7 @@ export const PREDEFINED_CONTEXT_FIELDS: readonly ContextField[] = [
 /** Constraints may go on naming a field that is deleted: they compare with what the application sends, defined or not. */
 export const CONTEXT_FIELD = managedKind({
   noun: 'context field',
+  since: { release: '0.1.0', contentVersion: 1, documentVersion: 2 },
   events: {
     created: 'context-field-created',
     changed: ['context-field-updated'],
@@ -104,6 +105,14 @@ export const CONTEXT_FIELD = managedKind({
   predefined: PREDEFINED_CONTEXT_FIELDS,
   compare: (one, other) => one.sortOrder - other.sortOrder,
   use: { by: 'context-field', isShown: true },
+  example: {
+    name: 'country',
+    description: 'Where the customer lives',
+    stickiness: false,
+    sortOrder: 10,
+    legalValues: [{ value: 'fi', description: 'Finland' }, { value: 'se' }],
+    createdAt: '2024-05-01T09:30:00.000Z',
+  },
   routes: {
     path: '/context',
     param: 'contextField',

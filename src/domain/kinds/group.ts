@@ -33,6 +33,7 @@ export function withoutUser(group: Group, userId: number): Group {
 
 export const GROUP = kind({
   noun: 'group',
+  since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },
   events: { created: 'group-created', changed: ['group-updated'], deleted: 'group-deleted' },
   document: DocumentSchema,
   idOf: ({ id }: Group) => id,

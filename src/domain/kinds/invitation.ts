@@ -31,6 +31,7 @@ export type Invitation = WithRoleId<Immutable<v.InferOutput<typeof DocumentSchem
 /** None is deleted: it is switched off. */
 export const INVITATION = kind({
   noun: 'invitation',
+  since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },
   events: { created: 'public-signup-token-created', changed: ['public-signup-token-updated'], deleted: null },
   document: DocumentSchema,
   idOf: ({ digest }: Invitation) => digest,

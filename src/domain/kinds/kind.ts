@@ -8,6 +8,7 @@
  */
 import * as v from 'valibot';
 import type { PermissionName, Right } from '../access/permissions.ts';
+import type { Addition, FieldAddition } from '../flags/metadata.ts';
 import type { Issue } from '../json/issues.ts';
 
 /** The type without ways to change a value of it. */
@@ -42,6 +43,9 @@ export interface Kind<
 > {
   /** The name of the kind in sentences, such as `tag type`. */
   readonly noun: string;
+  readonly since: Addition;
+  /** Fields that came in later than the kind. */
+  readonly newFields?: { readonly [Field in keyof T]?: FieldAddition<T[Field]> };
   /** The key under which the state holds the record. */
   idOf(record: T): Id;
   readonly events: KindEvents<Created, Changed, Deleted>;
@@ -196,6 +200,8 @@ export interface ManagedKind<
   /** The order in lists. Absent: the predefined ones, then the others by name. */
   readonly compare?: (one: T, other: T) => number;
   readonly use?: Use;
+  /** A record for the description of the interface. */
+  readonly example: T;
   /** Returns the sentence that forbids a change, with the place where one part of the body is at fault. */
   faultOf?(change: Change<T>): Issue | string | null;
   readonly routes: KindRoutes<T>;
@@ -242,7 +248,7 @@ export function managedKind<
     ...row,
     predefined,
     canChangePredefined,
-    document: v.object(storedFields(row.sent, added)),
+    document: v.object(documentFields(storedFields(row.sent, added), row.newFields)),
     unique: [...new Set([key, 'name'])],
     idOf: (record: Readonly<Record<string, unknown>>) => record[key],
   };
@@ -261,6 +267,17 @@ export function managedKind<
 export const definedFieldsOf = (fields: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
+/** The record as responses show it, without the counts of its use. */
+export function shownRecord<T extends { readonly name: string }>(
+  { routes: { shown = {}, view } }: ManagedKind<T>,
+  record: T,
+): object {
+  const values = Object.entries({ ...record, ...view?.(record) });
+  return Object.fromEntries(
+    values.filter(([name, value]) => value !== null || shown[name]?.type !== 'exact_optional'),
+  );
+}
+
 /** The record with these values, where the kind stores such fields, and its defaults for others. */
 export function recordWith<T extends { readonly name: string }>(
   { document, defaults }: ManagedKind<T>,
@@ -275,6 +292,13 @@ export function recordWith<T extends { readonly name: string }>(
 function storedFields(sent: v.ObjectEntries, { id, ...added }: v.ObjectEntries): v.ObjectEntries {
   const stored = Object.entries(sent).map(([name, field]) => [name, storedField(field)] as const);
   return { ...(id === undefined ? {} : { id }), ...Object.fromEntries(stored), ...added };
+}
+
+/** Documents that are older than a field are read as if they had it. */
+function documentFields(stored: v.ObjectEntries, newFields: object = {}): v.ObjectEntries {
+  const later = Object.entries(newFields as Readonly<Record<string, FieldAddition<unknown>>>);
+  const fields = later.map(([name, { older }]) => [name, v.optional(stored[name] as v.GenericSchema, older)]);
+  return { ...stored, ...Object.fromEntries(fields) };
 }
 
 function storedField(field: v.ObjectEntries[string]): v.ObjectEntries[string] {

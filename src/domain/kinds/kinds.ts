@@ -1,4 +1,5 @@
 /** The table of kinds, by the name of their map in the state, their section of snapshots and their list in state documents. */
+import { type Added, addedField, type FieldAddition } from '../flags/metadata.ts';
 import { CONTEXT_FIELD } from './context-field.ts';
 import { GROUP } from './group.ts';
 import { INVITATION } from './invitation.ts';
@@ -84,6 +85,13 @@ export function withRootRole<T extends object, From, To>(
   const { rootRole = null } = record;
   return rootRole === null ? record : { ...record, rootRole: convert(rootRole) };
 }
+
+/** All that came in with a release, or after the first one: kinds, and fields of their records. */
+export const ADDED_TO_KINDS: readonly Added[] = KIND_NAMES.flatMap((section) => {
+  const { since, newFields = {} } = kindOf(section);
+  const fields = Object.entries(newFields as Readonly<Record<string, FieldAddition<unknown>>>);
+  return [{ section, ...since }, ...fields.map(([name, added]) => addedField(section, name, added))];
+});
 
 /** The effect of each type of event on the records of a kind. */
 export const EFFECTS: ReadonlyMap<string, Effect> = new Map(

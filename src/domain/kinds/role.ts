@@ -14,6 +14,7 @@ const ID_PHRASE = `an integer above ${PREDEFINED_ROLE_ID_MAX}, up to which roles
 /** No two roles have the same name, predefined ones included: state documents are checked for that where all names are known. */
 export const ROLE = kind({
   noun: 'role',
+  since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },
   events: { created: 'role-created', changed: ['role-updated'], deleted: 'role-deleted' },
   document: v.object({
     id: v.pipe(Id, v.minValue(CUSTOM_ID_MIN, ID_PHRASE)),

@@ -65,6 +65,7 @@ export type Segment = RecordWith<typeof SENT, typeof ADDED>;
 /** A strategy without its segment would serve more people than before, so a segment in use stays. */
 export const SEGMENT = managedKind({
   noun: 'segment',
+  since: { release: '0.1.0', contentVersion: 1, documentVersion: 2 },
   events: { created: 'segment-created', changed: ['segment-updated'], deleted: 'segment-deleted' },
   lastId: 'lastSegmentId',
   sent: SENT,
@@ -74,6 +75,23 @@ export const SEGMENT = managedKind({
   bytesMax: SEGMENT_BYTES_MAX,
   refersTo: { project: 'project' },
   use: { by: 'segment', isShown: true, advice: 'Remove it from their strategies' },
+  example: {
+    id: 1,
+    name: 'Nordic customers',
+    description: 'Who sees new things first',
+    project: null,
+    constraints: [
+      {
+        contextName: 'country',
+        operator: 'IN',
+        caseInsensitive: false,
+        inverted: false,
+        values: ['fi', 'se'],
+      },
+    ],
+    createdBy: 'ada',
+    createdAt: '2024-05-01T09:30:00.000Z',
+  },
   faultOf: ({ after, before, usedIn }) => foreignUse(after, usedIn) ?? slowness(after, before),
   routes: {
     path: '/segments',

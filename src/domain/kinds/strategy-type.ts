@@ -123,6 +123,7 @@ export const isPredefinedStrategyType = (name: string): boolean => PREDEFINED.ha
 /** They can be deprecated and reactivated (decide/kind-commands.ts), which no request of other fields does. */
 export const STRATEGY_TYPE = managedKind({
   noun: 'strategy type',
+  since: { release: '0.1.0', contentVersion: 1, documentVersion: 2 },
   events: {
     created: 'strategy-created',
     changed: ['strategy-updated', 'strategy-deprecated', 'strategy-reactivated'],
@@ -136,6 +137,13 @@ export const STRATEGY_TYPE = managedKind({
   predefined: PREDEFINED_STRATEGY_TYPES,
   canChangePredefined: false,
   use: { by: 'strategy-type', isShown: false, advice: 'Remove their strategies of this type' },
+  example: {
+    name: 'onWeekdays',
+    title: 'On weekdays',
+    description: 'Evaluated by the shop itself.',
+    parameters: [{ name: 'weekdays', type: 'list', description: 'Such as mon,tue', required: true }],
+    deprecated: false,
+  },
   routes: {
     path: '/strategies',
     param: 'strategyName',

@@ -52,6 +52,7 @@ export const SIMPLE_TAG_TYPE: TagType = {
 /** Flags keep their tags of a type that is deleted, which is described no more. */
 export const TAG_TYPE = managedKind({
   noun: 'tag type',
+  since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },
   events: { created: 'tag-type-created', changed: ['tag-type-updated'], deleted: 'tag-type-deleted' },
   sent: SENT,
   added: {},
@@ -59,6 +60,7 @@ export const TAG_TYPE = managedKind({
   countMax: TAG_TYPES_MAX,
   bytesMax: null,
   predefined: [SIMPLE_TAG_TYPE],
+  example: { name: 'team', description: 'Who owns the flag', icon: 'T', color: '#0b5394' },
   routes: {
     path: '/tag-types',
     param: 'tagType',
@@ -86,6 +88,7 @@ export const TAG_TYPE = managedKind({
 /** Tags that were made by themselves, whether or not a flag has them. */
 export const TAG = kind({
   noun: 'tag',
+  since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },
   events: { created: 'tag-created', changed: [], deleted: 'tag-deleted' },
   document: TagSchema,
   idOf: tagKey,

@@ -20,6 +20,7 @@ const ApiTokenSchema = v.object({
 
 export const API_TOKEN = kind({
   noun: 'API token',
+  since: { release: '0.1.0', contentVersion: 1, documentVersion: 1 },
   events: { created: 'api-token-created', changed: ['api-token-updated'], deleted: 'api-token-deleted' },
   document: ApiTokenSchema,
   idOf: ({ digest }: Immutable<v.InferOutput<typeof ApiTokenSchema>>) => digest,
@@ -38,6 +39,7 @@ const PersonalTokenSchema = v.object({
 
 export const PERSONAL_TOKEN = kind({
   noun: 'personal token',
+  since: { release: '0.1.0', contentVersion: 1, documentVersion: 1 },
   events: { created: 'pat-created', changed: [], deleted: 'pat-deleted' },
   document: PersonalTokenSchema,
   idOf: ({ digest }: Immutable<v.InferOutput<typeof PersonalTokenSchema>>) => digest,

@@ -41,6 +41,7 @@ export type User = WithRoleId<Immutable<v.InferOutput<typeof DocumentSchema>>>;
 
 export const USER = kind({
   noun: 'user',
+  since: { release: '0.1.0', contentVersion: 1, documentVersion: 1 },
   events: { created: 'user-created', changed: ['user-updated'], deleted: 'user-deleted' },
   document: DocumentSchema,
   idOf: ({ id }: User) => id,
@@ -53,6 +54,7 @@ export const USER = kind({
 export const SERVICE_ACCOUNT = kind({
   ...USER,
   noun: 'service account',
+  since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },
   events: {
     created: 'service-account-created',
     changed: ['service-account-updated'],

@@ -1,8 +1,9 @@
 /**
- * Every type that an event can have (docs/specification/events.md#types), with one row each. The list and its order are part of
- * the interface. A search refuses any other type, and accepts a type that the server does not record yet.
+ * Every type that an event can have (docs/specification/events.md#types). The list and its order are part of the interface; types of
+ * kinds that are not listed here come last. A search refuses any other type, and accepts a type that the server does not record yet.
  */
-import type { DomainEvent } from './events.ts';
+import { EFFECTS } from '../kinds/kinds.ts';
+import type { DomainEvent, KindEvent } from './events.ts';
 
 /** The effects of events of one type, for code that looks at decided or recorded events without applying them. */
 interface EventRow {
@@ -166,18 +167,21 @@ const EVENTS = {
   'actions-updated': UNRECORDED,
   'actions-deleted': UNRECORDED,
 } as const satisfies Readonly<Record<string, EventRow | null>> &
-  Readonly<Record<DomainEvent['type'], EventRow>>;
+  Readonly<Record<Exclude<DomainEvent['type'], KindEvent['type']>, EventRow>>;
 
-export type EventType = keyof typeof EVENTS;
+export type EventType = keyof typeof EVENTS | DomainEvent['type'];
 
-export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];
+const ROWS: ReadonlyMap<string, EventRow | null> = new Map([
+  ...Array.from(EFFECTS.keys(), (type) => [type, {}] as const),
+  ...Object.entries<EventRow | null>(EVENTS),
+]);
+
+export const EVENT_TYPES = [...new Set([...Object.keys(EVENTS), ...EFFECTS.keys()])] as readonly EventType[];
 
 /** Case-sensitive. */
-export function isEventType(text: string): text is EventType {
-  return Object.hasOwn(EVENTS, text);
-}
+export const isEventType = (text: string): text is EventType => ROWS.has(text);
 
-export const eventRow = (type: DomainEvent['type']): EventRow => EVENTS[type];
+export const eventRow = (type: DomainEvent['type']): EventRow => ROWS.get(type) ?? {};
 
 export const typesThatReach = (...reached: readonly EventRow['reaches'][]): readonly EventType[] =>
-  EVENT_TYPES.filter((type) => reached.includes((EVENTS[type] as EventRow | null)?.reaches));
+  EVENT_TYPES.filter((type) => reached.includes(ROWS.get(type)?.reaches));

@@ -6,16 +6,17 @@
  * a reader upgrades what it decodes (`decodePayload`, `readSnapshot`), so everything behind those two functions knows
  * the newest content only.
  *
- * To change the content: append a step here, and keep every earlier step as it is. A new field of a flag's metadata
- * needs no step: its row in the table says what older flags get (flags/metadata.ts). A step is pure, never throws on
+ * To change the content: append a step here, and keep every earlier step as it is. A new kind, and a new field of one or of a
+ * flag's metadata, needs no step: its row says what older records get (kinds/, flags/metadata.ts). A step is pure, never throws on
  * what its version held, and changes neither the id, the author nor the time of an event. What `apply` does with the
  * same event is another matter, see replay-rules.ts.
  */
-import { ADDED_FIELDS, type AddedField } from '../flags/metadata.ts';
+import { ADDED_METADATA, type Added } from '../flags/metadata.ts';
+import { ADDED_TO_KINDS, EFFECTS } from '../kinds/kinds.ts';
 import type { RecordedEvent } from './events.ts';
 
-// The steps of the upgrade that give older flags the metadata that later releases added. They follow from the table
-// (flags/metadata.ts), whose rows say where a field came in and what older flags have in its place.
+// The steps of the upgrade that give older flags and records the fields that later releases added. They follow from the rows of
+// these (flags/metadata.ts, kinds/), which say where a field came in and what older records have in its place.
 
 /** The events whose data holds a flag's metadata. */
 export const METADATA_EVENT_TYPES = [
@@ -24,65 +25,78 @@ export const METADATA_EVENT_TYPES = [
   'feature-deleted',
 ] as const;
 
-/** The written steps, with those of added fields: one for each content version. */
-export function withAddedFields(
+/** The written steps, with those of all that was added: one for each content version. */
+export function withAdded(
   written: readonly UpgradeStep[],
-  added: readonly AddedField[] = ADDED_FIELDS,
+  all: readonly Added[] = [...ADDED_METADATA, ...ADDED_TO_KINDS],
 ): readonly UpgradeStep[] {
-  const newest = Math.max(1 + written.length, ...added.map(({ contentVersion }) => contentVersion));
+  const newest = Math.max(1 + written.length, ...all.map(({ contentVersion }) => contentVersion));
   return Array.from({ length: newest - 1 }, (_, index) => {
+    const added = all.filter(({ contentVersion }) => contentVersion === index + 2);
+    if (added.length > 0) return withFields(written[index], added);
     const step = written[index];
-    const fields = added.filter(({ contentVersion }) => contentVersion === index + 2);
-    if (fields.length > 0) return withFields(step, fields);
     if (step !== undefined) return step;
-    throw new Error(
-      `no step leads to the content version ${index + 2}, and no field of flags came in with it`,
-    );
+    throw new Error(`no step leads to the content version ${index + 2}, and nothing came in with it`);
   });
 }
 
 /** Adds fields to what the step itself makes of older content. */
-function withFields(step: UpgradeStep | undefined, added: readonly AddedField[]): UpgradeStep {
-  const fields = Object.fromEntries(added.map(({ field, older }) => [field, older]));
-  return {
-    reason: [step?.reason, `Flags have got: ${Object.keys(fields).join(', ')}.`].join(' ').trim(),
+function withFields(step: UpgradeStep | undefined, added: readonly Added[]): UpgradeStep {
+  const names = added.map(({ section, field }) =>
+    field === undefined ? section : `${field.name} of ${section}`,
+  );
+  const later = {
+    reason: [step?.reason, `Added: ${names.join(', ')}.`].join(' ').trim(),
     release: [...new Set(added.map(({ release }) => release))].join(', '),
+  };
+  const fields: Fields = new Map();
+  for (const { section, field } of added)
+    if (field !== undefined) fields.set(section, { ...fields.get(section), [field.name]: field.older });
+  if (fields.size === 0) return { ...step, ...later };
+  return {
+    ...later,
     event: (event) => eventWith(step?.event?.(event) ?? event, fields),
     record: (section, record) => {
       const before = step?.record === undefined ? record : step.record(section, record);
-      if (section !== 'flags') return before;
+      if (section !== 'flags') return recordWith(before, fields.get(section));
       const held = before as { readonly flag: object };
-      return { ...held, flag: { ...held.flag, ...fields } };
+      return { ...held, flag: recordWith(held.flag, fields.get(section)) };
     },
   };
 }
 
+/** By section, what its older records have in the fields that are new. */
+type Fields = Map<string, object>;
+
 const METADATA_EVENTS: ReadonlySet<string> = new Set(METADATA_EVENT_TYPES);
 
-function eventWith(event: RecordedEvent, fields: object): RecordedEvent {
-  if (event.type === 'feature-project-change') return { ...event, hidden: hiddenWith(event.hidden, fields) };
-  if (!METADATA_EVENTS.has(event.type)) return event;
-  return { ...event, data: dataWith(event.data, fields), preData: dataWith(event.preData, fields) };
+function eventWith(event: RecordedEvent, fields: Fields): RecordedEvent {
+  const ofFlags = fields.get('flags');
+  if (event.type === 'feature-project-change') return { ...event, hidden: hiddenWith(event.hidden, ofFlags) };
+  const added = METADATA_EVENTS.has(event.type) ? ofFlags : fields.get(EFFECTS.get(event.type)?.kind ?? '');
+  if (added === undefined) return event;
+  return { ...event, data: recordWith(event.data, added), preData: recordWith(event.preData, added) };
 }
 
-const dataWith = (data: unknown, fields: object): unknown => (data === null ? null : { ...data, ...fields });
+const recordWith = (record: unknown, added: object | undefined): unknown =>
+  record === null || added === undefined ? record : { ...record, ...added };
 
 /** A flag that moves is recorded whole. */
-function hiddenWith(hidden: unknown, fields: object): unknown {
+function hiddenWith(hidden: unknown, added: object | undefined): unknown {
   const { flag, ...rest } = (hidden ?? {}) as { readonly flag?: object };
-  return flag === undefined ? hidden : { ...rest, flag: { ...flag, ...fields } };
+  return flag === undefined ? hidden : { ...rest, flag: recordWith(flag, added) };
 }
 
 /** The first step leads from version 1 to version 2, and so on. Version 1 is the content of release 0.1.0. */
 const WRITTEN_STEPS: readonly UpgradeStep[] = [
   {
     reason:
-      'Custom roles, groups, service accounts, passwords, sessions, identities at providers and who vouches for an email came in, with events and records of their own, and events of exports and imports of flags.',
+      'Service accounts, passwords, sessions, identities at providers and who vouches for an email came in, with events and records of their own, and events of exports and imports of flags.',
     release: '0.2.0',
   },
 ];
 
-const UPGRADE_STEPS = withAddedFields(WRITTEN_STEPS);
+const UPGRADE_STEPS = withAdded(WRITTEN_STEPS);
 
 /** The content version that this build records. */
 export const CONTENT_VERSION = 1 + UPGRADE_STEPS.length;

@@ -6,7 +6,7 @@ import {
   refuseTaken,
   type UpdateRecord,
 } from '../../domain/decide/kind-commands.ts';
-import { type Operation, recordWith } from '../../domain/kinds/kind.ts';
+import { type Operation, recordWith, shownRecord } from '../../domain/kinds/kind.ts';
 import { type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
 import { recordsOf } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
@@ -15,7 +15,7 @@ import { emptyResponse, JSON_HEADERS } from '../serving/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../serving/route.ts';
 import { recordIdOf, recordOf } from './requests/locators.ts';
 import { checkSchema, foundSchema, recordSchema, recordsSchema, titleOf } from './schemas/record-schemas.ts';
-import { recordsResponse, recordText, recordView } from './views/records.ts';
+import { recordsResponse, recordText } from './views/records.ts';
 import { pinnedResponse, recorded, settledResponse } from './views/responses.ts';
 
 /** All routes of the kind, in the order in which the description lists them. */
@@ -98,7 +98,7 @@ function checkOf(kind: ManagedKindName): readonly Route[] {
       body: bodiesOf(kind).create,
       success: { status: 200, schema: checkSchema(kind, field) },
       read: (context) => {
-        const record = recordView(kind, recordWith(row, context.body) as never);
+        const record = shownRecord(row, recordWith(row, context.body));
         const taken = refuseTaken(context.world, kind, context.body.name as string);
         return taken ?? settledResponse(context, { valid: true, [field]: record });
       },

@@ -9,6 +9,7 @@ import {
   GROWTH_LIMITS,
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
+import { RECORD_EXAMPLES } from '../admin/schemas/record-schemas.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
 import type { PlainDescription, Route } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
@@ -19,7 +20,6 @@ import { FLAG_EXAMPLES, TRANSFER_EXAMPLES } from './flag-examples.ts';
 import { HEADER_PARAMETERS, honoursIfNoneMatch, parametersOf } from './parameters.ts';
 import { PLAYGROUND_EXAMPLES } from './playground-examples.ts';
 import { REPORT_EXAMPLES } from './report-examples.ts';
-import { TARGETING_EXAMPLES } from './targeting-examples.ts';
 import { CLIENT_EXAMPLES, FRONTEND_EXAMPLES, USAGE_EXAMPLES } from './usage-examples.ts';
 
 export interface DescriptionOptions {
@@ -262,7 +262,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...DIRECTORY_EXAMPLES,
   ...CLIENT_EXAMPLES,
   ...FRONTEND_EXAMPLES,
-  ...TARGETING_EXAMPLES,
+  ...RECORD_EXAMPLES,
   ...PLAYGROUND_EXAMPLES,
   ...USAGE_EXAMPLES,
   ...REPORT_EXAMPLES,

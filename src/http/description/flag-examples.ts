@@ -150,6 +150,30 @@ const PLANNED_EVENT = {
   preData: null,
 };
 
+const STRATEGY_ID = '6a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+
+const LEGAL_VALUE = { value: 'fi', description: 'Finland' };
+
+const PARAMETER = { name: 'weekdays', type: 'list', description: 'Such as mon,tue', required: true };
+
+const USE = {
+  id: STRATEGY_ID,
+  projectId: 'default',
+  featureName: 'checkout-redesign',
+  environment: 'development',
+  strategyName: 'flexibleRollout',
+};
+
+const STRATEGY_SEGMENTS = {
+  projectId: 'default',
+  environmentId: 'development',
+  strategyId: STRATEGY_ID,
+  segmentIds: [1],
+};
+
+const TAG = { type: 'team', value: 'checkout' };
+const CHANGE_TAGS = { addedTags: [TAG], removedTags: [] };
+
 export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   AddTag: { value: 'checkout' },
   ArchivedFlag: ARCHIVED_FLAG,
@@ -236,6 +260,22 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
     dependencies: [],
     tags: [{ type: 'simple', value: 'checkout' }],
   },
+  SetStrategySegments: STRATEGY_SEGMENTS,
+  StrategySegments: STRATEGY_SEGMENTS,
+  LegalValue: LEGAL_VALUE,
+  StrategyUse: USE,
+  StrategyUses: { strategies: [USE] },
+  StrategyTypeParameter: PARAMETER,
+  StrategyTypeParameterInput: PARAMETER,
+  ChangeTags: CHANGE_TAGS,
+  ChangeTagsOfFlags: { features: ['checkout-redesign'], tags: CHANGE_TAGS },
+  PushVariants: {
+    variants: [{ name: 'one-page', weight: 1000, stickiness: 'default' }],
+    environments: ['development', 'production'],
+  },
+  FeatureNaming: { pattern: 'team-[a-z-]+', example: 'team-checkout', description: 'The team comes first.' },
+  LinkTemplate: { title: 'Ticket', urlTemplate: 'https://tickets.example/{{project}}/{{feature}}' },
+  ProjectSettings: { mode: 'protected', defaultStickiness: 'userId' },
 };
 
 /** Examples of exports and imports of flags. By the name of the component. */

@@ -1,7 +1,8 @@
 /** The shapes of responses about records, made from the rows of their kinds. */
 import * as v from 'valibot';
 import { Id, Time } from '../../../domain/kinds/document-values.ts';
-import { type ManagedKindName, managedKindOf } from '../../../domain/kinds/kinds.ts';
+import { shownRecord } from '../../../domain/kinds/kind.ts';
+import { MANAGED_KIND_NAMES, type ManagedKindName, managedKindOf } from '../../../domain/kinds/kinds.ts';
 
 type Schema = v.GenericSchema;
 
@@ -61,6 +62,33 @@ export function recordsSchema(kind: ManagedKindName): Schema {
   if (field === null) return records;
   const version: v.ObjectEntries = listVersion === undefined ? {} : { version: v.literal(listVersion) };
   return titled(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
+}
+
+/** Examples of all these shapes, and of the bodies that clients send, by the names of their components. */
+export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
+  {},
+  ...MANAGED_KIND_NAMES.map(examplesOf),
+);
+
+function examplesOf(kind: ManagedKindName): object {
+  const row = managedKindOf(kind);
+  const { sent, lastId, use, routes } = row;
+  const { list, listVersion, read, validate, body } = routes;
+  const title = titleOf(kind);
+  const shown = shownRecord(row, row.example);
+  const record = { ...shown, ...(use?.isShown && { usedInFeatures: 1, usedInProjects: 1 }) };
+  const input = Object.fromEntries(Object.entries(shown).filter(([name]) => Object.hasOwn(sent, name)));
+  const { name, ...others } = input;
+  const version = listVersion === undefined ? {} : { version: listVersion };
+  return {
+    [title]: record,
+    ...(list.field !== null && { [`${title}s`]: { ...version, [list.field]: [record] } }),
+    ...(read.field !== undefined && { [`Found${title}`]: { version: 1, [read.field]: record } }),
+    ...(validate?.field !== undefined && { [`${title}Check`]: { valid: true, [validate.field]: record } }),
+    ...(validate !== undefined && validate.field === undefined && { [`Validate${title}`]: { name } }),
+    [body ?? `Create${title}`]: input,
+    ...(body === undefined && { [`Update${title}`]: lastId === undefined ? others : input }),
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Records of managed kinds as responses show them. */
-import type * as v from 'valibot';
+import { shownRecord } from '../../../domain/kinds/kind.ts';
 import { type ManagedKindName, managedKindOf, type RecordOf } from '../../../domain/kinds/kinds.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { ReadResponse, RequestContext } from '../../serving/route.ts';
@@ -26,13 +26,8 @@ export function recordText<Name extends ManagedKindName>(
 }
 
 /** The record without the counts of its use. */
-export function recordView<Name extends ManagedKindName>(kind: Name, record: RecordOf<Name>): object {
-  const { shown = {}, view } = managedKindOf(kind).routes;
-  const values = Object.entries({ ...record, ...view?.(record) });
-  return Object.fromEntries(values.filter(([name, value]) => value !== null || !mayBeAbsent(shown[name])));
-}
-
-const mayBeAbsent = (field: v.ObjectEntries[string] | undefined): boolean => field?.type === 'exact_optional';
+export const recordView = (kind: ManagedKindName, record: { readonly name: string }): object =>
+  shownRecord(managedKindOf(kind), record);
 
 function useCounts({ projects }: World, counts: readonly (readonly [string, number])[]) {
   const seen = counts.filter(([project]) => projects.has(project));
