@@ -100,91 +100,21 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const recoveryStartedAt = clock.monotonic();
   const recovered = await recoverState(options, folder.journal);
   stopOnUndecodable(options, recovered);
-  const { world, eventLog, packed, recovery } = recovered;
   const recoveryMs = clock.monotonic() - recoveryStartedAt;
-  assertNotNewer(world, recovery.lastId);
-  assert(
-    (recovery.snapshotId ?? 0) <= recovery.lastId,
-    'a snapshot is no newer than what it was recovered from',
-  );
   assert(recoveryMs >= 0, 'the monotonic clock does not go back');
-  if (options.audited) auditWorld(world, recovery.lastId);
-  if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
-  const journal = await FileJournal.open({
-    fs,
-    folder: folder.journal,
-    tail: recovery.tail,
-    onDurable: (id) => {
-      engine.durable(id);
-      keeper.noticed(id);
-    },
-    onFailure: options.stop,
-    monotonicMs: clock.monotonic,
-    onBegun: (beginning) => writeLogBeginning(fs, folder.root, beginning),
-    ...given('timer', options.timer),
-    ...given('onCommit', options.onCommit),
-    ...given('holdsLock', options.holdsLock),
-    ...given('commitLog', options.commitLog),
-    ...given('segmentBytes', options.segmentBytes),
-    ...given('reserveBytes', options.reserveBytes),
-    ...given('preallocatedBytes', options.preallocatedBytes),
+  checkRecovered(recovered, options);
+  const { eventLog, packed, recovery } = recovered;
+  const journal = await openJournal(options, recovery, (id) => {
+    engine.durable(id);
+    keeper.noticed(id);
   });
-  assert(
-    journal.appendedId === recovery.lastId && journal.appendedChain === recovery.tail.chain,
-    'the journal goes on from what was recovered',
-  );
-  const engine = new Engine({
-    world,
-    journal,
-    eventLog,
-    clock,
-    newId: options.newId,
-    newName: options.newName,
-    lastAt: recovery.lastAt,
-    stop: options.stop,
-    onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
-    ...given('limits', options.limits),
-    ...given('memoryBudgetBytes', options.memoryBudgetBytes),
-    ...given('mailboxLengthMax', options.mailboxLengthMax),
-    ...given('audited', options.audited),
-    ...given('refusalToDecide', options.refusalToDecide),
-  });
-  const retention = new EventRetention({
-    ...{ fs, folder: options.folder, eventLog, log },
-    retentionDays: options.eventRetentionDays ?? null,
-    now: clock.now,
-  });
-  const warning = memoryWarning(stateBytes(world), engine.memoryBudgetBytes);
-  if (warning !== null)
-    log.warn({ stateBytes: stateBytes(world), budgetBytes: engine.memoryBudgetBytes }, warning);
+  const engine = openEngine(options, recovered, journal);
   const onFailed = (error: unknown): void =>
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
-  const background = (): Background => new Background(backgroundClock(options));
-  const keeper = new SnapshotKeeper({
-    engine,
-    background: background(),
-    fs,
-    folder: folder.snapshots,
-    newestId: recovery.snapshotId ?? 0,
-    replayedBytes: recovery.replayedBytes,
-    known: packed.known,
-    ...given('audited', options.audited),
-    now: clock.now,
-    monotonicMs: clock.monotonic,
-    keepOlder: (older) => retention.keepOlder(older, engine.durableId),
-    onTaken: async (snapshot) => {
-      log.info({ ...snapshot }, 'snapshot taken');
-      // Otherwise the next snapshot will do.
-      if (!eventLog.isWhole) return;
-      await eventLog.saveIndex(engine.durableId);
-      await retention.apply(engine.durableId);
-    },
-    onFailed,
-    ...given('eventsPerSnapshot', options.eventsPerSnapshot),
-    ...given('bytesPerSnapshot', options.bytesPerSnapshot),
-  });
+  const keeper = openKeeper(options, recovered, { engine, onFailed });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
   const reading = { eventLog, log, monotonicMs: clock.monotonic };
+  const background = (): Background => new Background(backgroundClock(options));
   const indexReading = new IndexReading({ ...reading, background: background(), stop: options.stop });
   const historyCheck = new HistoryCheck({
     ...{ ...reading, background: background(), parts: recovery.deferred },
@@ -211,6 +141,89 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return close(engine, keeper, onFailed);
     },
   };
+}
+
+function checkRecovered({ world, recovery }: RecoveredState, { audited }: StoreOptions): void {
+  assertNotNewer(world, recovery.lastId);
+  assert(
+    (recovery.snapshotId ?? 0) <= recovery.lastId,
+    'a snapshot is no newer than what it was recovered from',
+  );
+  if (audited) auditWorld(world, recovery.lastId);
+  if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
+}
+
+async function openJournal(
+  options: StoreOptions,
+  { tail, lastId }: RecoveryReport,
+  onDurable: (id: number) => void,
+): Promise<FileJournal> {
+  const { fs, clock } = options;
+  const folder = dataFolder(options.folder);
+  const journal = await FileJournal.open({
+    ...{ fs, folder: folder.journal, tail, onDurable },
+    onFailure: options.stop,
+    monotonicMs: clock.monotonic,
+    onBegun: (beginning) => writeLogBeginning(fs, folder.root, beginning),
+    ...given(options, 'timer', 'onCommit', 'holdsLock', 'commitLog'),
+    ...given(options, 'segmentBytes', 'reserveBytes', 'preallocatedBytes'),
+  });
+  assert(
+    journal.appendedId === lastId && journal.appendedChain === tail.chain,
+    'the journal goes on from what was recovered',
+  );
+  return journal;
+}
+
+function openEngine(
+  options: StoreOptions,
+  { world, eventLog, recovery }: RecoveredState,
+  journal: FileJournal,
+): Engine {
+  const { clock, log, newId, newName, stop } = options;
+  const engine = new Engine({
+    ...{ world, journal, eventLog, clock, newId, newName, stop },
+    lastAt: recovery.lastAt,
+    onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
+    ...given(options, 'limits', 'memoryBudgetBytes', 'mailboxLengthMax', 'audited', 'refusalToDecide'),
+  });
+  const bytes = stateBytes(world);
+  const warning = memoryWarning(bytes, engine.memoryBudgetBytes);
+  if (warning !== null) log.warn({ stateBytes: bytes, budgetBytes: engine.memoryBudgetBytes }, warning);
+  return engine;
+}
+
+/** The keeper of snapshots, which deletes what is too old once there is a newer one. */
+function openKeeper(
+  options: StoreOptions,
+  { eventLog, packed, recovery }: RecoveredState,
+  { engine, onFailed }: { readonly engine: Engine; onFailed(error: unknown): void },
+): SnapshotKeeper {
+  const { fs, clock, log } = options;
+  const retention = new EventRetention({
+    ...{ fs, folder: options.folder, eventLog, log },
+    retentionDays: options.eventRetentionDays ?? null,
+    now: clock.now,
+  });
+  return new SnapshotKeeper({
+    ...{ engine, fs, onFailed },
+    background: new Background(backgroundClock(options)),
+    folder: dataFolder(options.folder).snapshots,
+    newestId: recovery.snapshotId ?? 0,
+    replayedBytes: recovery.replayedBytes,
+    known: packed.known,
+    now: clock.now,
+    monotonicMs: clock.monotonic,
+    keepOlder: (older) => retention.keepOlder(older, engine.durableId),
+    onTaken: async (snapshot) => {
+      log.info({ ...snapshot }, 'snapshot taken');
+      // Otherwise the next snapshot will do.
+      if (!eventLog.isWhole) return;
+      await eventLog.saveIndex(engine.durableId);
+      await retention.apply(engine.durableId);
+    },
+    ...given(options, 'audited', 'eventsPerSnapshot', 'bytesPerSnapshot'),
+  });
 }
 
 /** Read in some 30 ms: a journal that is not much longer is wholly read before the start. */
@@ -245,8 +258,8 @@ async function recoverInto(
   options: StoreOptions,
   journal: string,
 ): Promise<RecoveredState> {
-  const { fs, folder, clock, log, logReader, deferredBytesMin, onProgress } = options;
-  const cache = cacheOf({ world, ...given('memoryBudgetBytes', options.memoryBudgetBytes) });
+  const { fs, folder, clock, log, logReader, deferredBytesMin } = options;
+  const cache = cacheOf({ world, ...given(options, 'memoryBudgetBytes') });
   const eventLog = EventLog.empty({
     fs,
     folder: journal,
@@ -266,7 +279,7 @@ async function recoverInto(
       bytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
     },
     beforeReplay: (extent) => eventLog.beforeReplay(extent),
-    ...given('onProgress', onProgress),
+    ...given(options, 'onProgress'),
   });
   return { world, eventLog, packed: packed ?? new PackedFlags(world), recovery };
 }
@@ -296,7 +309,6 @@ function stopOnUndecodable({ fs, folder, stop }: StoreOptions, { packed, recover
  * Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. In any
  * time but the real one the process counts as busy.
  */
-/** With a timer, the process counts as busy. */
 function backgroundClock({ clock, timer }: Pick<StoreOptions, 'clock' | 'timer'>): BackgroundClock {
   return {
     monotonicMs: clock.monotonic,
@@ -323,7 +335,11 @@ async function close(
   await engine.eventLog.close();
 }
 
-/** Leaves out a property that is undefined, because the types distinguish an absent property from `undefined`. */
-function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
+/** The options of these names that are set: the types distinguish an absent property from `undefined`. */
+function given<Name extends keyof StoreOptions>(
+  options: StoreOptions,
+  ...names: readonly Name[]
+): Pick<StoreOptions, Name> {
+  const set = names.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(set.map((name) => [name, options[name]])) as Pick<StoreOptions, Name>;
 }

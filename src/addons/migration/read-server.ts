@@ -62,19 +62,11 @@ const USERS = v.object({
   rootRoles: v.nullish(v.array(ROLE), []),
 });
 
+const HOLDER = v.object({ roleId: v.nullish(v.number()), roles: v.nullish(v.array(v.number())) });
+
 const ACCESS = v.object({
-  users: v.nullish(
-    v.array(
-      v.object({ id: v.number(), roleId: v.nullish(v.number()), roles: v.nullish(v.array(v.number())) }),
-    ),
-    [],
-  ),
-  groups: v.nullish(
-    v.array(
-      v.object({ name: v.string(), roleId: v.nullish(v.number()), roles: v.nullish(v.array(v.number())) }),
-    ),
-    [],
-  ),
+  users: v.nullish(v.array(v.object({ id: v.number(), ...HOLDER.entries })), []),
+  groups: v.nullish(v.array(v.object({ name: v.string(), ...HOLDER.entries })), []),
   roles: v.nullish(v.array(ROLE), []),
 });
 
@@ -222,28 +214,21 @@ async function projectsOf(
   return new Map(found.map((project) => [project.id, project]));
 }
 
-function membershipsOf(
-  { users, roles }: v.InferOutput<typeof ACCESS>,
-  logins: ReadonlyMap<number, string>,
-): readonly Membership[] {
-  const names = new Map(roles.map(({ id, name }) => [id, name]));
-  return users.flatMap(({ id, roleId, roles: several }) => {
-    const user = logins.get(id);
-    if (user === undefined) return [];
-    return (several ?? [roleId ?? 0]).flatMap((role) => {
-      const name = names.get(role);
-      return name === undefined ? [] : [{ user, role: name }];
-    });
+type Access = v.InferOutput<typeof ACCESS>;
+
+function membershipsOf({ users, roles }: Access, logins: ReadonlyMap<number, string>): readonly Membership[] {
+  return users.flatMap((holder) => {
+    const user = logins.get(holder.id);
+    return user === undefined ? [] : rolesOf(holder, roles).map((role) => ({ user, role }));
   });
 }
 
-function groupsIn({ groups, roles }: v.InferOutput<typeof ACCESS>): readonly GroupMembership[] {
-  const names = new Map((roles ?? []).map(({ id, name }) => [id, name]));
-  return (groups ?? []).map(({ name, roleId, roles: several }) => ({
-    group: name,
-    roles: (several ?? [roleId ?? 0]).flatMap((role) => names.get(role) ?? []).toSorted(),
-  }));
-}
+const groupsIn = ({ groups, roles }: Access): readonly GroupMembership[] =>
+  groups.map((holder) => ({ group: holder.name, roles: rolesOf(holder, roles).toSorted() }));
+
+/** The names of the roles that somebody holds: several in newer servers, and one in older ones. */
+const rolesOf = ({ roles, roleId }: v.InferOutput<typeof HOLDER>, all: Access['roles']): readonly string[] =>
+  (roles ?? [roleId]).flatMap((held) => all.find(({ id }) => id === held)?.name ?? []);
 
 const pathOf = (project: string, name: string): string =>
   `/projects/${encodeURIComponent(project)}/features/${encodeURIComponent(name)}`;

@@ -171,27 +171,11 @@ function changeProject(
   event: Exclude<ProjectEvent, { type: 'project-created' }>,
   stamp: EventStamp,
 ): void {
-  const { directory } = world;
   switch (event.type) {
     case 'project-updated':
       return setSettings(world, project, event.data);
     case 'project-deleted':
-      for (const record of project.flags.values()) {
-        directory.flagProjects.delete(record.flag.name);
-        dropFlag(world, project, record);
-      }
-      for (const name of [...project.defaultStrategies.keys()])
-        dropRecord(world, project.defaultStrategies, name);
-      for (const userId of [...project.members.keys()]) dropRecord(world, project.members, userId);
-      for (const groupId of [...project.groups.keys()]) dropRecord(world, project.groups, groupId);
-      world.memory.replace(project.settings, null);
-      forgetFavorite(world, 'projects', event.project);
-      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(world, event.project);
-      world.projects.delete(event.project);
-      world.served.dropProject(event.project);
-      world.unsettled.delete(project.flags);
-      directory.accessRevision = stamp.id;
-      return;
+      return dropProject(world, project, stamp);
     case 'project-environment-added':
       setProjectEnvironments(world, project, [...project.settings.environments, event.environment], stamp);
       return;
@@ -206,40 +190,51 @@ function changeProject(
       dropEnvironment({ world, project, stamp }, event.environment);
       return;
     case 'default-strategy-updated':
-      putRecord(world, project.defaultStrategies, event.environment, event.data);
-      return;
+      return putRecord(world, project.defaultStrategies, event.environment, event.data);
     case 'features-imported':
       return;
     case 'project-favorited':
     case 'project-unfavorited':
-      changeFavorite(world, {
+      return changeFavorite(world, {
         userId: event.data.userId,
         kind: 'projects',
         name: event.project,
         isMarked: event.type === 'project-favorited',
       });
-      return;
     case 'project-user-added':
     case 'project-user-role-changed':
-      putRecord(world, project.members, event.data.userId, event.data.roleId);
-      directory.accessRevision = stamp.id;
-      return;
+      world.directory.accessRevision = stamp.id;
+      return putRecord(world, project.members, event.data.userId, event.data.roleId);
     case 'project-group-added':
     case 'project-group-role-changed':
-      putRecord(world, project.groups, event.data.groupId, event.data.roleId);
-      directory.accessRevision = stamp.id;
-      return;
+      world.directory.accessRevision = stamp.id;
+      return putRecord(world, project.groups, event.data.groupId, event.data.roleId);
     case 'project-group-removed':
-      dropRecord(world, project.groups, event.preData.groupId);
-      directory.accessRevision = stamp.id;
-      return;
+      world.directory.accessRevision = stamp.id;
+      return dropRecord(world, project.groups, event.preData.groupId);
     case 'project-user-removed':
-      dropRecord(world, project.members, event.preData.userId);
-      directory.accessRevision = stamp.id;
-      return;
+      world.directory.accessRevision = stamp.id;
+      return dropRecord(world, project.members, event.preData.userId);
     default:
       throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
+}
+
+function dropProject(world: World, project: ProjectState, stamp: EventStamp): void {
+  const { settings, flags, defaultStrategies, members, groups } = project;
+  for (const record of flags.values()) {
+    world.directory.flagProjects.delete(record.flag.name);
+    dropFlag(world, project, record);
+  }
+  for (const records of [defaultStrategies, members, groups] as readonly Map<string | number, unknown>[])
+    for (const key of [...records.keys()]) dropRecord(world, records, key);
+  world.memory.replace(settings, null);
+  forgetFavorite(world, 'projects', settings.id);
+  if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(world, settings.id);
+  world.projects.delete(settings.id);
+  world.served.dropProject(settings.id);
+  world.unsettled.delete(flags);
+  world.directory.accessRevision = stamp.id;
 }
 
 function setSettings(world: World, project: ProjectState, settings: ProjectSettings): void {

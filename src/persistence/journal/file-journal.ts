@@ -109,33 +109,25 @@ export class FileJournal implements Journal {
 
   private constructor(options: FileJournalOptions) {
     const { fs, folder, tail, monotonicMs = () => performance.now() } = options;
+    const { reserveBytes = RESERVE_BYTES_DEFAULT } = options;
+    const { lastId, offset, chain } = tail;
     assert(tail.segment === null || tail.offset >= SEGMENT_HEADER_BYTES, 'a segment ends behind its header');
     assert((tail.segment ?? 0) <= tail.lastId + 1, 'a segment begins with the next event at the latest');
     this.#options = options;
     this.#monotonicMs = monotonicMs;
     this.#commitLog = options.commitLog ?? new LocalCommitLog();
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES_DEFAULT;
-    this.#space = new FreeSpace({
-      fs,
-      folder,
-      monotonicMs,
-      reserveBytes: options.reserveBytes ?? RESERVE_BYTES_DEFAULT,
-    });
+    this.#space = new FreeSpace({ fs, folder, monotonicMs, reserveBytes });
     this.#preallocation = this.#newPreallocation();
     this.#presence = new Presence({ monotonicMs, holdsLock: options.holdsLock ?? (async () => true) });
     this.#olderSegment = tail.isEndAppendable ? null : tail.segment;
     this.#segment = tail.isEndAppendable ? tail.segment : null;
-    this.#offset = tail.offset;
-    this.#appendedId = tail.lastId;
-    this.#appendedChain = tail.chain;
-    this.#durable = {
-      lastId: tail.lastId,
-      segment: tail.segment ?? 0,
-      offset: tail.offset,
-      chain: tail.chain,
-    };
+    this.#offset = offset;
+    this.#appendedId = lastId;
+    this.#appendedChain = chain;
+    this.#durable = { lastId, segment: tail.segment ?? 0, offset, chain };
     this.#marks = this.#newMarks();
-    this.#waiters = new FlushWaiters(tail.lastId);
+    this.#waiters = new FlushWaiters(lastId);
   }
 
   #newPreallocation(): Preallocation {
