@@ -5,12 +5,12 @@ import { loaderOf } from '../../src/actors/state/state-loader.ts';
 import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { emptyWorld } from '../../src/domain/state/world.ts';
 import { realFileSystem as fs } from '../../src/persistence/disk/file-system.ts';
-import { EventLog } from '../../src/persistence/event-log/event-log.ts';
 import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
 import { recover } from '../../src/persistence/recovery/recovery.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
+import { openEventLog } from '../../test/support/event-journal.ts';
 import type { BenchRun } from '../lib/measurement.ts';
 import { dataFolderOf } from '../lib/servers/data-set.ts';
 import type { MicroTask } from './micro-task.ts';
@@ -71,7 +71,7 @@ function recoveryTask(folder: string, flags: number): MicroTask {
 
 async function searchTasks(folder: string): Promise<MicroTask[]> {
   const logReader = new WorkerLogReader();
-  const log = await EventLog.open({ fs, folder: join(folder, 'journal'), logReader });
+  const log = await openEventLog({ fs, folder: join(folder, 'journal'), logReader });
   const page = { limit: 10, offset: 0 };
   const search = (name: string, query: object): MicroTask => ({
     name,

@@ -18,7 +18,8 @@ import { notFound, type Refusal } from '../domain/state/refusal.ts';
 import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
 import { type FileSystem, isMissing, withFile } from '../persistence/disk/file-system.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
-import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.ts';
+import type { EventLog } from '../persistence/event-log/event-log.ts';
+import type { WalkedEvent } from '../persistence/event-log/event-walk.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
@@ -110,7 +111,7 @@ export class FlagHistory {
     assert(start <= end, 'the rebuild begins with an older state');
     const past = new PastWorld(world, projectId);
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
-    for await (const walked of this.#options.eventLog.iterateRecorded(walk)) {
+    for await (const walked of this.#options.eventLog.iterate(walk)) {
       if (past.appliedCount > 0 && past.appliedCount % CHECKPOINT_EVENTS === 0)
         this.#checkpoints.add(keyOf(query), past.appliedId, world);
       past.apply(walked);

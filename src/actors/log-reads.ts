@@ -4,7 +4,9 @@
  * a second, in a thread, of which lists and the past of a flag need not hear.
  */
 import type { Refusal } from '../domain/state/refusal.ts';
-import type { EventLog, EventPage, EventQuery } from '../persistence/event-log/event-log.ts';
+import type { EventQuery } from '../persistence/event-log/event-filter.ts';
+import type { EventLog } from '../persistence/event-log/event-log.ts';
+import type { EventPage } from '../persistence/event-log/event-page.ts';
 import { FairQueue, type FairQueueLimits } from './fair-queue.ts';
 import type { FlagHistory, PastFlag, PastFlagQuery, PastFlags, PastFlagsQuery } from './flag-history.ts';
 import type { Requester } from './turn.ts';

@@ -260,7 +260,7 @@ async function recoverInto(
 ): Promise<RecoveredState> {
   const { fs, folder, clock, log, logReader, deferredBytesMin } = options;
   const cache = cacheOf({ world, ...given(options, 'memoryBudgetBytes') });
-  const eventLog = EventLog.empty({
+  const eventLog = new EventLog({
     fs,
     folder: journal,
     logReader,

@@ -6,6 +6,7 @@ import type { Requester } from '../../src/actors/turn.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { eventsById } from '../support/event-journal.ts';
 import { fileAt, flipByte, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -97,9 +98,9 @@ describe('the history of flags', () => {
     for (let number = 1; number <= changes; number += 64)
       await Promise.all(Array.from({ length: 64 }, (_, at) => change(number + at)));
     const { eventLog } = engine;
-    const iterate = eventLog.iterateRecorded.bind(eventLog);
+    const iterate = eventLog.iterate.bind(eventLog);
     let eventsRead = 0;
-    eventLog.iterateRecorded = async function* (walk) {
+    eventLog.iterate = async function* (walk) {
       for await (const walked of iterate(walk)) {
         eventsRead += 1;
         yield walked;
@@ -115,7 +116,10 @@ describe('the history of flags', () => {
     const newest = await at(changes);
     assert.ok(eventsRead > changes);
     assert.deepEqual(newest, engine.world.projects.get('default')?.flags.get('busy')?.flag);
-    const events = await eventLog.read(Array.from({ length: changes }, (_, number) => first + 1 + number));
+    const events = await eventsById(
+      eventLog,
+      Array.from({ length: changes }, (_, number) => first + 1 + number),
+    );
     for (const number of [1, 300, CHECKPOINT_EVENTS, 3 * CHECKPOINT_EVENTS + 1, 700, changes - 1]) {
       const { description } = await at(number);
       assert.equal(description, (events[number - 1]!.data as { description: string }).description);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DamagedHistoryError } from '../../src/persistence/disk/data-folder.ts';
-import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
+import type { EventQuery } from '../../src/persistence/event-log/event-filter.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';
 
@@ -108,7 +108,7 @@ describe('the index of old events', () => {
     const { eventLog, lastId } = one.engine.store.engine;
     const newest = (await search(one.engine, {})) as { readonly totalEvents: number };
     assert.equal(newest.totalEvents, lastId);
-    assert.equal((await eventLog.read([3])).length, 1);
+    assert.notEqual(await eventLog.readFrame(3), null);
     const found: unknown[] = [];
     const asked = QUERIES.slice(1).map((query) => search(one.engine, query).then((page) => found.push(page)));
     for (let pauses = 0; pauses < 5; pauses += 1) await one.goOn();

@@ -9,7 +9,7 @@ import type { Command } from '../../src/domain/decide/decide.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { RESPONSE_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
-import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
+import type { EventQuery } from '../../src/persistence/event-log/event-filter.ts';
 import { eventsOf } from '../support/event-page.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { isInjected } from './injected.ts';

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { sectionsHash, snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { DataFolderError, dataFolder } from '../../src/persistence/disk/data-folder.ts';
+import { toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import { frameEnd, type RawFrame, sealFrame } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
@@ -182,5 +183,6 @@ function compareState({ engine }: Store, witness: Witness): void {
 async function recognizeAll({ engine }: Store, witness: Witness): Promise<void> {
   const walk = { from: engine.eventLog.firstId, to: engine.durableId };
   if (walk.from === 0 || walk.from > walk.to) return;
-  for await (const event of engine.eventLog.iterate(walk)) witness.recognizes(event);
+  for await (const { frame, id } of engine.eventLog.iterate(walk))
+    witness.recognizes(toLoggedEvent(frame, id));
 }

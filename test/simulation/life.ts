@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
+import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
@@ -204,7 +204,7 @@ export class Life implements Service {
     const { firstId } = engine.eventLog;
     if (firstId > 0 && firstId <= engine.lastId) {
       const walk = { from: firstId, to: engine.durableId };
-      for await (const event of engine.eventLog.iterate(walk)) events.push(event);
+      for await (const { frame, id } of engine.eventLog.iterate(walk)) events.push(toLoggedEvent(frame, id));
     }
     this.#around.witness.recovered(engine, { events, compares: this.#plan.audited ? 'now' : 'later' });
   }

@@ -1,9 +1,11 @@
 /** A journal on a disk in memory, with as little said as a test of its readers needs. */
 import type { RecordedEvent } from '../../src/domain/state/events.ts';
-import { EventLog } from '../../src/persistence/event-log/event-log.ts';
+import { EventLog, type EventLogOptions } from '../../src/persistence/event-log/event-log.ts';
+import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
+import { listSegments } from '../../src/persistence/journal/segment-file.ts';
 import { inlineLogReader } from './inline-log-reader.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
@@ -86,10 +88,29 @@ export class EventJournal {
 }
 
 export function openLog(disk: MemoryFileSystem, notes: string[] = []): Promise<EventLog> {
-  return EventLog.open({
+  return openEventLog({
     fs: disk,
     folder: FOLDER,
     logReader: inlineLogReader(disk),
     note: (message) => notes.push(message),
   });
+}
+
+/** Indexes the whole journal, without recovering it. */
+export async function openEventLog(options: EventLogOptions): Promise<EventLog> {
+  const log = new EventLog(options);
+  const segments = await listSegments(options);
+  const end = { segment: segments.at(-1) ?? 0, offset: Number.POSITIVE_INFINITY, chain: 0 };
+  await log.beforeReplay({ segments, from: end, to: end });
+  return log;
+}
+
+/** The events with these ids as readers see them; ids that are not kept are left out. */
+export async function eventsById(log: EventLog, ids: readonly number[]): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for (const id of ids) {
+    const frame = await log.readFrame(id);
+    if (frame !== null) events.push(toLoggedEvent(frame, id));
+  }
+  return events;
 }

@@ -1,5 +1,5 @@
 /** Pages of events come as JSON; tests look at the events. */
-import type { EventPage } from '../../src/persistence/event-log/event-log.ts';
+import type { EventPage } from '../../src/persistence/event-log/event-page.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 
 export function eventsOf({ json }: EventPage): readonly LoggedEvent[] {

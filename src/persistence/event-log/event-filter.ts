@@ -24,6 +24,37 @@ export interface EventFilter {
   readonly authors?: readonly string[];
 }
 
+/** A search, as those who ask send it. */
+export interface EventQuery {
+  readonly type?: Names;
+  readonly project?: Names;
+  /** Projects whose events are left out, wherever they are named. */
+  readonly hiddenProjects?: readonly string[];
+  readonly feature?: Names;
+  /** Names of those who made the change. */
+  readonly authors?: readonly string[];
+  /** Milliseconds since 1970, both included. */
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+  /** Text to look for, case-insensitive, in type, author and data. Empty counts as absent. */
+  readonly query?: string;
+  readonly limit: number;
+  /** Id of the newest event to list; 0 for the newest of all. */
+  readonly offset: number;
+  /** How many of the newest matches to pass over. */
+  readonly skip?: number;
+}
+
+export function filterOf({ type, project, hiddenProjects, feature, authors }: EventQuery): EventFilter {
+  return {
+    ...(type === undefined ? {} : { types: typeof type === 'string' ? [type] : type }),
+    ...(project === undefined ? {} : { project }),
+    ...(hiddenProjects === undefined || hiddenProjects.length === 0 ? {} : { hiddenProjects }),
+    ...(feature === undefined ? {} : { feature }),
+    ...(authors === undefined ? {} : { authors }),
+  };
+}
+
 /** The wanted codes of one column; at least one. */
 export interface Condition {
   readonly codes: readonly number[];

@@ -11,7 +11,6 @@
  * time.
  */
 import assert from 'node:assert/strict';
-import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart, VouchedPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
@@ -22,25 +21,28 @@ import { frameExtent, type SegmentView } from './event-columns.ts';
 import {
   type CodeFilter,
   compileFilter,
-  type EventFilter,
+  type EventQuery,
+  filterOf,
   IdPage,
   matchesAll,
-  type Names,
 } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import {
+  type EventPage,
   type EventPlace,
   type EventTexts,
+  frameBytes,
+  NO_EVENTS,
   PAGE_BYTES_MAX,
-  type RenderedPage,
+  placesWithin,
   renderPage,
 } from './event-page.ts';
-import { type Walk, walkIds } from './event-walk.ts';
-import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
+import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
+import { buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
 import { pageOfAll, searchIndex } from './index-search.ts';
 import { errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
-import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
+import { recordedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
 
 export interface EventLogOptions {
@@ -52,53 +54,9 @@ export interface EventLogOptions {
   readonly laterBytesMin?: number | undefined;
   /** Called when an index file could not be used or saved, for the log. Nobody has to act on it. */
   note?(message: string): void;
-  onProgress?(progress: BuildProgress): void;
   yieldToEventLoop?(): Promise<void>;
   /** Texts of the events that were listed last, since most who ask want to see the newest. Events never change. */
   readonly texts?: EventTexts;
-}
-
-export interface EventQuery {
-  readonly type?: Names;
-  readonly project?: Names;
-  /** Projects whose events are left out, wherever they are named. */
-  readonly hiddenProjects?: readonly string[];
-  readonly feature?: Names;
-  /** Names of those who made the change. */
-  readonly authors?: readonly string[];
-  /** Milliseconds since 1970, both included. */
-  readonly fromMs?: number;
-  readonly untilMs?: number;
-  /** Text to look for, case-insensitive, in type, author and data. Empty counts as absent. */
-  readonly query?: string;
-  readonly limit: number;
-  /** Id of the newest event to list; 0 for the newest of all. */
-  readonly offset: number;
-  /** How many of the newest matches to pass over. */
-  readonly skip?: number;
-}
-
-export interface EventPage {
-  /** The events, newest first: a JSON array in UTF-8. */
-  readonly json: Uint8Array;
-  /** All that match, whatever `limit` and `offset`. */
-  readonly totalEvents: number;
-  /** How many matches the page covers. */
-  readonly covered: number;
-  /** The offset at which the next page starts; null when nothing older matches. */
-  readonly nextOffset: number | null;
-}
-
-/** An event with the fields that only replay needs, for the engine and never for a response. */
-export interface WalkedEvent {
-  readonly id: number;
-  readonly frame: RecordedFrame;
-  readonly event: RecordedEvent;
-}
-
-interface Span {
-  readonly oldestId: number;
-  readonly newestId: number;
 }
 
 interface SearchScope {
@@ -113,8 +71,6 @@ type Reader = Pick<Walk, 'signal' | 'charge'>;
 
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
-
-const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -139,27 +95,20 @@ export class EventLog {
   /** By first id. Nothing is shown of such a segment: a frame in it may be whole, and not the one that was written there. */
   readonly #damaged = new Map<number, JournalDamage>();
 
-  private constructor(options: EventLogOptions) {
+  /** The log of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
+  constructor(options: EventLogOptions) {
     this.#options = options;
     this.#yield = inTurns(options.yieldToEventLoop ?? nextTurn);
     this.#indexFiles = new IndexFileStore({ ...options, index: this.#index, yieldToEventLoop: this.#yield });
   }
 
-  /** Indexes the journal as it stands on disk, for a reader of it. */
-  static async open(options: EventLogOptions): Promise<EventLog> {
-    const log = new EventLog(options);
-    await buildIndex(log.#building());
-    return log;
-  }
-
-  /** The log of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
-  static empty(options: EventLogOptions): EventLog {
-    return new EventLog(options);
-  }
-
   /** Indexes what will not be replayed. */
   beforeReplay(extent: ReplayExtent): Promise<void> {
-    return buildIndexBefore(extent, this.#building());
+    const { fs, folder } = this.#options;
+    return buildIndexBefore(extent, {
+      ...{ fs, folder, index: this.#index },
+      restore: (segment, end, mayWait) => this.#indexFiles.restore(segment, end, mayWait),
+    });
   }
 
   /** The part of the segment that an index file covers, so that a start need not read all of it. */
@@ -208,17 +157,6 @@ export class EventLog {
       place?.segment === position.segment && place.offset === position.offset,
       `the index has event ${frame.id} in another place than the journal`,
     );
-  }
-
-  #building(): BuildOptions {
-    const { fs, folder, onProgress } = this.#options;
-    return {
-      fs,
-      folder,
-      index: this.#index,
-      restore: (segment, end, mayWait) => this.#indexFiles.restore(segment, end, mayWait),
-      ...(onProgress === undefined ? {} : { onProgress }),
-    };
   }
 
   /** Whether events can be searched by what they are about. Until then such a search waits. */
@@ -303,7 +241,7 @@ export class EventLog {
   }
 
   /** The events that were made in the time that is asked for; null for none. */
-  async #spanOf({ fromMs, untilMs }: EventQuery, durableId: number): Promise<Span | null> {
+  async #spanOf({ fromMs, untilMs }: EventQuery, durableId: number) {
     if (this.count === 0) return null;
     const before = fromMs === undefined ? null : await this.idAtOrBefore(fromMs - 1, durableId);
     const newestId = untilMs === undefined ? durableId : await this.idAtOrBefore(untilMs, durableId);
@@ -317,21 +255,17 @@ export class EventLog {
     const read = placesWithin(places, PAGE_BYTES_MAX);
     const last = read.at(-1)?.ids.at(-1);
     const within = read.length === places.length ? listed : listed.slice(0, listed.indexOf(last ?? 0) + 1);
-    const { json, covered, missing } = await this.#render(within, read, reader);
-    for (const id of missing) {
-      assert(
-        this.#placesOf([id]).length === 0,
-        `event ${id}, whose segment file is missing, has left the log`,
-      );
-    }
-    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
-  }
-
-  #render(ids: readonly number[], places: readonly EventPlace[], reader: Reader): Promise<RenderedPage> {
     const { fs, folder, logReader, texts } = this.#options;
-    const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
-    if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, reader.signal);
-    return renderPage(fs, request, { cache: texts, charge: reader.charge });
+    const request = { folder, ids: within, places: read, bytesMax: PAGE_BYTES_MAX };
+    const { json, covered, missing } =
+      frameBytes(read) > IN_PLACE_BYTES_MAX
+        ? await logReader.page(request, reader.signal)
+        : await renderPage(fs, request, { cache: texts, charge: reader.charge });
+    assert(
+      this.#placesOf(missing).length === 0,
+      `the events ${missing}, whose segment file is missing, have left the log`,
+    );
+    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
   }
 
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {
@@ -368,13 +302,6 @@ export class EventLog {
       unverified: this.#unverified,
     };
     return this.#options.logReader.scan(request, reader.signal);
-  }
-
-  /** The events with these ids, in this order; ids that are not kept (any more) are left out. */
-  async read(ids: readonly number[]): Promise<LoggedEvent[]> {
-    const events = new Map<number, LoggedEvent>();
-    await this.#visit(ids, (frame, id) => events.set(id, toLoggedEvent(frame, id)));
-    return ids.map((id) => events.get(id)).filter((event) => event !== undefined);
   }
 
   /** The whole frame that holds this event, with what readers must not see; null when it is not kept. */
@@ -422,18 +349,12 @@ export class EventLog {
   async walkBytes(walk: Walk): Promise<number> {
     let bytes = 0;
     await this.#untilWhole(walk);
-    for await (const ids of walkIds(this.#index, walk, this.#yield)) bytes += bytesOf(this.#placesOf(ids));
+    for await (const ids of walkIds(this.#index, walk, this.#yield)) bytes += frameBytes(this.#placesOf(ids));
     return bytes;
   }
 
   /** Events from `from` to `to`, both included, one batch in memory at a time. `to` must be durable. */
-  async *iterate(walk: Walk): AsyncGenerator<LoggedEvent> {
-    await this.#untilWhole(walk);
-    for await (const ids of walkIds(this.#index, walk, this.#yield)) yield* await this.read(ids);
-  }
-
-  /** Like `iterate`, with what replay needs. */
-  async *iterateRecorded(walk: Walk): AsyncGenerator<WalkedEvent> {
+  async *iterate(walk: Walk): AsyncGenerator<WalkedEvent> {
     await this.#untilWhole(walk);
     for await (const ids of walkIds(this.#index, walk, this.#yield)) {
       const found = new Map<number, WalkedEvent>();
@@ -476,27 +397,4 @@ export class EventLog {
     this.#indexFiles.forget(dropped);
     return dropped;
   }
-}
-
-function filterOf({ type, project, hiddenProjects, feature, authors }: EventQuery): EventFilter {
-  return {
-    ...(type === undefined ? {} : { types: typeof type === 'string' ? [type] : type }),
-    ...(project === undefined ? {} : { project }),
-    ...(hiddenProjects === undefined || hiddenProjects.length === 0 ? {} : { hiddenProjects }),
-    ...(feature === undefined ? {} : { feature }),
-    ...(authors === undefined ? {} : { authors }),
-  };
-}
-
-const bytesOf = (places: readonly EventPlace[]): number =>
-  places.reduce((bytes, { offset, bytesEnd }) => bytes + bytesEnd - offset, 0);
-
-/** The first places, up to the one with which their bytes reach the limit. */
-function placesWithin(places: readonly EventPlace[], bytesMax: number): readonly EventPlace[] {
-  let bytes = 0;
-  const end = places.findIndex(({ offset, bytesEnd }) => {
-    bytes += bytesEnd - offset;
-    return bytes >= bytesMax;
-  });
-  return end < 0 ? places : places.slice(0, end + 1);
 }

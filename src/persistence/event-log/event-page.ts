@@ -14,6 +14,19 @@ export interface EventPlace extends FramePlace {
   readonly ids: readonly number[];
 }
 
+export interface EventPage {
+  /** The events, newest first: a JSON array in UTF-8. */
+  readonly json: Uint8Array;
+  /** All that match, whatever `limit` and `offset`. */
+  readonly totalEvents: number;
+  /** How many matches the page covers. */
+  readonly covered: number;
+  /** The offset at which the next page starts; null when nothing older matches. */
+  readonly nextOffset: number | null;
+}
+
+export const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
+
 /** Plain data, so that it can be handed to another thread. */
 export interface PageRequest {
   /** The journal folder. */
@@ -39,6 +52,19 @@ export interface RenderedPage {
 export interface EventTexts {
   get(id: number): Buffer | undefined;
   set(id: number, text: Buffer): unknown;
+}
+
+export const frameBytes = (places: readonly EventPlace[]): number =>
+  places.reduce((bytes, { offset, bytesEnd }) => bytes + bytesEnd - offset, 0);
+
+/** The first places, up to the one with which their bytes reach the limit. */
+export function placesWithin(places: readonly EventPlace[], bytesMax: number): readonly EventPlace[] {
+  let bytes = 0;
+  const end = places.findIndex(({ offset, bytesEnd }) => {
+    bytes += bytesEnd - offset;
+    return bytes >= bytesMax;
+  });
+  return end < 0 ? places : places.slice(0, end + 1);
 }
 
 /** Reports a segment whose file is gone as missing. */

@@ -6,6 +6,8 @@
  * other row. Otherwise it goes through all rows, and yields to the event loop between slices, however long the log is.
  */
 import assert from 'node:assert/strict';
+import type { RecordedEvent } from '../../domain/state/events.ts';
+import type { RecordedFrame } from '../journal/frame.ts';
 import type { SegmentView } from './event-columns.ts';
 import { type CodeFilter, compileFilter, type EventFilter, MATCH_ALL, rowMatches } from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
@@ -31,6 +33,13 @@ export interface Walk {
   readonly signal?: AbortSignal | undefined;
   /** Told for how many milliseconds each piece of reading events has held the event loop. */
   readonly charge?: ((heldMs: number) => void) | undefined;
+}
+
+/** An event with the fields that only replay needs, for the engine and never for a response. */
+export interface WalkedEvent {
+  readonly id: number;
+  readonly frame: RecordedFrame;
+  readonly event: RecordedEvent;
 }
 
 export async function* walkIds(

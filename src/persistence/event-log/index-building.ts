@@ -1,10 +1,9 @@
 /**
  * Fills an event index from the index files, and from the segment files for everything that those do not cover.
  *
- * At a start it covers what the start does not replay: the replayed frames are added one by one, so that they are not
- * read twice. Commands cover all of a journal; while a server is running they may find a half-written frame at the very
- * end, which is ignored. Anything else that does not match stops the build, since an index with a gap would hide events
- * silently.
+ * It covers what a start does not replay: the replayed frames are added one by one, so that they are not read twice. A
+ * half-written frame at the very end is ignored. Anything else that does not match stops the build, since an index with a
+ * gap would hide events silently.
  */
 import assert from 'node:assert/strict';
 import { changesEvents } from '../../domain/state/upgrade.ts';
@@ -16,16 +15,10 @@ import { decodePayload, peekId } from '../journal/frame-payload.ts';
 import type { ReplayExtent } from '../journal/journal.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { judgeScanEnd } from '../journal/segment-end.ts';
-import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
+import { type JournalSource, type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import { type ScanStart, scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import { EventColumns, type SegmentView } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
-
-export interface BuildProgress {
-  readonly segmentsDone: number;
-  readonly segments: number;
-  readonly events: number;
-}
 
 /** Columns restored from an index file, and where decoding has to continue. */
 export interface Restored {
@@ -42,7 +35,6 @@ export interface BuildOptions extends JournalSource {
    * can be trusted. `mayWait`: whether nothing is going to be added to the segment.
    */
   restore(segment: OpenSegment, end: number, mayWait: boolean): Promise<Restored | null>;
-  onProgress?(progress: BuildProgress): void;
 }
 
 /** The place of a segment in the journal. */
@@ -52,20 +44,6 @@ interface Place {
   readonly stopAt: number;
   /** No frame ends behind it. */
   readonly end: number;
-}
-
-/** Covers all of the journal. */
-export async function buildIndex(options: BuildOptions): Promise<void> {
-  const { index } = options;
-  const firstIds = await listSegments(options);
-  const [stopAt, end] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const [position, firstId] of firstIds.entries()) {
-    const isNewest = position === firstIds.length - 1;
-    await withSegment(options, firstId, (segment) =>
-      indexSegment(options, segment, { isNewest, stopAt, end }),
-    );
-    options.onProgress?.({ segmentsDone: position + 1, segments: firstIds.length, events: index.count });
-  }
 }
 
 /**

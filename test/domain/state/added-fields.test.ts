@@ -3,11 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FlagMetadata } from '../../../src/domain/flags/metadata.ts';
 import type { FlagEvent } from '../../../src/domain/state/events.ts';
-import {
-  METADATA_EVENT_TYPES,
-  type UpgradeStep,
-  withAdded,
-} from '../../../src/domain/state/upgrade.ts';
+import { METADATA_EVENT_TYPES, type UpgradeStep, withAdded } from '../../../src/domain/state/upgrade.ts';
 
 const owner = {
   section: 'flags',

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventLog, EventPage, EventQuery } from '../../../src/persistence/event-log/event-log.ts';
+import type { EventQuery } from '../../../src/persistence/event-log/event-filter.ts';
+import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
+import type { EventPage } from '../../../src/persistence/event-log/event-page.ts';
 import { PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
 import type { LoggedEvent } from '../../../src/persistence/event-log/logged-event.ts';
-import { type CommandSketch, EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
+import {
+  type CommandSketch,
+  EventJournal,
+  eventsById,
+  FOLDER,
+  openLog,
+} from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
 
 const on = (project: string, featureName: string, type = 'feature-created'): CommandSketch => ({
@@ -210,19 +218,6 @@ test('a log that was added to answers like one that was opened on the same journ
   }
 });
 
-test('reading by id keeps the order asked for and leaves out what does not exist', async () => {
-  const log = await logOf(SIX, 200);
-  const events = await log.read([4, 1, 99, 0, 6]);
-  assert.deepEqual(
-    events.map(({ id, project }) => [id, project]),
-    [
-      [4, 'blog'],
-      [1, 'shop'],
-      [6, 'blog'],
-    ],
-  );
-});
-
 test('a frame is read whole, with its hidden parts, by any of its events', async () => {
   const log = await logOf([{ events: [{}] }, { answer: 7, events: [{ hidden: 'h' }, { type: 'second' }] }]);
   const frame = await log.readFrame(3);
@@ -248,7 +243,7 @@ test('a walk goes either way between two ids, over what any of its filters wants
 test('a walk for replay carries the hidden parts', async () => {
   const log = await logOf([{ by: 'ann', events: [{ hidden: 1 }, { hidden: 2 }] }]);
   const seen: unknown[] = [];
-  for await (const { id, frame, event } of log.iterateRecorded({ from: 1, to: 2 }))
+  for await (const { id, frame, event } of log.iterate({ from: 1, to: 2 }))
     seen.push([id, frame.by, event.hidden]);
   assert.deepEqual(seen, [
     [1, 'ann', 1],
@@ -331,12 +326,12 @@ test('events whose segment is deleted just before they are read are left out, on
     journal.disk.take(path);
   };
   assert.deepEqual(
-    (await log.read([1, 6])).map(({ id }) => id),
+    (await eventsById(log, [1, 6])).map(({ id }) => id),
     [6],
   );
   journal.disk.beforeCall = null;
   journal.disk.take(`${FOLDER}/${String(second).padStart(20, '0')}.journal`);
-  await assert.rejects(log.read([second]), { code: 'ENOENT' });
+  await assert.rejects(log.readFrame(second), { code: 'ENOENT' });
 });
 
 test('bytes that went bad after the start are reported, not shown', async () => {
@@ -347,7 +342,7 @@ test('bytes that went bad after the start are reported, not shown', async () => 
   const place = journal.added[2]?.position.offset ?? 0;
   bytes[place + 40] = (bytes[place + 40] ?? 0) ^ 1;
   journal.disk.put(path, bytes);
-  await assert.rejects(log.read([3]), { name: 'DataFolderError', offset: place });
+  await assert.rejects(log.readFrame(3), { name: 'DataFolderError', offset: place });
 });
 
 test('a frame half written at the very end counts as not there, damage before the end stops the opening', async () => {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { MATCH_ALL } from '../../../src/persistence/event-log/event-filter.ts';
-import { EventLog } from '../../../src/persistence/event-log/event-log.ts';
+import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import {
   type LogReader,
   logReaderSource,
@@ -19,7 +19,8 @@ import {
   WorkerLogReader,
 } from '../../../src/persistence/event-log/log-reader.ts';
 import type { TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
-import { EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
+import { listSegments } from '../../../src/persistence/journal/segment-file.ts';
+import { EventJournal, eventsById, FOLDER, openEventLog, openLog } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
@@ -50,7 +51,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true }));
 
 const openOn = (logReader: LogReader): Promise<EventLog> =>
-  EventLog.open({ fs: realFileSystem, folder, logReader });
+  openEventLog({ fs: realFileSystem, folder, logReader });
 
 async function total(log: EventLog, query: string): Promise<number> {
   const page = await log.search({ query, limit: 5, offset: 0 }, log.lastId);
@@ -164,7 +165,10 @@ test('the thread starts in any working folder, and does not keep an idle process
   const script = `
     const [{ EventLog }, { WorkerLogReader }, { realFileSystem }] =
       await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/log-reader.ts')}), import(${url('disk/file-system.ts')})]);
-    const log = await EventLog.open({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, logReader: new WorkerLogReader() });
+    const log = new EventLog({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, logReader: new WorkerLogReader() });
+    const segments = ${JSON.stringify(await listSegments({ fs: realFileSystem, folder }))};
+    const end = { segment: segments.at(-1), offset: Infinity, chain: 0 };
+    await log.beforeReplay({ segments, from: end, to: end });
     const page = await log.search({ query: 'LAUNCH 7', limit: 1, offset: 0 }, log.lastId);
     console.log(page.totalEvents);`;
   const parameters = [...LOADER, '--input-type=module', '-e', script];
@@ -285,9 +289,9 @@ test('a page of large frames is made by the thread, and is the same as one made 
     check: (request) => reader.check(request),
     close: () => reader.close(),
   };
-  const threaded = await EventLog.open({ fs: realFileSystem, folder: copies, logReader: counted });
+  const threaded = await openEventLog({ fs: realFileSystem, folder: copies, logReader: counted });
   const page = await threaded.search({ limit: 100, offset: 0 }, 3);
-  assert.deepEqual(eventsOf(page), await threaded.read([3, 2, 1]));
+  assert.deepEqual(eventsOf(page), await eventsById(threaded, [3, 2, 1]));
   assert.equal(pages, 1);
   await threaded.close();
   await rm(copies, { recursive: true });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { RecordedEvent } from '../../../src/domain/state/events.ts';
-import type { EventPage } from '../../../src/persistence/event-log/event-log.ts';
+import type { EventPage } from '../../../src/persistence/event-log/event-page.ts';
 import { type CommandSketch, EventJournal } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../../src/persistence/disk/file-system.ts';
-import { EventLog, type EventQuery } from '../../../src/persistence/event-log/event-log.ts';
+import type { EventQuery } from '../../../src/persistence/event-log/event-filter.ts';
+import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import { segmentFileName } from '../../../src/persistence/journal/segment.ts';
-import { EventJournal, FOLDER } from '../../support/event-journal.ts';
+import { EventJournal, eventsById, FOLDER, openEventLog } from '../../support/event-journal.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
 import { type BadSector, withBadSectors } from '../recovery/bad-sectors.ts';
 
@@ -31,7 +32,7 @@ describe('events that the disk cannot read', () => {
         (...args: never[]) =>
           (withBadSectors(disk, bad)[name] as (...all: never[]) => unknown)(...args),
     });
-    const log = await EventLog.open({ fs, folder: FOLDER, logReader: inlineLogReader(fs) });
+    const log = await openEventLog({ fs, folder: FOLDER, logReader: inlineLogReader(fs) });
     const { position } = journal.added[eventId - 1]!;
     const sector = { path: SEGMENT, offset: position.offset + 100, bytes: 10 };
     bad.push(sector);
@@ -56,7 +57,7 @@ describe('events that the disk cannot read', () => {
   const asks: Readonly<Record<string, (log: EventLog, id: number) => Promise<unknown>>> = {
     'a search by filter': (log, id) => log.search(query({ type: 'feature-created', offset: id }), EVENTS),
     'a search by text': (log) => log.search(query({ query: 'needle 7' }), EVENTS),
-    'one event': (log, id) => log.read([id]),
+    'one event': (log, id) => eventsById(log, [id]),
     'the frame of an event': (log, id) => log.readFrame(id),
     'a walk through the log': async (log) => {
       for await (const _ of log.iterate({ from: 1, to: EVENTS }));
@@ -76,7 +77,7 @@ describe('events that the disk cannot read', () => {
     const page = await log.search(query({ limit: 10 }), EVENTS);
     assert.equal(page.totalEvents, EVENTS);
     assert.deepEqual(
-      (await log.read([190])).map(({ id }) => id),
+      (await eventsById(log, [190])).map(({ id }) => id),
       [190],
     );
   });

@@ -3,7 +3,7 @@ import { shown } from '../../../domain/json/issues.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
+import type { EventQuery } from '../../../persistence/event-log/event-filter.ts';
 import { authorNames } from '../../serving/access.ts';
 import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
