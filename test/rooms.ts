@@ -239,6 +239,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/serving',
     ],
   },
+  'http/admin/usage': {
+    purpose: 'routes about what applications reported',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
+      'domain/state',
+      'domain/usage',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/serving',
+    ],
+  },
   'http/admin/service': {
     purpose: 'routes about environments, events and the running process',
     imports: [
@@ -264,20 +278,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/json',
       'domain/kinds',
       'domain/state',
-      'http/admin/requests',
-      'http/admin/schemas',
-      'http/admin/views',
-      'http/serving',
-    ],
-  },
-  'http/admin/usage': {
-    purpose: 'routes about what applications reported',
-    imports: [
-      'actors',
-      'domain/decide',
-      'domain/evaluation',
-      'domain/state',
-      'domain/usage',
       'http/admin/requests',
       'http/admin/schemas',
       'http/admin/views',
@@ -512,31 +512,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
-/** Folders of one wing together: `domain/{flags,json}`. */
-function grouped(imports: readonly string[]): string {
-  const wings = new Map<string, string[]>();
-  for (const one of imports) {
-    const [wing = '', ...inner] = one.split('/');
-    wings.set(wing, [...(wings.get(wing) ?? []), inner.join('/')]);
-  }
-  const texts = [...wings].map(([wing, inner]) => {
-    const own = inner.includes('') ? [wing] : [];
-    const below = inner.filter((one) => one !== '');
-    if (below.length === 0) return own;
-    return [...own, below.length === 1 ? `${wing}/${below[0]}` : `${wing}/{${below.join(',')}}`];
-  });
-  return texts
-    .flat()
-    .map((one) => `\`${one}\``)
-    .join(', ');
-}
-
 export function roomsTable(): string {
   const rows = Object.entries(ROOMS).map(
-    ([name, { purpose, imports }]) =>
-      `| \`${name === '.' ? 'src' : name}\` | ${purpose} | ${grouped(imports) || '–'} |`,
+    ([name, { purpose }]) => `| \`${name === '.' ? 'src' : name}\` | ${purpose} |`,
   );
-  return ['| folder | purpose | imports from |', '|---|---|---|', ...rows].join('\n');
+  return ['| folder | purpose |', '|---|---|', ...rows].join('\n');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.log(roomsTable());
