@@ -48,8 +48,8 @@ export interface SignIn {
 /** The sender of a new password. */
 export interface Sender {
   readonly address: string;
-  /** Whether the caller is signed in. */
-  readonly isSignedIn: boolean;
+  /** Null for callers who are not signed in. */
+  readonly userId: number | null;
 }
 
 export interface PasswordsOptions {
@@ -73,8 +73,8 @@ export class Passwords {
   }
 
   /** The hash to keep of a new password; a refusal (503) when too many passwords are being hashed. */
-  hash(password: string, { address, isSignedIn }: Sender): Promise<string | Refusal> {
-    return this.#queue.hash(password, { network: networkOf(address), isKnown: isSignedIn });
+  hash(password: string, { address, userId }: Sender): Promise<string | Refusal> {
+    return this.#queue.hash(password, { network: networkOf(address), isKnown: userId !== null, userId });
   }
 
   /**
@@ -122,7 +122,12 @@ export class Passwords {
     const hash = (kept === undefined ? null : parsePasswordHash(kept)) ?? this.#queue.decoy();
     // What is longer than any password is cut, so that checking it takes no longer; it fits none.
     const isPossible = Buffer.byteLength(attempt.password) <= PASSWORD_BYTES_MAX;
-    const waiting = { network, isKnown: attempt.isSignedIn === true || this.#good.has(network) };
+    const isSignedIn = attempt.isSignedIn === true;
+    const waiting = {
+      network,
+      isKnown: isSignedIn || this.#good.has(network),
+      userId: user !== undefined && (isSignedIn || isAtHome) ? user.id : null,
+    };
     const matches = await this.#queue.matches(isPossible ? attempt.password : '', hash, waiting);
     if (isRefusal(matches)) {
       this.#limits.giveBack(taken);

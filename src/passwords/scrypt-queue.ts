@@ -3,9 +3,11 @@
  * one thread and one core of the machine and no more, and a bounded number waits.
  *
  * Callers who are signed in, and addresses from which somebody has signed in, wait apart from strangers: each
- * side has half of the places and every second turn. Within a side, addresses take turns, and when it is full, the newest
- * password of the address with the most is dropped for an address with fewer. So a crowd of addresses delays strangers only.
+ * side has half of the places and every second turn. Within a side, addresses take turns, and at an address each user who is known there, and all
+ * others together. When a side is full, the newest password of whoever has the most is dropped for whoever has fewer. So a crowd of
+ * addresses delays strangers only, and a crowd behind one proxy nobody who has signed in through it before.
  */
+import assert from 'node:assert/strict';
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import {
   formatPasswordHash,
@@ -38,10 +40,13 @@ export interface Waiting {
   /** An address, or a network of them, that counts as one. */
   readonly network: string;
   readonly isKnown: boolean;
+  /** The user, where it is known who that is: signed in, or signed in from there before. */
+  readonly userId: number | null;
 }
 
 interface Job {
   readonly network: string;
+  readonly userId: number | null;
   run(): Promise<void>;
   refuse(): void;
 }
@@ -89,10 +94,11 @@ export class ScryptQueue {
     return { cost: this.#cost, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
   }
 
-  #inTurn<T>({ network, isKnown }: Waiting, work: () => Promise<T>): Promise<T | Refusal> {
+  #inTurn<T>({ network, isKnown, userId }: Waiting, work: () => Promise<T>): Promise<T | Refusal> {
     return new Promise((resolve, reject) => {
       const job: Job = {
         network,
+        userId,
         run: () => work().then(resolve, reject),
         refuse: () => resolve(BUSY),
       };
@@ -117,41 +123,49 @@ export class ScryptQueue {
   }
 }
 
-/** Waiting jobs by address, in the order of the addresses' turns. */
+/** Waiting jobs: the first is next. There are few, so that looking at all of them is cheap. */
 class WaitingRoom {
-  readonly #lines = new Map<string, Job[]>();
-  #count = 0;
+  #jobs: Job[] = [];
 
   add(job: Job): void {
-    const line = this.#lines.get(job.network) ?? [];
-    if (this.#count >= WAITING_MAX && !this.#makeRoom(line.length)) return job.refuse();
-    this.#count += 1;
-    line.push(job);
-    this.#lines.set(job.network, line);
-  }
-
-  take(): Job | undefined {
-    for (const [network, line] of this.#lines) {
-      const job = line.shift();
-      this.#count -= 1;
-      this.#lines.delete(network);
-      if (line.length > 0) this.#lines.set(network, line);
-      return job;
+    if (this.#jobs.length >= WAITING_MAX) {
+      const dropped = this.#newestOfMost(job);
+      if (dropped === undefined) return job.refuse();
+      this.#jobs.splice(this.#jobs.indexOf(dropped), 1);
+      dropped.refuse();
     }
-    return undefined;
+    this.#jobs.push(job);
+    assert(this.#jobs.length <= WAITING_MAX, 'a bounded number waits');
   }
 
-  /** For an address that waits for so many already. */
-  #makeRoom(ownCount: number): boolean {
-    const longest = [...this.#lines.values()].reduce(
-      (one, other) => (other.length > one.length ? other : one),
-      [],
-    );
-    if (longest.length <= ownCount + 1) return false;
-    longest.pop()?.refuse();
-    this.#count -= 1;
-    return true;
+  /** The next job. Those of its user go behind the others of its address, and those of its address behind all others. */
+  take(): Job | undefined {
+    const job = this.#jobs.shift();
+    const turnsGone = (one: Job): number =>
+      one.network !== job?.network ? 0 : one.userId !== job.userId ? 1 : 2;
+    this.#jobs.sort((one, other) => turnsGone(one) - turnsGone(other));
+    return job;
   }
+
+  /** The newest job of an address that would still have as many as the address of this one, or of such a user at the same address. */
+  #newestOfMost({ network, userId }: Job): Job | undefined {
+    const own = this.#jobs.filter((one) => one.network === network);
+    const crowd = mostOf(this.#jobs, (one) => one.network);
+    if (crowd.length > own.length + 1) return mostOf(crowd, (one) => one.userId).at(-1);
+    const ofUser = own.filter((one) => one.userId === userId);
+    const most = mostOf(own, (one) => one.userId);
+    return most.length > ofUser.length + 1 ? most.at(-1) : undefined;
+  }
+}
+
+/** The jobs of the group that has the most of them. */
+function mostOf(jobs: readonly Job[], groupOf: (job: Job) => string | number | null): readonly Job[] {
+  let most: readonly Job[] = [];
+  for (const key of new Set(jobs.map(groupOf))) {
+    const group = jobs.filter((job) => groupOf(job) === key);
+    if (group.length > most.length) most = group;
+  }
+  return most;
 }
 
 interface KeyOptions {

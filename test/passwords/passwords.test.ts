@@ -21,8 +21,8 @@ import { seededRandom } from '../support/seeded-random.ts';
 const REAL = new ScryptQueue();
 const CHEAP = { ln: 1, r: 1, p: 1 };
 const GOOD = 'Correct-horse-7';
-const STRANGER = { network: '192.0.2.1', isKnown: false };
-const SENDER = { address: '192.0.2.1', isSignedIn: false };
+const STRANGER = { network: '192.0.2.1', isKnown: false, userId: null };
+const SENDER = { address: '192.0.2.1', userId: null };
 const CREATED_AT = '2026-01-01T00:00:00.000Z';
 
 async function setUp() {
@@ -172,7 +172,7 @@ describe('signing in with a password', () => {
     const known = Array.from({ length: WAITING_MAX }, () => outcome('ada', GOOD, home));
     assert.deepEqual(await Promise.all(known.slice(0, 1)), [1]);
     assert(checked <= 1, 'behind the one that was being checked');
-    assert(typeof (await passwords.hash(GOOD, { address: '10.0.0.1', isSignedIn: true })) === 'string');
+    assert(typeof (await passwords.hash(GOOD, { address: '10.0.0.1', userId: 2 })) === 'string');
     assert.deepEqual(new Set(await Promise.all(known)), new Set([1]));
     const refused = (await Promise.all(guesses)).filter((name) => name === 'ServiceUnavailableError');
     assert.equal(refused.length, 1_000 - 1 - WAITING_MAX);
@@ -192,6 +192,32 @@ describe('signing in with a password', () => {
     assert.equal(order.filter((one) => one === '192.0.2.66 ServiceUnavailableError').length, 1);
     const ofFew = order.filter(isIn).flatMap((one, index) => (one.startsWith('192.0.2.66') ? [] : [index]));
     assert(Math.max(...ofFew) <= 4, order.join(', '));
+  });
+
+  it('lets each in at his turn who has signed in through a proxy, beside a crowd that guesses through it', async () => {
+    const { outcome, passwords } = await setUp();
+    const proxy = '192.0.2.1';
+    assert.equal(await outcome('ada', GOOD, proxy), 1);
+    const checked: string[] = [];
+    const noted = async (what: string, result: Promise<unknown>): Promise<void> => {
+      if ((await result) !== 'ServiceUnavailableError') checked.push(what);
+    };
+    const guesses = Array.from({ length: 3 * WAITING_MAX }, (_, i) =>
+      noted('guess', outcome(`user ${i}`, 'wrong', proxy)),
+    );
+    await Promise.all([
+      ...guesses,
+      noted('ada', outcome('ada', GOOD, proxy)),
+      noted('guess at ada', outcome('ada', 'wrong', proxy)),
+      noted('ada', outcome('ada', GOOD, proxy)),
+      noted('password of bob', passwords.hash(GOOD, { address: proxy, userId: 2 })),
+    ]);
+    assert.deepEqual(checked, [
+      // One was being checked, and one was next.
+      ...['guess', 'guess'],
+      ...['ada', 'password of bob', 'guess', 'guess at ada', 'guess', 'ada'],
+      ...Array.from({ length: 3 }, () => 'guess'),
+    ]);
   });
 
   it('lets people sign in, however many new passwords somebody sends', async () => {

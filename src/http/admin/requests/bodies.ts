@@ -201,8 +201,9 @@ export function hashed(
   commandWith: (hash: string | undefined) => Command,
 ): Command | Promise<Command | Refusal> {
   if (password === undefined) return commandWith(undefined);
-  const sender = { address: context.remoteAddress(), isSignedIn: context.caller !== NOBODY };
+  const { caller } = context;
+  const userId = caller === NOBODY ? null : caller.actor.userId;
   return context.passwords
-    .hash(password, sender)
+    .hash(password, { address: context.remoteAddress(), userId })
     .then((hash) => (isRefusal(hash) ? hash : commandWith(hash)));
 }
