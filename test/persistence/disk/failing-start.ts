@@ -9,6 +9,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT } from '../../../src/process/exit-codes.ts';
 import { ROOT_FOLDER, spawnServer, temporaryFolder } from '../../support/server.ts';
+import { nodeArguments } from '../../support/source.ts';
 
 /** Calls of a start that reach the disk. */
 export const START_CALLS = [
@@ -57,7 +58,7 @@ export async function failStart({ call, error, when, filled }: FailingStart): Pr
   const strace = ['-D', '-f', '--seccomp-bpf', '-qq', '-e', 'signal=none', '-o', trace];
   const files = FILES.flatMap((name) => ['-P', join(folder, name)]);
   const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`];
-  const run = [process.execPath, '--import', 'tsx', 'src/main.ts'];
+  const run = [process.execPath, ...nodeArguments('src/main.ts')];
   const child = spawn('strace', [...strace, ...files, ...inject, ...run], {
     cwd: ROOT_FOLDER,
     // With one thread for files, the number of a call is the same in each run.
