@@ -4,6 +4,7 @@
  * What only the target has stays as it is.
  */
 import { type Current, difference, positionOf, subjectOf } from '../../domain/desired/difference.ts';
+import { withScheme } from '../../domain/flags/link.ts';
 import { groupItems, groupMembershipItem, roleItems } from './access.ts';
 import {
   type Configuration,
@@ -337,7 +338,8 @@ function isOfItsType({ type, value }: NonNullable<Variant['payload']>): boolean 
 }
 
 function adaptedLink(url: string, flag: string, tell: Tell): string {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url)) return url;
-  tell(`Flag "${flag}" is linked to "${url}", which names no scheme; it is brought as "https://${url}".`);
-  return `https://${url}`;
+  const address = withScheme(url);
+  if (address !== url)
+    tell(`Flag "${flag}" is linked to "${url}", which names no scheme; it is brought as "${address}".`);
+  return address;
 }

@@ -69,8 +69,11 @@ export function contextOf(sent: Readonly<Record<string, unknown>>): EvaluationCo
 export function fieldsLeftOut({ properties, ...fields }: Readonly<Record<string, unknown>>): string[] {
   const below = isJsonObject(properties) ? properties : {};
   const all = [...Object.entries(fields), ...Object.entries(below)];
-  return all.filter(([, value]) => typeof value === 'object' && value !== null).map(([name]) => name);
+  return all.filter(([, value]) => isLeftOut(value)).map(([name]) => name);
 }
+
+/** Whether no operator compares such a value. */
+export const isLeftOut = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;

@@ -18,6 +18,12 @@ const TITLE_PHRASE = `a text of at most ${TITLE_LENGTH_MAX} characters, or null`
 const ID_PHRASE = `a text of 1 to ${ID_LENGTH_MAX} letters, digits, "_", "." and "-"`;
 const LINKS_PHRASE = `a list of at most ${LINKS_MAX} links`;
 
+const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d)/i;
+
+/** An address as people type it; one without a scheme, such as `tickets.example:8443/7`, is reached by HTTPS. */
+export const withScheme = (address: string): string =>
+  SCHEME.test(address) ? address : `https://${address}`;
+
 export const LINK_ENTRIES = {
   url: v.pipe(
     v.string(URL_PHRASE),
@@ -27,6 +33,12 @@ export const LINK_ENTRIES = {
   ),
   title: v.nullable(v.pipe(v.string(TITLE_PHRASE), v.maxLength(TITLE_LENGTH_MAX, TITLE_PHRASE))),
 } as const;
+
+/** For requests about one link, which may leave the scheme out. */
+export const TypedUrlSchema = v.pipe(
+  v.string(URL_PHRASE),
+  v.check((address) => v.is(LINK_ENTRIES.url, withScheme(address)), URL_PHRASE),
+);
 
 const LinkSchema = v.pipe(
   v.object({

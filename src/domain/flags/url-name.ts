@@ -42,7 +42,7 @@ export function urlNameFrom(text: string, fallback: string, isTaken: (name: stri
     .replaceAll(/^-+|-+$/g, '');
   const base = slug === '' ? fallback : slug;
   if (!isTaken(base)) return base;
-  for (let number = 2; ; number += 1) if (!isTaken(`${base}-${number}`)) return `${base}-${number}`;
+  for (let number = 1; ; number += 1) if (!isTaken(`${base}-${number}`)) return `${base}-${number}`;
 }
 
 /** Leaves room for a hyphen and nine digits, which is more than anybody needs. */

@@ -20,8 +20,10 @@ export interface EventFilter {
   /** Projects whose events do not match. */
   readonly hiddenProjects?: readonly string[];
   readonly feature?: Names;
+  readonly environment?: Names;
   /** Names of those who made the change. */
   readonly authors?: readonly string[];
+  readonly ids?: readonly number[];
 }
 
 /** A search, as those who ask send it. */
@@ -31,8 +33,10 @@ export interface EventQuery {
   /** Projects whose events are left out, wherever they are named. */
   readonly hiddenProjects?: readonly string[];
   readonly feature?: Names;
+  readonly environment?: Names;
   /** Names of those who made the change. */
   readonly authors?: readonly string[];
+  readonly ids?: readonly number[];
   /** Milliseconds since 1970, both included. */
   readonly fromMs?: number;
   readonly untilMs?: number;
@@ -45,13 +49,23 @@ export interface EventQuery {
   readonly skip?: number;
 }
 
-export function filterOf({ type, project, hiddenProjects, feature, authors }: EventQuery): EventFilter {
+export function filterOf({
+  type,
+  project,
+  hiddenProjects,
+  feature,
+  environment,
+  authors,
+  ids,
+}: EventQuery): EventFilter {
   return {
     ...(type === undefined ? {} : { types: typeof type === 'string' ? [type] : type }),
     ...(project === undefined ? {} : { project }),
     ...(hiddenProjects === undefined || hiddenProjects.length === 0 ? {} : { hiddenProjects }),
     ...(feature === undefined ? {} : { feature }),
+    ...(environment === undefined ? {} : { environment }),
     ...(authors === undefined ? {} : { authors }),
+    ...(ids === undefined ? {} : { ids }),
   };
 }
 
@@ -67,7 +81,9 @@ export interface CodeFilter {
   readonly types: Condition | null;
   readonly projects: Condition | null;
   readonly features: Condition | null;
+  readonly environments: Condition | null;
   readonly authors: Condition | null;
+  readonly ids: ReadonlySet<number> | null;
   /** Older events do not match. */
   readonly oldestId: number;
 }
@@ -76,7 +92,9 @@ export const MATCH_ALL: CodeFilter = {
   types: null,
   projects: null,
   features: null,
+  environments: null,
   authors: null,
+  ids: null,
   oldestId: 0,
 };
 
@@ -84,6 +102,7 @@ export interface EventNames {
   readonly types: NameTable;
   readonly projects: NameTable;
   readonly features: NameTable;
+  readonly environments: NameTable;
   readonly authors: NameTable;
 }
 
@@ -92,9 +111,12 @@ export function compileFilter(filter: EventFilter, names: EventNames, oldestId =
   const types = condition(filter.types, names.types);
   const projects = condition(visibleProjects(filter, names.projects), names.projects);
   const features = condition(filter.feature, names.features);
+  const environments = condition(filter.environment, names.environments);
   const authors = condition(filter.authors, names.authors);
-  if (types === NOTHING || projects === NOTHING || features === NOTHING || authors === NOTHING) return null;
-  return { types, projects, features, authors, oldestId };
+  if (types === NOTHING || projects === NOTHING || features === NOTHING) return null;
+  if (environments === NOTHING || authors === NOTHING || filter.ids?.length === 0) return null;
+  const ids = filter.ids === undefined ? null : new Set(filter.ids);
+  return { types, projects, features, environments, authors, ids, oldestId };
 }
 
 function visibleProjects(
@@ -131,16 +153,23 @@ function tableOf(codes: ReadonlySet<number>): Uint8Array {
   return table;
 }
 
-export const matchesAll = ({ types, projects, features, authors, oldestId }: CodeFilter): boolean =>
-  types === null && projects === null && features === null && authors === null && oldestId === 0;
+export const matchesAll = ({ oldestId, ...conditions }: CodeFilter): boolean =>
+  oldestId === 0 && Object.values(conditions).every((condition) => condition === null);
 
 export function rowMatches(filter: CodeFilter, view: SegmentView, row: number): boolean {
-  return row >= firstRow(filter, view) && codesMatch(filter, view.columns, row);
+  return row >= firstRow(filter, view) && isMatch(filter, view, row);
 }
 
-function codesMatch(filter: CodeFilter, { type, project, feature, by }: Columns, row: number): boolean {
+/** Whatever its age. */
+function isMatch(filter: CodeFilter, { firstId, columns }: SegmentView, row: number): boolean {
+  return (filter.ids === null || filter.ids.has(firstId + row)) && codesMatch(filter, columns, row);
+}
+
+function codesMatch(filter: CodeFilter, columns: Columns, row: number): boolean {
+  const { type, project, feature, environment, by } = columns;
   return (
     isWanted(filter.features, feature[row]) &&
+    isWanted(filter.environments, environment[row]) &&
     isWanted(filter.projects, project[row]) &&
     isWanted(filter.types, type[row]) &&
     isWanted(filter.authors, by[row])
@@ -187,10 +216,9 @@ export class IdPage {
 
 /** Goes through a segment from its newest row to its oldest. Call it for the newest segment first. */
 export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
-  const { columns } = view;
   const oldestRow = firstRow(filter, view);
   for (let row = view.count - 1; row >= oldestRow; row--) {
-    if (!codesMatch(filter, columns, row)) continue;
+    if (!isMatch(filter, view, row)) continue;
     page.total++;
     page.offer(view.firstId + row);
   }

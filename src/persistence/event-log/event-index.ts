@@ -19,7 +19,7 @@ import { PostingLists } from './posting-lists.ts';
 const ROWS_PER_SLICE = 16_384;
 
 export class EventIndex {
-  readonly names: EventNames & { readonly environments: NameTable } = {
+  readonly names: EventNames = {
     types: new NameTable(),
     projects: new NameTable(),
     features: new NameTable(),

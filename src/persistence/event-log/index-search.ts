@@ -6,7 +6,15 @@
  * length. Everything else looks at all rows. Both work in slices, between which other requests get their turn.
  */
 import type { SegmentView } from './event-columns.ts';
-import { type CodeFilter, collectMatches, firstRow, type IdPage, rowMatches } from './event-filter.ts';
+import {
+  type CodeFilter,
+  collectMatches,
+  firstRow,
+  type IdPage,
+  MATCH_ALL,
+  matchesAll,
+  rowMatches,
+} from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
 import { LISTED_COLUMNS, type ListedColumn, type ListWalk } from './posting-lists.ts';
 
@@ -69,10 +77,10 @@ export function shortestLists(index: EventIndex, filter: CodeFilter): Lists | nu
 
 const CONDITIONS = { type: 'types', project: 'projects', feature: 'features' } as const;
 
-/** Whether all that the filter asks for is names of one column. */
-function isOneName({ types, projects, features, authors, oldestId }: CodeFilter): boolean {
+/** Whether all that the filter asks for is names of one column that has lists. */
+function isOneName({ types, projects, features, ...others }: CodeFilter): boolean {
   const conditions = [types, projects, features].filter((condition) => condition !== null);
-  return conditions.length === 1 && authors === null && oldestId === 0;
+  return conditions.length === 1 && matchesAll({ ...MATCH_ALL, ...others });
 }
 
 /** How many matches are newer than what is searched, as those that are not durable yet; null when that takes long to say. */

@@ -127,6 +127,11 @@ describeInterface('the playground', (server) => {
       ['2', 'paid', true],
     ]);
     assert.equal(environments.production.length, 4);
+    for (const { context } of environments.development) {
+      const { team, properties } = context;
+      assert.deepEqual([team, properties.cart], [undefined, undefined], 'as it was evaluated');
+    }
+    assert.deepEqual(body.input.context.team, ['a'], 'as it was sent');
     assert(environments.production.every(({ isEnabled }: { isEnabled: boolean }) => !isEnabled));
   });
 

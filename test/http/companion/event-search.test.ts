@@ -37,6 +37,34 @@ describeInterface('the search of events by parameters', (server) => {
     assert.deepEqual(await names('type=IS:feature-made'), [], 'as a type of a newer Unleash');
   });
 
+  it('finds by the environment, and by ids, together with all else', async () => {
+    const path = '/projects/default/features/s.two/environments';
+    for (const environment of ['development', 'production'])
+      await server().call('POST', `${path}/${environment}/strategies`, { name: 'default' });
+    const added = 'type=IS:feature-strategy-add';
+    const found = async (query: string) =>
+      (await search(query)).events.map((event: { environment: string }) => event.environment);
+    assert.deepEqual(await found(`${added}&environment=IS:production`), ['production']);
+    assert.deepEqual(await found('environment=IS:production&feature=IS:s.two'), ['production']);
+    assert.deepEqual(await found(`${added}&environment=IS_ANY_OF:production,development`), [
+      'production',
+      'development',
+    ]);
+    assert.deepEqual(await found('environment=IS:nowhere'), []);
+    const { lastId } = server().server.store.engine;
+    const ids = `id=IS_ANY_OF:${lastId - 1},${lastId},${lastId + 1000}`;
+    for (const text of ['', '&query=default']) {
+      const both = await search(ids + text);
+      assert.deepEqual(
+        [both.total, ...both.events.map((event: { id: number }) => event.id)],
+        [2, lastId, lastId - 1],
+      );
+    }
+    assert.deepEqual(await found(`${ids}&environment=IS:development`), ['development']);
+    assert.deepEqual(await found(`id=IS:${lastId}&type=IS:feature-created`), []);
+    assert.deepEqual(await found('groupId=IS:1'), [], 'events have no groups');
+  });
+
   it('finds by who made the change, and by text', async () => {
     assert.deepEqual(await names(`createdBy=IS:${userId}`), ['s.five']);
     assert.deepEqual(await names('createdBy=IS:-42&type=IS:feature-created&query=s.o'), ['s.one']);
@@ -78,6 +106,8 @@ describeInterface('the search of events by parameters', (server) => {
       ['project', 'IS:'],
       ['feature', 'IS_NOT:s.one'],
       ['createdBy', 'IS:ada'],
+      ['id', 'IS:0'],
+      ['id', 'IS_ANY_OF:1,-2'],
       ['from', 'IS:yesterday'],
       ['to', 'IS:2024-13-01'],
       ['limit', '1001'],

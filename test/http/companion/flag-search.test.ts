@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import '../../support/check-responses.ts';
+import { addToken } from '../../support/applications.ts';
 import {
   addProject,
   addStrategy,
@@ -83,6 +84,16 @@ describeInterface('the search for flags', (server) => {
     ['segment=DO_NOT_INCLUDE:nordic', ['alpha', 'gamma', 'delta']],
     ['status=development:enabled', ['beta']],
     ['status=development:enabled&status=production:disabled', ['alpha', 'beta', 'gamma', 'delta']],
+    ['status[]=development:enabled&status[]=nowhere:disabled', ['beta']],
+    ['lifecycle=IS:initial&project=IS:shop', ['delta']],
+    ['lifecycle=IS:live', []],
+    ['lifecycle=IS:archived', ['gone']],
+    ['lifecycle=IS_ANY_OF:initial,archived', ['alpha', 'beta', 'gamma', 'delta', 'gone']],
+    ['lifecycle=IS_NONE_OF:archived', ['alpha', 'beta', 'gamma', 'delta']],
+    ['archived=IS:true&lifecycle=IS_NOT:live', ['gone']],
+    ['archived=IS:true&lifecycle=IS_ANY_OF:initial,archived', ['gone']],
+    ['archived=IS:true&lifecycle=IS:initial', []],
+    ['archived=IS:false&lifecycle=IS:archived', []],
     ['createdAt=IS_BEFORE:2020-01-01', []],
     ['createdAt=IS_ON_OR_AFTER:2020-01-01&project=IS:shop', ['delta']],
     ['sortBy=name&sortOrder=desc', ['gamma', 'delta', 'beta', 'alpha']],
@@ -101,6 +112,36 @@ describeInterface('the search for flags', (server) => {
     assert.deepEqual(body, [{ id: ada, name: 'ada' }]);
   });
 
+  it('finds the favorites of the caller, and the others', async () => {
+    const { token } = await addUser(server(), 3);
+    const { call } = server();
+    await call('POST', `${FEATURES}/beta/favorites`, undefined, { token });
+    const found = async (condition: string): Promise<string[]> => {
+      const { body } = await call('GET', `/search/features?favorite=${condition}`, undefined, { token });
+      return body.features.map(({ name }: { name: string }) => name);
+    };
+    assert.deepEqual(await found('IS:true'), ['beta']);
+    assert.deepEqual(await found('IS:false'), ['alpha', 'gamma', 'delta']);
+    assert.deepEqual(await found('IS_ANY_OF:true,false'), ['alpha', 'beta', 'gamma', 'delta']);
+    assert.deepEqual(await names('favorite=IS:true'), [], 'of this caller');
+  });
+
+  it('finds by the day of the last use, in whichever environment, and no flag that was never used', async () => {
+    const token = await addToken(server(), { type: 'client', environment: 'production' });
+    const now = new Date();
+    const bucket = { start: now, stop: now, toggles: { delta: { yes: 1, no: 0 } } };
+    const report = { appName: 'search', instanceId: 'one', bucket };
+    const sent = await server().callBelow('/api/client')('POST', '/metrics', report, { token });
+    assert.equal(sent.status, 202);
+    const [yesterday, tomorrow] = [-1, 1].map((days) =>
+      new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10),
+    );
+    assert.deepEqual(await names(`lastSeenAt=IS_ON_OR_AFTER:${yesterday}`), ['delta']);
+    assert.deepEqual(await names(`lastSeenAt=IS_BEFORE:${tomorrow}`), ['delta']);
+    assert.deepEqual(await names(`lastSeenAt=IS_BEFORE:${yesterday}`), []);
+    assert.deepEqual(await names('lifecycle=IS:live'), ['delta']);
+  });
+
   it('counts all that were found, and says where the next page starts', async () => {
     const page = await search('limit=2&offset=1');
     assert.deepEqual([page.total, page.nextOffset], [4, 3]);
@@ -111,6 +152,11 @@ describeInterface('the search for flags', (server) => {
     for (const [name, value] of [
       ['project', 'shop'],
       ['tag', 'IS:team:web'],
+      ['tag', 'EXCLUDE_ALL:team'],
+      ['tag', 'INCLUDE_ANY_OF:team:web,team'],
+      ['lifecycle', 'live'],
+      ['favorite', 'IS_NOT:true'],
+      ['lastSeenAt', 'IS_BEFORE:soon'],
       ['status', 'production'],
       ['createdAt', 'IS_BEFORE:soon'],
       ['sortBy', 'colour'],

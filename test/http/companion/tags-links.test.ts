@@ -92,6 +92,9 @@ describeInterface('links of a flag', (server) => {
     assert.equal((await call('PUT', `${LINK}/${ticket.id}`, { url: changed.url })).status, 204);
     await server().restart();
     assert.deepEqual(await links(), [{ id: ticket.id, ...changed }, design]);
+    const typed = 'design.example:8443/b';
+    assert.equal((await call('PUT', `${LINK}/${design.id}`, { url: typed })).status, 204);
+    assert.equal((await links())[1].url, `https://${typed}`, 'one without a scheme is reached by HTTPS');
     assert.equal((await call('DELETE', `${LINK}/${design.id}`)).status, 204);
     const remove = [{ op: 'remove', path: '/links/0' }];
     assert.deepEqual((await call('PATCH', `${FEATURES}/linked`, remove)).body.links, []);
@@ -117,7 +120,8 @@ describeInterface('links of a flag', (server) => {
     for (const url of misleading)
       await invalidAt(server(), '/body/url', { method: 'POST', path, body: { url } });
     assert.equal((await call('POST', path, { url: 'https://a.example/@user?to=b@c#@' })).status, 204);
-    for (const url of ['javascript:alert(1)', 'tracker', `https://a/${'x'.repeat(2_000)}`, 'https://a b', 7])
+    const tooLong = 'x'.repeat(2_000);
+    for (const url of ['javascript:alert(1)', '', `https://a/${tooLong}`, tooLong, 'https://a b', '/a', 7])
       await invalidAt(server(), '/body/url', { method: 'POST', path, body: { url } });
     for (let count = 0; count < 20; count += 1) await call('POST', path, { url: 'http://a' });
     await refused(server(), 409, 'InvalidOperationError', {

@@ -28,7 +28,10 @@ const OPERATORS = {
   type: ONE_OR_ANY,
   project: ONE_OR_ANY,
   feature: ONE_OR_ANY,
+  environment: ONE_OR_ANY,
   createdBy: ONE_OR_ANY,
+  id: ONE_OR_ANY,
+  groupId: ONE_OR_ANY,
   from: ['IS'],
   to: ['IS'],
 } as const;
@@ -40,16 +43,20 @@ function eventQuery(context: RequestContext<unknown>): EventQuery | Refusal {
   if (isRefusal(page)) return page;
   const conditions = conditionsOf(context, OPERATORS);
   if (isRefusal(conditions)) return conditions;
-  const { type, project, feature, createdBy, from, to } = conditions;
+  const { type, project, feature, environment, createdBy, id, groupId, from, to } = conditions;
   const authors = createdBy && authorsOf(context.world, createdBy);
+  // Events have no groups.
+  const ids = groupId === null ? id && idsOf(id) : [];
   const [first, last] = [from && dayOf('from', from), to && dayOf('to', to)];
-  for (const one of [authors, first, last]) if (isRefusal(one)) return one;
+  for (const one of [authors, ids, first, last]) if (isRefusal(one)) return one;
   const query = context.query('query');
   return {
     ...(type === null ? {} : { type: type.values }),
     ...(project === null ? {} : { project: project.values }),
     ...(feature === null ? {} : { feature: feature.values }),
+    ...(environment === null ? {} : { environment: environment.values }),
     ...(authors === null ? {} : { authors: authors as readonly string[] }),
+    ...(ids === null ? {} : { ids: ids as readonly number[] }),
     ...(first === null ? {} : { fromMs: first as number }),
     ...(last === null ? {} : { untilMs: (last as number) + DAY_MS - 1 }),
     ...(query === '' ? {} : { query }),
@@ -67,6 +74,12 @@ function authorsOf(world: World, { values }: OneOrAny): readonly string[] | Refu
   );
 }
 
+function idsOf({ values }: OneOrAny): readonly number[] | Refusal {
+  const wrong = values.find((value) => !/^[1-9]\d{0,14}$/.test(value));
+  if (wrong === undefined) return values.map(Number);
+  return invalid(`The query parameter id must hold ids of events, not ${shown(wrong)}.`, '/query/id');
+}
+
 export const eventSearchRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -80,7 +93,9 @@ export const eventSearchRoutes: readonly Route[] = [
       type: conditionParameter('Type of the event', ONE_OR_ANY),
       project: conditionParameter('Id of the project', ONE_OR_ANY),
       feature: conditionParameter('Name of the flag', ONE_OR_ANY),
+      environment: conditionParameter('Name of the environment', ONE_OR_ANY),
       createdBy: conditionParameter('Id of the user who made the change', ONE_OR_ANY),
+      id: conditionParameter('Id of the event', ONE_OR_ANY),
       from: conditionParameter('The first day, in UTC', OPERATORS.from),
       to: conditionParameter('The last day, in UTC', OPERATORS.to),
       ...PAGE.parameters,

@@ -30,9 +30,12 @@ const OPERATORS = {
   state: IS,
   type: IS,
   createdBy: IS,
+  lifecycle: IS,
+  favorite: ['IS', 'IS_ANY_OF'],
   tag: INCLUDES,
   segment: INCLUDES,
   createdAt: BEFORE_OR_AFTER,
+  lastSeenAt: BEFORE_OR_AFTER,
   archived: ['IS'],
 } as const;
 
@@ -51,39 +54,53 @@ export const CONDITION_PARAMETERS: Readonly<Record<string, QueryParameter>> = {
   state: conditionParameter('active, stale or potentially-stale', IS),
   type: conditionParameter('Type of the flag', IS),
   createdBy: conditionParameter('Id of the user who created the flag', IS),
+  lifecycle: conditionParameter('Stage of the flag, such as live', IS),
+  favorite: conditionParameter('true or false: whether the caller has marked the flag', OPERATORS.favorite),
   tag: conditionParameter('A tag as type:value', INCLUDES),
   segment: conditionParameter('Name of a segment that a strategy of the flag uses', INCLUDES),
   status: {
-    description: 'A switch, such as production:enabled or production:disabled. Repeated: any of them.',
+    description:
+      'A switch, such as production:enabled or production:disabled. Repeated, also as status[]: any of them.',
     schema: { type: 'array', items: { type: 'string' }, maxItems: STATUSES_MAX },
   },
   createdAt: conditionParameter('A day of UTC', BEFORE_OR_AFTER),
-  archived: { description: 'IS:true lists archived flags only; otherwise those that are not are listed.' },
+  lastSeenAt: conditionParameter('A day of UTC on which a flag that was used was used last', BEFORE_OR_AFTER),
+  archived: {
+    description:
+      'IS:true lists archived flags only, IS:false none of them; without it they are listed where lifecycle asks for them.',
+  },
 };
 
 /** Whether a flag is wanted. */
 export type FlagTest = (record: ShownFlag['record']) => boolean;
 
-export function flagConditions(context: RequestContext<unknown>): FlagTest | Refusal {
+export function flagConditions(
+  context: RequestContext<unknown>,
+  favorites: ReadonlySet<string>,
+): FlagTest | Refusal {
   const conditions = conditionsOf(context, OPERATORS);
   if (isRefusal(conditions)) return conditions;
-  const { project, state, type, createdBy, tag, segment, createdAt, archived } = conditions;
+  const { project, state, type, createdBy, lifecycle, favorite, tag, segment, archived } = conditions;
   const { world } = context;
-  const startMs = createdAt && dayOf('createdAt', createdAt);
-  const switched = switchTest(context.queryAll('status'));
+  const { seen } = context.usage;
+  const created = timeTest('createdAt', conditions.createdAt, ({ createdAt }) => Date.parse(createdAt));
+  const used = timeTest('lastSeenAt', conditions.lastSeenAt, ({ name }) => seen.flag(name)?.atMs);
+  const switched = switchTest(world, [...context.queryAll('status'), ...context.queryAll('status[]')]);
   const texts = textTest(context.query('query'));
-  for (const one of [startMs, switched, texts]) if (isRefusal(one)) return one;
+  for (const one of [tag && refuseNoTag(tag), created, used, switched, texts]) if (isRefusal(one)) return one;
   const nowMs = context.now();
-  const isArchived = archived?.values[0] === 'true';
   const tests: (FlagTest | null)[] = [
-    ({ flag }) => (flag.archivedAt !== null) === isArchived,
+    archivedTest(archived, lifecycle),
     project && isTest(project, ({ flag }) => flag.project),
     state && isTest(state, ({ flag }) => stalenessOf(flag, nowMs)),
     type && isTest(type, ({ flag }) => flag.type),
     createdBy && isTest(createdBy, (record) => String(record.createdBy)),
+    lifecycle && isTest(lifecycle, ({ flag }) => stageView(world, flag, seen.flag(flag.name)).stage),
+    favorite && isTest(favorite, ({ flag }) => String(favorites.has(flag.name))),
     tag && includesTest(tag, ({ tags }) => tags.map((one) => `${one.type}:${one.value}`)),
     segment && includesTest(segment, (flag) => segmentNames(world, flag)),
-    createdAt && createdTest(createdAt, startMs as number),
+    created as FlagTest | null,
+    used as FlagTest | null,
     switched as FlagTest | null,
     texts as FlagTest | null,
   ];
@@ -122,12 +139,38 @@ function includesTest(
   }
 }
 
-const createdTest =
-  ({ operator }: Condition<(typeof BEFORE_OR_AFTER)[number]>, startMs: number): FlagTest =>
-  ({ flag }) =>
-    Date.parse(flag.createdAt) < startMs === (operator === 'IS_BEFORE');
+function refuseNoTag({ values }: Condition<string>): Refusal | null {
+  const wrong = values.find((value) => !/^[^:]+:./.test(value));
+  if (wrong === undefined) return null;
+  return invalid(`The query parameter tag must hold tags as type:value, not ${shown(wrong)}.`, '/query/tag');
+}
 
-function switchTest(texts: readonly string[]): FlagTest | null | Refusal {
+/** Leaves out archived flags, or all others. Null where the stages that are asked for decide. */
+function archivedTest(
+  archived: Condition<'IS'> | null,
+  lifecycle: Condition<(typeof IS)[number]> | null,
+): FlagTest | null {
+  const isAsked = lifecycle?.operator === 'IS' || lifecycle?.operator === 'IS_ANY_OF';
+  if (archived === null && isAsked && lifecycle.values.includes('archived')) return null;
+  const isWanted = archived?.values[0] === 'true';
+  return ({ flag }) => (flag.archivedAt !== null) === isWanted;
+}
+
+/** Flags that have no such time are not wanted. */
+function timeTest(
+  name: string,
+  condition: Condition<(typeof BEFORE_OR_AFTER)[number]> | null,
+  timeOf: (flag: Flag) => number | undefined,
+): FlagTest | Refusal | null {
+  const startMs = condition && dayOf(name, condition);
+  if (startMs === null || isRefusal(startMs)) return startMs;
+  return ({ flag }) => {
+    const atMs = timeOf(flag);
+    return atMs !== undefined && atMs < startMs === (condition?.operator === 'IS_BEFORE');
+  };
+}
+
+function switchTest(world: World, texts: readonly string[]): FlagTest | null | Refusal {
   if (texts.length === 0) return null;
   const statuses = texts.map((text) => /^(.+):(enabled|disabled)$/.exec(text));
   const wrong = statuses.indexOf(null);
@@ -137,8 +180,13 @@ function switchTest(texts: readonly string[]): FlagTest | null | Refusal {
       '/query/status',
     );
   }
-  return ({ flag }) =>
-    statuses.some((one) => environmentOf(flag, one?.[1] ?? '').enabled === (one?.[2] === 'enabled'));
+  return ({ flag }) => {
+    const environments = world.projects.get(flag.project)?.settings.environments ?? [];
+    return statuses.some((one) => {
+      const name = one?.[1] ?? '';
+      return environments.includes(name) && environmentOf(flag, name).enabled === (one?.[2] === 'enabled');
+    });
+  };
 }
 
 function textTest(query: string): FlagTest | Refusal | null {

@@ -162,12 +162,12 @@ interface Search {
 function searchOf(context: Context): Search | Refusal {
   const page = PAGE.of(context);
   if (isRefusal(page)) return page;
-  const isWanted = flagConditions(context);
+  const favorites = favoriteFlags(context);
+  const isWanted = flagConditions(context, favorites);
   if (isRefusal(isWanted)) return isWanted;
   const order = flagOrder(context, context.usage.seen);
   if (isRefusal(order)) return order;
   if (context.query('favoritesFirst') !== 'true') return { isWanted, order, ...page };
-  const favorites = favoriteFlags(context);
   const rank = ({ name }: Flag): number => (favorites.has(name) ? 0 : 1);
   return { isWanted, order: (a, b) => rank(a) - rank(b) || order(a, b), ...page };
 }

@@ -1,6 +1,6 @@
 /** Routes about links of a flag. The flag shows them, and its metadata sets them all at once. */
 import * as v from 'valibot';
-import { LINK_ENTRIES } from '../../../domain/flags/link.ts';
+import { LINK_ENTRIES, TypedUrlSchema, withScheme } from '../../../domain/flags/link.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
 import { type Route, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -8,7 +8,7 @@ import * as locate from '../requests/locators.ts';
 const LINK = '/projects/:projectId/features/:featureName/link';
 
 const LinkBody = v.pipe(
-  v.object({ url: LINK_ENTRIES.url, title: v.optional(LINK_ENTRIES.title, null) }),
+  v.object({ url: TypedUrlSchema, title: v.optional(LINK_ENTRIES.title, null) }),
   v.title('SetFlagLink'),
 );
 
@@ -30,7 +30,7 @@ export const linkRoutes: readonly Route[] = [
       project: params.projectId,
       flag: params.featureName,
       id: null,
-      link: body,
+      link: { ...body, url: withScheme(body.url) },
     }),
     respond: () => emptyResponse(204),
   }),
@@ -51,7 +51,7 @@ export const linkRoutes: readonly Route[] = [
       project: params.projectId,
       flag: params.featureName,
       id: params.linkId,
-      link: body,
+      link: { ...body, url: withScheme(body.url) },
     }),
     respond: () => emptyResponse(204),
   }),

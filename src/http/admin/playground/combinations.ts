@@ -2,6 +2,7 @@
  * The contexts that the advanced playground tries: every combination of the values of one context, whose texts stand for several
  * values where they have commas. They are made one by one: thousands of them, each with thousands of properties, would take gigabytes.
  */
+import { isLeftOut } from '../../../domain/evaluation/context.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
 
@@ -10,7 +11,7 @@ export const VALUES_MAX = 15_000;
 
 export type SentContext = Readonly<Record<string, unknown>>;
 
-/** A field of a context with the values that are tried, which are texts unless there is one alone. */
+/** A field of a context with the values that are tried, which are texts unless there is one alone. Values that no operator compares are left out. */
 interface Choice {
   readonly name: string;
   readonly isProperty: boolean;
@@ -58,7 +59,9 @@ export class Combinations {
 }
 
 function choicesOf(fields: SentContext, isProperty: boolean): Choice[] {
-  return Object.entries(fields).map(([name, value]) => ({ name, isProperty, values: valuesIn(value) }));
+  return Object.entries(fields)
+    .filter(([, value]) => !isLeftOut(value))
+    .map(([name, value]) => ({ name, isProperty, values: valuesIn(value) }));
 }
 
 /** Without splitting any. */
