@@ -221,6 +221,9 @@ export interface DailyWrites {
   readonly beyond: string;
 }
 
+const LOGGED_A_DAY =
+  ((DAY_SECONDS * 1000) / REFUSED_LOGINS_PERIOD_MS) * REFUSED_LOGINS_LOGGED_MAX * HEADER_BLOCK_BYTES_MAX;
+
 /** Whoever may do everything may also fill the disk, and is not in it. */
 export const DAILY_WRITES: readonly DailyWrites[] = [
   {
@@ -236,10 +239,9 @@ export const DAILY_WRITES: readonly DailyWrites[] = [
     beyond: 'a crash loses reports since the last save',
   },
   {
-    who: 'nobody: requests without a valid token are logged',
-    rate: `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}, ${bytes(HEADER_BLOCK_BYTES_MAX)} each`,
-    bytes:
-      ((DAY_SECONDS * 1000) / REFUSED_LOGINS_PERIOD_MS) * REFUSED_LOGINS_LOGGED_MAX * HEADER_BLOCK_BYTES_MAX,
+    who: 'nobody: requests without a valid token are logged, and failed sign-ins saved at the pace of reports',
+    rate: `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}, ${bytes(HEADER_BLOCK_BYTES_MAX)} each; ${bytes(SAVED_BYTES_A_SECOND)} a second`,
+    bytes: LOGGED_A_DAY + DAY_SECONDS * SAVED_BYTES_A_SECOND,
     beyond: 'others are counted',
   },
 ];
@@ -546,7 +548,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       row(
         'passwords that wait to be hashed or checked: of known callers; of strangers, new ones among them',
         `${number(PASSWORDS_WAITING_MAX)}; ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
-        '503, first for the address with the most',
+        '503, first for the address with the most, and there for the user with the most',
       ),
       row(
         'users and addresses known by good sign-ins',
