@@ -157,6 +157,13 @@ test('the page on operating has every exit code, and no other', () => {
   );
 });
 
+test('the comparison with other servers has rows that this one loses', () => {
+  const rows = linesOf('README.md').map((line) => line.split('|').map((cell) => cell.trim()));
+  const features = rows.filter((cells) => cells.length === 9);
+  const lost = features.filter(([, , own = '', ...others]) => own.startsWith('no') && others.includes('yes'));
+  assert(lost.length >= 3, lost.map(([, what]) => what).join());
+});
+
 test('every test that the table of faults names exists', () => {
   const missing = FAULT_ROWS.flatMap(({ tests }) => tests).filter(({ file, title }) => {
     const path = join(ROOT_FOLDER, 'test', file);

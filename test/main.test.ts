@@ -229,9 +229,15 @@ describe('the process', () => {
     const same = await spawnServer(folder);
     await same.terminate();
     assert.doesNotMatch(same.output(), /ignored/);
-    const other = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '*:*.another-secret' });
+    const kinds = ['ADMIN', 'CLIENT', 'BACKEND', 'FRONTEND'];
+    const given = kinds.map((kind) => [
+      `INIT_${kind}_API_TOKENS`,
+      `*:${kind === 'ADMIN' ? '*' : 'development'}.another-secret-${kind}`,
+    ]);
+    const other = await spawnServer(folder, Object.fromEntries(given));
     await other.terminate();
-    assert.match(other.output(), /INIT_ADMIN_API_TOKENS has tokens that do not exist\. It is ignored/);
+    for (const [variable] of given)
+      assert.match(other.output(), new RegExp(`${variable} has tokens that do not exist\\. It is ignored`));
     assert.doesNotMatch(other.output(), /another-secret/);
     rmSync(folder, { recursive: true });
   });

@@ -12,6 +12,7 @@ import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../src/http/admin/routes.ts';
 import { ERROR_STATUS } from '../src/http/serving/errors.ts';
 import { METRICS_PATH } from '../src/http/serving/probes.ts';
+import { LINKS_FROM_ADDRESS } from '../src/passwords/passwords.ts';
 import { ConfigError } from '../src/process/settings.ts';
 import { readConfig } from '../src/start/config.ts';
 import { SENTENCES } from './manual-claims.ts';
@@ -275,3 +276,46 @@ for (const engine of ENGINES)
       assert(CLAIMS.length >= 400, `only ${CLAIMS.length} claims were found`);
     });
   });
+
+describe('a server behind the nginx of docs/operating.md, with the settings beside it', () => {
+  const text = OPERATING.map((line) => line.text).join('\n');
+  const [before = '', block = ''] = text.split('```nginx');
+  const settings = [...(before.split('For nginx, with').at(-1) ?? '').matchAll(/`([A-Z_]+)=([^`]+)`/g)];
+  const passedOn = [...(block.split('```')[0] ?? '').matchAll(/proxy_set_header (\S+) (\S+);/g)];
+
+  /** The headers that nginx sends for whoever called it at the public address. */
+  const from = (address: string): Record<string, string> => {
+    const values: Readonly<Record<string, string>> = {
+      $http_host: 'flags.example',
+      $proxy_add_x_forwarded_for: address,
+    };
+    return Object.fromEntries(
+      passedOn.flatMap(([, name = '', value = '']) =>
+        value === '""' ? [] : [[name, values[value] ?? value]],
+      ),
+    );
+  };
+
+  it('makes links and cookies for HTTPS, and counts each caller by his own address', async () => {
+    const server = await startTestServer({ env: Object.fromEntries(settings.map((one) => one.slice(1))) });
+    try {
+      const ada = { username: 'ada', rootRole: 3, password: 'Correct-horse-7' };
+      const invitation = { name: 'team', expiresAt: '2999-01-01T00:00:00Z' };
+      const [friend, foe] = [from('203.0.113.7'), from('203.0.113.8')];
+      const made = await server.call('POST', '/invite-link/tokens', invitation, { headers: friend });
+      assert(made.body.url.startsWith('https://flags.example/'), made.body.url);
+      assert.equal((await server.call('POST', '/user-admin', ada, { headers: friend })).status, 201);
+      const auth = server.callBelow('/auth');
+      const guess = async (headers: Record<string, string>) =>
+        (await auth('GET', '/reset/validate?token=guess', undefined, { token: null, headers })).status;
+      let last = 0;
+      for (let left = 2 * LINKS_FROM_ADDRESS.burst; left > 0; left -= 1) last = await guess(foe);
+      assert.deepEqual([last, await guess(friend)], [429, 404]);
+      const { status, headers } = await auth('POST', '/simple/login', ada, { token: null, headers: friend });
+      assert.equal(status, 200);
+      assert.match(headers.get('set-cookie') ?? '', /; Secure/);
+    } finally {
+      await server.stop();
+    }
+  });
+});

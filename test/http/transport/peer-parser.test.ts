@@ -76,8 +76,10 @@ function mutated(random: SeededRandom): string {
 
 const isNameless = (bytes: string): boolean => /\n[ \t]*:/.test(bytes);
 
-/** A server that tells what it ran, as method and path, for bytes that are sent on a connection of their own. */
-async function runner(t: TestContext, name: 'uws' | 'node'): Promise<(bytes: string) => Promise<string[]>> {
+type Runner = (...pieces: readonly string[]) => Promise<string[]>;
+
+/** A server that tells what it ran, as method and path, for pieces that arrive one by one on a connection of their own. */
+async function runner(t: TestContext, name: 'uws' | 'node'): Promise<Runner> {
   const ran: string[] = [];
   const { port, transport } = await start(
     t,
@@ -93,35 +95,59 @@ async function runner(t: TestContext, name: 'uws' | 'node'): Promise<(bytes: str
       },
     },
   );
-  return async (bytes) => {
+  return async (...pieces) => {
     ran.length = 0;
     const connection = await RawConnection.open(t, port);
-    connection.write(Buffer.from(bytes, 'latin1'));
-    // Whoever has answered this twice has read the bytes that came before, and has run what it meant to run later.
-    for (const _ of ['first', 'second']) {
+    for (const piece of pieces) {
+      connection.write(piece);
+      // Whoever has answered this has read the bytes that came before.
       await fetchRaw(t, port, request('/alive'));
       await nextTurn();
     }
+    // And has run what it meant to run later.
+    await fetchRaw(t, port, request('/alive'));
+    await nextTurn();
     connection.destroy();
     await until(() => transport.openConnections === 0);
     return [...ran];
   };
 }
 
-test('whatever runs behind a mutated request on uWebSockets.js runs on llhttp too, and has a method that it knows', async (t) => {
+test('whatever runs behind a mutated request, whole or in two pieces, on uWebSockets.js runs on llhttp too, and has a method that it knows', async (t) => {
   const [onUws, onNode] = await Promise.all([runner(t, 'uws'), runner(t, 'node')]);
   const random = seededRandom(SEED);
   let hidden = 0;
   for (let left = CASES; left > 0; left -= 1) {
     const bytes = mutated(random);
     if (isNameless(bytes)) continue;
-    const peer = await onNode(bytes);
-    const what = `seed ${SEED}: ${JSON.stringify(bytes)} runs more than ${JSON.stringify(peer)}`;
-    for (const ran of await onUws(bytes)) {
-      assert(METHODS.includes(ran.split(' ')[0] ?? ''), what);
-      if (ran.startsWith('GET /hidden')) assert(peer.includes(ran), what);
+    const at = 1 + random.below(bytes.length - 1);
+    const inTwo = [bytes.slice(0, at), bytes.slice(at)];
+    for (const pieces of left % 4 === 0 ? [[bytes], inTwo] : [[bytes]]) {
+      const peer = await onNode(...pieces);
+      const what = `seed ${SEED}: ${JSON.stringify(pieces)} runs more than ${JSON.stringify(peer)}`;
+      for (const ran of await onUws(...pieces)) {
+        assert(METHODS.includes(ran.split(' ')[0] ?? ''), what);
+        if (ran.startsWith('GET /hidden')) assert(peer.includes(ran), what);
+      }
+      if (peer.includes('GET /hidden')) hidden += 1;
     }
-    if (peer.includes('GET /hidden')) hidden += 1;
   }
   assert(hidden > 0, 'a mutation that ends the first request early runs the second on both');
+});
+
+// docs/operating.md says what uWebSockets.js refuses.
+test('a request cut between any two bytes runs as it does whole, or is refused where a blank ends the first piece or the version is cut', async (t) => {
+  const [onUws, onNode] = await Promise.all([runner(t, 'uws'), runner(t, 'node')]);
+  for (const bytes of WELL_FORMED) {
+    const [whole, wholeOfPeer] = [await onUws(bytes), await onNode(bytes)];
+    const target = bytes.indexOf('/');
+    const version = bytes.indexOf('HTTP/1.1');
+    const lineEnd = bytes.indexOf('\n');
+    for (let at = 1; at < bytes.length; at += 1) {
+      const pieces = [bytes.slice(0, at), bytes.slice(at)];
+      const isRefused = at === target || (at >= version && at <= lineEnd);
+      assert.deepEqual(await onUws(...pieces), isRefused ? [] : whole, JSON.stringify(pieces));
+      assert.deepEqual(await onNode(...pieces), wholeOfPeer, JSON.stringify(pieces));
+    }
+  }
 });

@@ -60,6 +60,17 @@ function assertNoNullTexts(user: ReceivedResponse['body']): void {
   for (const field of USER_TEXTS) assert.notEqual(user[field], null, `${field} is left out, not null`);
 }
 
+/** What the provider sends of a project. */
+interface ProjectResource {
+  readonly id: string;
+  readonly description?: string;
+  readonly settings: {
+    readonly mode: string;
+    readonly featureNaming?: object;
+    readonly linkTemplates?: object[];
+  };
+}
+
 describeInterface('the Terraform provider of Unleash', (server) => {
   const call = (method: string, path: string, body?: unknown) => server().call(method, path, body);
   const walked: Walked[] = [];
@@ -88,6 +99,44 @@ describeInterface('the Terraform provider of Unleash', (server) => {
       decoded(await call('DELETE', '/projects/tf'), 200);
     },
   );
+
+  it('reads projects as they were applied, with their settings, also after a restart, so that the second plan is empty', async () => {
+    const texts = { pattern: '^tf\\..+', example: null, description: null };
+    const template = { title: null, urlTemplate: 'https://issues.example/{{project}}/{{feature}}' };
+    const resources: readonly ProjectResource[] = [
+      { id: 'tf-plain', settings: { mode: 'open' } },
+      {
+        ...{ id: 'tf-ruled', description: 'With rules' },
+        settings: { mode: 'private', featureNaming: texts, linkTemplates: [template] },
+      },
+    ];
+    for (const { settings, ...project } of resources) {
+      const body = { ...project, name: project.id, environments: [] };
+      const { description } = decoded(await call('POST', '/projects', body), 201, ['id', 'name']);
+      assert.equal(description, project.description, 'one that was not given is left out, not null');
+      decoded(await call('PUT', `/projects/${project.id}/settings`, settings), 200);
+    }
+    const plan = async (): Promise<void> => {
+      const { projects } = decoded(await call('GET', '/projects'), 200);
+      for (const { id, description, settings } of resources) {
+        const read = projects.find((one: { id: string }) => one.id === id);
+        assert.deepEqual(
+          [read.name, read.description, read.mode],
+          [id, description, settings.mode],
+          'nothing is to be changed',
+        );
+        const overview = decoded(await call('GET', `/projects/${id}/overview`), 200);
+        const { featureNaming = { ...texts, pattern: null }, linkTemplates = [] } = settings;
+        assert.deepEqual([overview.featureNaming, overview.linkTemplates], [featureNaming, linkTemplates]);
+      }
+    };
+    await plan();
+    await server().restart();
+    await plan();
+    for (const { settings, id } of resources)
+      decoded(await call('PUT', `/projects/${id}/settings`, settings), 200);
+    await plan();
+  });
 
   walk(
     ['resource environment', 'data source environment'],
