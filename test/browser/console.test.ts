@@ -315,7 +315,7 @@ describe('the console of a server under a base path and without authentication',
       await page.getByText('Authentication is off').waitFor();
       assert.equal(page.url(), `${server.origin}/flags/`);
       await page.getByRole('link', { name: 'API', exact: true }).click();
-      await page.locator('.opblock').first().waitFor();
+      await page.locator('.opblock-tag').first().waitFor();
       assert.deepEqual(faults, []);
     } finally {
       await browser.close();

@@ -1,7 +1,10 @@
 /**
  * Shows the description of the interface, and lets it be tried. A token that is entered under "Authorize" is kept in
  * this page's memory and goes nowhere but to this server; a reload forgets it.
+ *
+ * Sections are folded until somebody opens one or filters: to draw three hundred operations takes seconds.
  */
+
 /**
  * Operations by their section, path, summary or name, whatever the case. The filter that comes along knows sections only, letter by letter.
  *
@@ -25,15 +28,32 @@ function found(sections, phrase) {
     .filter((/** @type {any} */ section) => section.get('operations').size > 0);
 }
 
+/**
+ * Unfolds sections while operations are filtered, unless somebody folded them.
+ *
+ * @param {any} Section a component of the library's
+ * @param {any} system
+ */
+const unfolded = (Section, system) => (/** @type {any} */ props) => {
+  const isFiltered = typeof system.layoutSelectors.currentFilter() === 'string';
+  const getConfigs = () => ({ ...props.getConfigs(), docExpansion: isFiltered ? 'list' : 'none' });
+  return system.React.createElement(Section, { ...props, getConfigs });
+};
+
 window.SwaggerUIBundle({
   url: 'docs/openapi.json',
   dom_id: '#interface',
   deepLinking: true,
-  docExpansion: 'list',
+  docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,
-  plugins: [() => ({ fn: { opsFilter: found } })],
+  plugins: [
+    () => ({
+      fn: { opsFilter: found },
+      wrapComponents: { OperationTag: unfolded },
+    }),
+  ],
   persistAuthorization: false,
   tagsSorter: 'alpha',
   tryItOutEnabled: true,
