@@ -174,6 +174,7 @@ describe('signing in with a password', () => {
     assert(checked <= 1, 'behind the one that was being checked');
     assert(typeof (await passwords.hash(GOOD, { address: '10.0.0.1', userId: 2 })) === 'string');
     assert.deepEqual(new Set(await Promise.all(known)), new Set([1]));
+    assert(checked <= known.length + 2, `${checked} guesses were checked meanwhile: one for each of theirs`);
     const refused = (await Promise.all(guesses)).filter((name) => name === 'ServiceUnavailableError');
     assert.equal(refused.length, 1_000 - 1 - WAITING_MAX);
   });
