@@ -148,7 +148,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/admin/schemas': {
     purpose: 'the schemas of responses',
-    imports: ['domain/access', 'domain/flags', 'domain/kinds', 'domain/state'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'http/body': {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
@@ -199,6 +199,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/access',
       'domain/decide',
       'domain/flags',
+      'domain/json',
       'domain/kinds',
       'domain/people',
       'domain/state',
@@ -245,6 +246,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'domain/decide',
       'domain/evaluation',
+      'domain/json',
       'domain/state',
       'domain/usage',
       'http/admin/requests',
@@ -369,6 +371,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/access',
       'domain/decide',
+      'domain/json',
       'domain/kinds',
       'domain/state',
       'http/admin/events',
@@ -389,6 +392,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'how people sign in: sessions, passwords, links, OpenID Connect',
     imports: [
       'domain/access',
+      'domain/json',
       'domain/people',
       'domain/state',
       'http/admin',

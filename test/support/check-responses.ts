@@ -9,6 +9,7 @@ import {
   MembershipErrorSchema,
   MessageErrorSchema,
 } from '../../src/http/admin/schemas/schemas.ts';
+import { errorNames } from '../../src/http/description/error-responses.ts';
 import { ERROR_STATUS, type ErrorName } from '../../src/http/serving/errors.ts';
 import type { Route, Schema } from '../../src/http/serving/route.ts';
 import { compileRoutes } from '../../src/http/serving/route-matcher.ts';
@@ -85,10 +86,7 @@ function checkRefusal(route: Route | null, response: ReceivedResponse): void {
   const name = response.body.name as ErrorName;
   if (name in ERROR_STATUS) assert.equal(response.status, ERROR_STATUS[name], `the status of ${name}`);
   if (route !== null && !COMMON_REFUSALS.has(name)) {
-    assert(
-      (route.refusals as string[] | undefined)?.includes(name),
-      `${route.operationId} announces ${name}`,
-    );
+    assert(errorNames(route).has(name), `${route.operationId} announces ${name}`);
   }
   assert.match(response.body.message, /^[A-Z].*[.!?]$/s, 'a message is a whole sentence');
   assert.equal(response.headers.has('retry-after'), [429, 503].includes(response.status));

@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { spendUnits } from '../json/check-budget.ts';
 import { shown } from '../json/issues.ts';
-import { list } from '../json/list-schema.ts';
+import { list } from '../json/schema.ts';
 import { parseAddress } from './address.ts';
 import { patternIssue, patternUnits } from './pattern.ts';
 

@@ -1,6 +1,6 @@
 /** Links of a flag to where it is spoken of: a ticket, a design, a dashboard (docs/specification/flags.md#links). */
 import * as v from 'valibot';
-import { differentBy, list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/schema.ts';
 
 /** Links that one flag may have. They are part of every response about the flag. */
 export const LINKS_MAX = 20;

@@ -3,7 +3,7 @@
  * Flags that are there already stay as they are.
  */
 import * as v from 'valibot';
-import { list } from '../json/list-schema.ts';
+import { list } from '../json/schema.ts';
 import { LINK_ENTRIES, LINKS_MAX, type Link } from './link.ts';
 import { PatternCache, PatternKey, patternIssue, patternMicroseconds } from './pattern.ts';
 

@@ -9,7 +9,7 @@ import { parseInBudget } from '../json/check-budget.ts';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
 import { isJsonObject, type JsonObject, jsonEqual } from '../json/json.ts';
 import { pointerToken } from '../json/json-pointer.ts';
-import { list } from '../json/list-schema.ts';
+import { list } from '../json/schema.ts';
 import { type Constraint, ConstraintSchema, isNumberText, isSingleValue } from './constraint.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 

@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
-import { differentBy, list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/schema.ts';
 import { isNumberText } from './constraint.ts';
 
 /** Thousandths: a weight of 500 is half of the users. */

@@ -27,7 +27,7 @@ import {
   type StorableIssue,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
-import { list } from './list-schema.ts';
+import { list } from './schema.ts';
 
 /** Protects the event loop, because each operation may shift a whole list. People write a handful of operations. */
 export const PATCH_OPERATIONS_MAX = 1000;

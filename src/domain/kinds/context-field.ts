@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { urlNameIssue } from '../flags/url-name.ts';
-import { differentBy, list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/schema.ts';
 import { Time } from './document-values.ts';
 import { managedKind, type RecordWith } from './kind.ts';
 

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { segmentCost } from '../evaluation/segment-test.ts';
 import { type Constraint, ConstraintSchema, KeptConstraintSchema } from '../flags/constraint.ts';
 import type { Issue } from '../json/issues.ts';
-import { list } from '../json/list-schema.ts';
+import { list } from '../json/schema.ts';
 import { Id, Text, Time } from './document-values.ts';
 import { managedKind, type RecordWith, type SentOf } from './kind.ts';
 

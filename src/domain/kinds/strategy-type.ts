@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import { STRATEGY_NAME_LENGTH_MAX } from '../flags/strategy.ts';
-import { differentBy, list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/schema.ts';
 import { managedKind, type RecordWith } from './kind.ts';
 
 export const STRATEGY_TYPES_MAX = 200;

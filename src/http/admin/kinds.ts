@@ -1,18 +1,19 @@
 /** The routes of managed kinds: their records are listed, created, read, changed and deleted as the rows say. */
-import * as v from 'valibot';
+
 import {
   type CreateRecord,
   type DeleteRecord,
   refuseTaken,
   type UpdateRecord,
 } from '../../domain/decide/kind-commands.ts';
+import { titled } from '../../domain/json/schema.ts';
 import { type Operation, recordWith, shownRecord } from '../../domain/kinds/kind.ts';
 import { type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
 import { recordsOf } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { RefusalName } from '../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS } from '../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../serving/route.ts';
+import { type Route, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { recordIdOf, recordOf } from './requests/locators.ts';
 import { checkSchema, foundSchema, recordSchema, recordsSchema, titleOf } from './schemas/record-schemas.ts';
 import { recordsResponse, recordText } from './views/records.ts';
@@ -21,7 +22,7 @@ import { pinnedResponse, recorded, settledResponse } from './views/responses.ts'
 /** All routes of the kind, in the order in which the description lists them. */
 export function kindRoutes(kind: ManagedKindName): readonly Route[] {
   const { list, create, check, read, update, remove } = { ...readsOf(kind), ...writesOf(kind) };
-  return [list, create, ...check, read, update, remove];
+  return underTag(managedKindOf(kind).routes.tag, [list, create, ...check, read, update, remove]);
 }
 
 const named = ({ id: operationId, summary }: Operation) => ({ operationId, summary });
@@ -31,26 +32,26 @@ function bodiesOf(kind: ManagedKindName) {
   const { sent, lastId, routes } = managedKindOf(kind);
   const { name, ...others } = sent;
   const title = titleOf(kind);
-  const create = v.pipe(v.object(sent), v.title(routes.body ?? `Create${title}`));
+  const create = titled(routes.body ?? `Create${title}`, sent);
   if (routes.body !== undefined) return { create, update: create };
   const changed = lastId === undefined ? others : { ...others, name };
-  return { create, update: v.pipe(v.object(changed), v.title(`Update${title}`)) };
+  return { create, update: titled(`Update${title}`, changed) };
 }
 
 function readsOf(kind: ManagedKindName) {
   const { routes } = managedKindOf(kind);
-  const { path, param, tag } = routes;
-  const base = { tag, permission: 'read' } as const;
+  const { path, param } = routes;
   const locate = recordOf(kind);
   return {
-    list: readRoute({
-      ...{ method: 'GET', path, ...base, ...named(routes.list) },
+    list: readRoute(`GET ${path}`, {
+      ...named(routes.list),
       success: { status: 200, schema: recordsSchema(kind) },
       read: (context) => recordsResponse(context, kind, recordsOf(context.world, kind)),
     }),
     check: checkOf(kind),
-    read: readRoute({
-      ...{ method: 'GET', path: `${path}/:${param}`, ...base, ...named(routes.read), locate },
+    read: readRoute(`GET ${path}/:${param}`, {
+      ...named(routes.read),
+      locate,
       success: { status: 200, schema: foundSchema(kind) },
       read: (context, record) => {
         const text = recordText(context.world, kind, record);
@@ -65,24 +66,17 @@ function readsOf(kind: ManagedKindName) {
 }
 
 /** The check of a name, where the kind has one. */
-function checkOf(kind: ManagedKindName): readonly Route[] {
+function checkOf(kind: ManagedKindName): readonly RouteDraft[] {
   const row = managedKindOf(kind);
-  const { validate, path, tag, doneStatus } = row.routes;
+  const { validate, path, doneStatus } = row.routes;
   if (validate === undefined) return [];
   const { field } = validate;
-  const base = {
-    method: 'POST',
-    path: `${path}/validate`,
-    tag,
-    permission: 'read',
-    ...named(validate),
-    refusals: ['NameExistsError'],
-  } as const;
+  const base = { ...named(validate), refusals: ['NameExistsError'] } as const;
   if (field === undefined) {
     return [
-      readRoute({
+      readRoute(`POST ${path}/validate`, {
         ...base,
-        body: v.pipe(v.object({ name: row.sent.name }), v.title(`Validate${titleOf(kind)}`)),
+        body: titled(`Validate${titleOf(kind)}`, { name: row.sent.name }),
         success: { status: doneStatus, schema: null },
         read: ({ world, engine, body }) =>
           refuseTaken(world, kind, body.name) ?? {
@@ -93,7 +87,7 @@ function checkOf(kind: ManagedKindName): readonly Route[] {
     ];
   }
   return [
-    readRoute({
+    readRoute(`POST ${path}/validate`, {
       ...base,
       body: bodiesOf(kind).create,
       success: { status: 200, schema: checkSchema(kind, field) },
@@ -107,44 +101,37 @@ function checkOf(kind: ManagedKindName): readonly Route[] {
 }
 
 function writesOf(kind: ManagedKindName) {
-  const { routes, events, bytesMax, canChangePredefined, lastId, faultOf } = managedKindOf(kind);
-  const { path, param, tag, permission, needs, doneStatus } = routes;
+  const { routes, events, bytesMax, lastId } = managedKindOf(kind);
+  const { path, param, permission, needs, doneStatus } = routes;
   const bodies = bodiesOf(kind);
   const locate = recordOf(kind);
   const tooLarge: readonly RefusalName[] = bytesMax === null ? [] : ['PayloadTooLargeError'];
-  const base = { tag, permission } as const;
   const one = {
-    ...{ path: `${path}/:${param}`, ...base, locate },
+    ...{ permission, locate },
     ...(routes.isPinned === true ? { pinned: locate } : {}),
     success: { status: doneStatus, schema: null },
-    respond: () => emptyResponse(doneStatus),
   };
   return {
-    create: writeRoute({
-      ...{ method: 'POST', path, ...base, ...named(routes.create), ...needsOf(needs?.create) },
+    create: writeRoute(`POST ${path}`, {
+      ...{ permission, ...named(routes.create), ...needsOf(needs?.create) },
       body: bodies.create,
       success: { status: 201, schema: recordSchema(kind) },
-      refusals: ['NameExistsError', 'InvalidOperationError', ...tooLarge],
+      refusals: ['NameExistsError', ...tooLarge],
       command: ({ body: fields }) => ({ type: 'create-record', kind, fields }) as CreateRecord,
       respond: ({ world }, happened) => {
         const { data } = recorded(happened, events.created as DomainEvent['type']);
         return { status: 201, headers: JSON_HEADERS, body: recordText(world, kind, data as never) };
       },
     }),
-    update: writeRoute({
-      ...{ method: 'PUT', ...one, ...named(routes.update), ...needsOf(needs?.update) },
+    update: writeRoute(`PUT ${path}/:${param}`, {
+      ...{ ...one, ...named(routes.update), ...needsOf(needs?.update) },
       body: bodies.update,
-      refusals: [
-        ...(lastId === undefined ? [] : (['NameExistsError'] as const)),
-        ...(faultOf === undefined && canChangePredefined ? [] : (['InvalidOperationError'] as const)),
-        ...tooLarge,
-      ],
+      refusals: [...(lastId === undefined ? [] : (['NameExistsError'] as const)), ...tooLarge],
       command: ({ params, body: fields }) =>
         ({ type: 'update-record', kind, id: recordIdOf(kind, params), fields }) as UpdateRecord,
     }),
-    remove: writeRoute({
-      ...{ method: 'DELETE', ...one, ...named(routes.remove), ...needsOf(needs?.remove) },
-      refusals: ['InvalidOperationError'],
+    remove: writeRoute(`DELETE ${path}/:${param}`, {
+      ...{ ...one, ...named(routes.remove), ...needsOf(needs?.remove) },
       command: ({ params }) =>
         ({ type: 'delete-record', kind, id: recordIdOf(kind, params) }) as DeleteRecord,
     }),

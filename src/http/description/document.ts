@@ -9,18 +9,13 @@ import {
   GROWTH_LIMITS,
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
-import { RECORD_EXAMPLES } from '../admin/schemas/record-schemas.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
 import type { PlainDescription, Route } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type ComponentSchemas, componentSchemas, type JsonSchema } from './component-schemas.ts';
-import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { errorResponses, errorsOf, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
-import { FLAG_EXAMPLES, TRANSFER_EXAMPLES } from './flag-examples.ts';
+import { type ComponentExamples, componentExamples, exampleOf } from './examples.ts';
 import { HEADER_PARAMETERS, honoursIfNoneMatch, parametersOf } from './parameters.ts';
-import { PLAYGROUND_EXAMPLES } from './playground-examples.ts';
-import { REPORT_EXAMPLES } from './report-examples.ts';
-import { CLIENT_EXAMPLES, FRONTEND_EXAMPLES, USAGE_EXAMPLES } from './usage-examples.ts';
 
 export interface DescriptionOptions {
   /** Their routes are described, except plain ones that say nothing of themselves. */
@@ -51,13 +46,14 @@ export function describeInterface({
   const routes = operations.map(({ route }) => route);
   const bodies = routes.flatMap((route) => route.body ?? []);
   const responses = routes.flatMap((route) => route.success.schema ?? []);
-  const schemas = componentSchemas(bodies, [
+  const components = componentSchemas(bodies, [
     ...responses,
     ErrorSchema,
     MessageErrorSchema,
     MembershipErrorSchema,
     ...surfaces.flatMap(({ errors }) => errors.own?.schema ?? []),
   ]);
+  const schemas = { ...components, examples: componentExamples(components.components) };
   return {
     openapi: '3.1.0',
     info: {
@@ -97,6 +93,10 @@ the limits of the server as a whole.
 ${rows.join('\n')}`;
 }
 
+interface DescribedSchemas extends ComponentSchemas {
+  readonly examples: ComponentExamples;
+}
+
 function operationsOf(surfaces: readonly Surface[]): readonly SurfaceRoute[] {
   return surfaces.flatMap((surface) =>
     surface.routes.flatMap((route) => (route.kind === 'plain' ? [] : [{ surface, route }])),
@@ -131,7 +131,7 @@ function apiKeyOf(surfaces: readonly Surface[]): OpenApiObject {
 /** `/projects/:projectId` of a surface → `/api/admin/projects/{projectId}` → method → operation. */
 function pathsOf(
   operations: readonly SurfaceRoute[],
-  schemas: ComponentSchemas,
+  schemas: DescribedSchemas,
 ): Readonly<Record<string, OpenApiObject>> {
   const paths: Record<string, Record<string, OpenApiObject>> = {};
   for (const operation of operations) {
@@ -184,7 +184,7 @@ function tagsOf(names: readonly string[]): { readonly name: string; readonly des
 
 // One operation of the description: what its route says, in OpenAPI's words.
 
-function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
+function operationOf(operation: SurfaceRoute, schemas: DescribedSchemas): OpenApiObject {
   const { surface, route } = operation;
   const whoMay = surface.access?.whoMay(route) ?? 'Everybody, without a token.';
   return {
@@ -211,19 +211,19 @@ function plainOperationOf(described: PlainDescription): OpenApiObject {
 
 function requestBodyOf(
   { operationId, body, bodyIsOptional }: Route,
-  schemas: ComponentSchemas,
+  schemas: DescribedSchemas,
 ): OpenApiObject {
   if (body === undefined) return {};
   const schema = schemas.ofBody(body);
   return {
     requestBody: {
       required: bodyIsOptional !== true,
-      content: json(schema, exampleOf(operationId, 'body', schema)),
+      content: json(schema, exampleOf(schemas.examples, { operationId, side: 'body', schema })),
     },
   };
 }
 
-function successOf({ operationId, success, kind }: Route, schemas: ComponentSchemas): OpenApiObject {
+function successOf({ operationId, success, kind }: Route, schemas: DescribedSchemas): OpenApiObject {
   const status = String(success.status);
   if (kind === 'stream') return { [status]: EVENT_STREAM };
   if (success.text !== undefined)
@@ -236,7 +236,12 @@ function successOf({ operationId, success, kind }: Route, schemas: ComponentSche
   if (success.schema === null) return { [status]: { description: 'Done.' } };
   const schema = schemas.ofResponse(success.schema);
   const description = kind === 'read' ? 'The requested data.' : 'Done.';
-  return { [status]: { description, content: json(schema, exampleOf(operationId, 'response', schema)) } };
+  return {
+    [status]: {
+      description,
+      content: json(schema, exampleOf(schemas.examples, { operationId, side: 'response', schema })),
+    },
+  };
 }
 
 const EVENT_STREAM: OpenApiObject = {
@@ -251,46 +256,4 @@ function notModifiedOf(route: Route): OpenApiObject {
 
 function json(schema: JsonSchema, example: unknown): OpenApiObject {
   return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
-}
-
-// Examples, one for each component, so that every use of a component shows the same. They tell one story: the flag
-// `checkout-redesign` of the project `default`. The tests hold each one against its schema.
-
-/** By the name of the component. */
-export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
-  ...FLAG_EXAMPLES,
-  ...DIRECTORY_EXAMPLES,
-  ...CLIENT_EXAMPLES,
-  ...FRONTEND_EXAMPLES,
-  ...RECORD_EXAMPLES,
-  ...PLAYGROUND_EXAMPLES,
-  ...USAGE_EXAMPLES,
-  ...REPORT_EXAMPLES,
-  ...TRANSFER_EXAMPLES,
-};
-
-const ADD_VARIANT = [
-  { op: 'add', path: '/0', value: { name: 'one-page', weight: 1000, weightType: 'variable' } },
-];
-
-/** Examples by operation id, for bodies without a component and for those that the component's example does not fit. */
-const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly response?: unknown }>> =
-  {
-    checkDependenciesExist: { response: true },
-    listParentVariantOptions: { response: ['one-page', 'classic'] },
-    listParentOptions: { response: ['new-payment-provider'] },
-    patchEnvironmentsFeatureVariants: { body: ADD_VARIANT },
-    patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: 50 }] },
-    patchFeatureVariants: { body: ADD_VARIANT },
-  };
-
-function exampleOf(operationId: string, side: 'body' | 'response', schema: JsonSchema): unknown {
-  return OPERATION_EXAMPLES[operationId]?.[side] ?? ofSchema(schema);
-}
-
-function ofSchema(schema: JsonSchema): unknown {
-  const { $ref, items } = schema as { readonly $ref?: string; readonly items?: JsonSchema };
-  if ($ref !== undefined) return COMPONENT_EXAMPLES[$ref.slice($ref.lastIndexOf('/') + 1)];
-  const item = items === undefined ? undefined : ofSchema(items);
-  return item === undefined ? undefined : [item];
 }

@@ -3,6 +3,7 @@
  * all that identifies these people, so wrong secrets are counted, apart from wrong passwords.
  */
 import * as v from 'valibot';
+import { titled } from '../../domain/json/schema.ts';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -20,26 +21,20 @@ import { recorded, settledResponse } from '../admin/views/responses.ts';
 import { actorOf, digestOf } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import { emptyResponse, jsonResponse } from '../serving/json-response.ts';
-import { type RequestContext, readRoute, writeRoute } from '../serving/route.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { FOR_ALL, type Surface } from '../serving/surface.ts';
 
 const SECRET_PHRASE = 'the secret of a link';
 const Secret = v.pipe(v.string(`${SECRET_PHRASE}.`), v.maxLength(100, `${SECRET_PHRASE}.`));
 
-const SetPasswordBody = v.pipe(
-  v.object({ token: Secret, password: NewPasswordSchema }),
-  v.title('SetPasswordByLink'),
-);
-const EmailBody = v.pipe(v.object({ email: v.string() }), v.title('PasswordEmail'));
-const SignUpBody = v.pipe(
-  v.object({
-    email: v.optional(v.nullable(EmailSchema)),
-    username: v.optional(v.nullable(UsernameSchema)),
-    name: v.optional(v.nullable(DisplayNameSchema)),
-    password: NewPasswordSchema,
-  }),
-  v.title('SignUp'),
-);
+const SetPasswordBody = titled('SetPasswordByLink', { token: Secret, password: NewPasswordSchema });
+const EmailBody = titled('PasswordEmail', { email: v.string() });
+const SignUpBody = titled('SignUp', {
+  email: v.optional(v.nullable(EmailSchema)),
+  username: v.optional(v.nullable(UsernameSchema)),
+  name: v.optional(v.nullable(DisplayNameSchema)),
+  password: NewPasswordSchema,
+});
 
 type Context = RequestContext<unknown>;
 
@@ -55,7 +50,6 @@ const passwordLink = (context: Context, secret: string) =>
 const invitation = (context: Context, secret: string) =>
   counted(context, goodInvitation(context.world, digestOf(secret), context.now()));
 
-const OF_ALL = { tag: 'Users', permission: 'scope' } as const;
 const WRONG_LINK = ['NotFoundError', 'TooManyRequestsError'] as const;
 
 const NO_EMAIL = invalidOperation(
@@ -67,11 +61,9 @@ export const resetSurface: Surface = {
   access: FOR_ALL,
   errors: COMMON_ERRORS,
   description: 'For people who have a link with which to set their password.',
-  routes: [
-    readRoute({
-      ...OF_ALL,
-      method: 'GET',
-      path: '/validate',
+  routes: underTag('Users', [
+    readRoute('GET /validate', {
+      permission: 'scope',
       operationId: 'validateToken',
       summary: 'Find out whose password a link sets.',
       query: { token: { description: 'The secret of the link.' } },
@@ -96,24 +88,18 @@ export const resetSurface: Surface = {
         });
       },
     }),
-    readRoute({
-      ...OF_ALL,
-      method: 'POST',
-      path: '/validate-password',
+    readRoute('POST /validate-password', {
+      permission: 'scope',
       operationId: 'validateResetPassword',
       summary: 'Check whether a password is good enough; 400 says what it lacks.',
       body: PasswordBody,
-      success: { status: 200, schema: null },
       read: () => ({ revision: 0, response: emptyResponse(200) }),
     }),
-    writeRoute({
-      ...OF_ALL,
-      method: 'POST',
-      path: '/password',
+    writeRoute('POST /password', {
+      permission: 'scope',
       operationId: 'changePassword',
       summary: 'Set the password of the user whom a link is for. The link is good no more afterwards.',
       body: SetPasswordBody,
-      success: { status: 200, schema: null },
       refusals: WRONG_LINK,
       secretsInBody: ['token', 'password'],
       command: (context) => {
@@ -131,20 +117,16 @@ export const resetSurface: Surface = {
         const digest = command.type === 'use-password-link' ? command.digest : '';
         return actorOf(world, world.directory.passwordLinks.get(digest)?.userId ?? null);
       },
-      respond: () => emptyResponse(200),
     }),
-    readRoute({
-      ...OF_ALL,
-      method: 'POST',
-      path: '/password-email',
+    readRoute('POST /password-email', {
+      permission: 'scope',
       operationId: 'sendResetPasswordEmail',
       summary: 'Refused: the server sends no email. An Admin makes a link and hands it on.',
       body: EmailBody,
-      success: { status: 200, schema: null },
       refusals: ['InvalidOperationError'],
       read: () => NO_EMAIL,
     }),
-  ],
+  ]),
 };
 
 export const inviteSurface: Surface = {
@@ -152,30 +134,25 @@ export const inviteSurface: Surface = {
   access: FOR_ALL,
   errors: COMMON_ERRORS,
   description: 'For people who have an invitation, by which they become users.',
-  routes: [
-    readRoute({
-      ...OF_ALL,
-      method: 'GET',
-      path: '/:token/validate',
+  routes: underTag('Users', [
+    readRoute('GET /:token/validate', {
+      permission: 'scope',
       operationId: 'validatePublicSignupToken',
       summary: 'Find out whether an invitation is good.',
       changesUsage: true,
-      success: { status: 200, schema: null },
       refusals: WRONG_LINK,
       read: (context) => {
         const found = invitation(context, context.params.token);
         return isRefusal(found) ? found : { revision: 0, response: emptyResponse(200) };
       },
     }),
-    writeRoute({
-      ...OF_ALL,
-      method: 'POST',
-      path: '/:token/signup',
+    writeRoute('POST /:token/signup', {
+      permission: 'scope',
       operationId: 'addPublicSignupTokenUser',
       summary: 'Become a user by an invitation.',
       body: SignUpBody,
       success: { status: 201, schema: InvitedUserSchema },
-      refusals: [...WRONG_LINK, 'InvalidOperationError'],
+      refusals: [...WRONG_LINK],
       secretsInBody: ['password'],
       command: (context) => {
         const found = invitation(context, context.params.token);
@@ -192,5 +169,5 @@ export const inviteSurface: Surface = {
         return jsonResponse(201, { ...foundUserView(data), rootRole: data.rootRole });
       },
     }),
-  ],
+  ]),
 };

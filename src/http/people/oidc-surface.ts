@@ -18,7 +18,7 @@ import { isRefusal } from '../../domain/state/refusal.ts';
 import { actorOf } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import { EMPTY_HEADERS } from '../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../serving/route.ts';
+import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import {
@@ -67,11 +67,9 @@ type Outcome =
 
 export function oidcSurface(options: OidcOptions): Surface {
   const signIn = new SignInByOidc(options);
-  const routes = [signIn.login(), signIn.callback()];
+  const routes = underTag('Sessions', [signIn.login(), signIn.callback()]);
   return { prefix: '', access: null, errors: COMMON_ERRORS, description: null, routes };
 }
-
-const SHARED = { method: 'GET', tag: 'Sessions', permission: 'self' } as const;
 
 class SignInByOidc {
   readonly #options: OidcOptions;
@@ -88,10 +86,9 @@ class SignInByOidc {
     this.#cookie = new AttemptCookie(settings.clientSecret, { basePath, isSecure });
   }
 
-  login(): Route {
-    return readRoute({
-      ...SHARED,
-      path: LOGIN_PATH,
+  login(): RouteDraft {
+    return readRoute(`GET ${LOGIN_PATH}`, {
+      permission: 'self',
       operationId: 'beginOidcSignIn',
       summary: 'Go to the provider of OpenID Connect to sign in.',
       success: { status: 302, schema: null },
@@ -99,10 +96,9 @@ class SignInByOidc {
     });
   }
 
-  callback(): Route {
-    return writeRoute({
-      ...SHARED,
-      path: CALLBACK_PATH,
+  callback(): RouteDraft {
+    return writeRoute(`GET ${CALLBACK_PATH}`, {
+      permission: 'self',
       operationId: 'finishOidcSignIn',
       summary: 'Come back from the provider of OpenID Connect, signed in.',
       success: { status: 303, schema: null },

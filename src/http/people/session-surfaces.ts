@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
+import { described, titled } from '../../domain/json/schema.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { KnownPasswordSchema } from '../admin/requests/bodies.ts';
@@ -14,7 +15,7 @@ import { companionUserView } from '../admin/views/views.ts';
 import { actorOf, type Caller, digestOf, secretIn } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import { EMPTY_HEADERS, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../serving/route.ts';
+import { type Route, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { NO_SESSION, type SessionStart } from './session-start.ts';
@@ -22,23 +23,18 @@ import { NO_SESSION, type SessionStart } from './session-start.ts';
 /** The header with the address at which the browser signs out at the provider too. */
 const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';
 
-const SessionsSchema = v.pipe(
-  v.object({
-    sessions: v.array(
-      v.object({
-        id: v.number(),
-        begunWith: v.picklist(['token', 'password', 'provider']),
-        createdAt: v.string(),
-        seenAt: v.string(),
-        expiresAt: v.string(),
-        isCurrent: v.pipe(v.boolean(), v.description('Whether this very request carries it.')),
-      }),
-    ),
-  }),
-  v.title('Sessions'),
-);
-
-const SHARED = { tag: 'Sessions', permission: 'self' } as const;
+const SessionsSchema = titled('Sessions', {
+  sessions: v.array(
+    v.object({
+      id: v.number(),
+      begunWith: v.picklist(['token', 'password', 'provider']),
+      createdAt: v.string(),
+      seenAt: v.string(),
+      expiresAt: v.string(),
+      isCurrent: described(v.boolean(), 'Whether this very request carries it.'),
+    }),
+  ),
+});
 
 /** `signOutAddress`: where browsers go that have signed out here, of sessions that a provider began; null for nowhere. */
 export function sessionSurfaces(
@@ -52,17 +48,15 @@ export function sessionSurfaces(
   const byHeader: SurfaceAccess = { ...access, takesSessions: false };
   const ended: SurfaceAccess = { ...access, isOptional: true };
   return [
-    { ...surface, access: byHeader, routes: [beginRoute(start)] },
-    { ...surface, access: ended, routes: [endRoute(start, signOutAddress)] },
+    { ...surface, access: byHeader, routes: underTag('Sessions', [beginRoute(start)]) },
+    { ...surface, access: ended, routes: underTag('Sessions', [endRoute(start, signOutAddress)]) },
     { ...surface, access, routes: ownSessionsRoutes(start) },
   ];
 }
 
-function beginRoute(start: SessionStart): Route {
-  return writeRoute({
-    ...SHARED,
-    method: 'POST',
-    path: '/session',
+function beginRoute(start: SessionStart): RouteDraft {
+  return writeRoute('POST /session', {
+    permission: 'self',
     operationId: 'beginSession',
     summary: 'Begin a session with the token in the header Authorization.',
     success: { status: 204, schema: null },
@@ -78,11 +72,9 @@ function beginRoute(start: SessionStart): Route {
   });
 }
 
-function endRoute(start: SessionStart, signOutAddress: () => string | null): Route {
-  return writeRoute({
-    ...SHARED,
-    method: 'DELETE',
-    path: '/session',
+function endRoute(start: SessionStart, signOutAddress: () => string | null): RouteDraft {
+  return writeRoute('DELETE /session', {
+    permission: 'self',
     operationId: 'endSession',
     summary: 'End the session of this browser.',
     success: { status: 204, schema: null },
@@ -99,11 +91,9 @@ function endRoute(start: SessionStart, signOutAddress: () => string | null): Rou
 }
 
 function ownSessionsRoutes(start: SessionStart): readonly Route[] {
-  return [
-    readRoute({
-      ...SHARED,
-      method: 'GET',
-      path: '/sessions',
+  return underTag('Sessions', [
+    readRoute('GET /sessions', {
+      permission: 'self',
       operationId: 'getSessions',
       summary: "List the caller's sessions.",
       success: { status: 200, schema: SessionsSchema },
@@ -120,20 +110,16 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
         return { revision: world.directory.sessionsRevision, response: jsonResponse(200, { sessions }) };
       },
     }),
-    writeRoute({
-      ...SHARED,
-      method: 'DELETE',
-      path: '/sessions',
+    writeRoute('DELETE /sessions', {
+      permission: 'self',
       operationId: 'endSessions',
       summary: "End all of the caller's sessions.",
       success: { status: 204, schema: null },
       command: (context) => ({ type: 'end-sessions', ...callerOf(context) }),
       respond: (context) => cookieResponse(start.ended(context)),
     }),
-    writeRoute({
-      ...SHARED,
-      method: 'DELETE',
-      path: '/sessions/:id',
+    writeRoute('DELETE /sessions/:id', {
+      permission: 'self',
       operationId: 'endOneSession',
       summary: "End one of the caller's sessions.",
       success: { status: 204, schema: null },
@@ -147,7 +133,7 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
       },
       respond: () => cookieResponse([]),
     }),
-  ];
+  ]);
 }
 
 type Owner = Pick<Session, 'userId' | 'tokenDigest'>;
@@ -168,14 +154,11 @@ function cookieResponse(cookies: readonly string[]): HttpResponse {
 
 // Tells the sign-in page how people can sign in, which it shows to everybody.
 
-const SignInsSchema = v.pipe(
-  v.object({
-    token: v.boolean(),
-    password: v.boolean(),
-    provider: v.nullable(v.object({ button: v.string(), path: v.string() })),
-  }),
-  v.title('SignIns'),
-);
+const SignInsSchema = titled('SignIns', {
+  token: v.boolean(),
+  password: v.boolean(),
+  provider: v.nullable(v.object({ button: v.string(), path: v.string() })),
+});
 
 interface SignInsOffered {
   /** The label of the button that leads to the provider, and its path; null without a provider. */
@@ -185,11 +168,8 @@ interface SignInsOffered {
 }
 
 export function offeredSurface({ provider, areOpen }: SignInsOffered): Surface {
-  const route = readRoute({
-    method: 'GET',
-    path: '/sign-ins',
+  const route = readRoute('GET /sign-ins', {
     operationId: 'getSignIns',
-    tag: 'Sessions',
     summary: 'Say how people can sign in.',
     permission: 'scope',
     success: { status: 200, schema: SignInsSchema },
@@ -200,7 +180,13 @@ export function offeredSurface({ provider, areOpen }: SignInsOffered): Surface {
       }),
     }),
   });
-  return { prefix: '/auth', access: null, errors: COMMON_ERRORS, routes: [route], description: null };
+  return {
+    prefix: '/auth',
+    access: null,
+    errors: COMMON_ERRORS,
+    routes: underTag('Sessions', [route]),
+    description: null,
+  };
 }
 
 // Signing in with a username or email and a password, as clients of the Unleash Admin API do (docs/specification/rights.md#sessions).
@@ -209,20 +195,14 @@ export function offeredSurface({ provider, areOpen }: SignInsOffered): Surface {
 const NAME_LENGTH_MAX = 1_000;
 const NAME_PHRASE = 'the username or the email of a user';
 
-const SignInBody = v.pipe(
-  v.object({
-    username: v.pipe(v.string(NAME_PHRASE), v.maxLength(NAME_LENGTH_MAX, NAME_PHRASE)),
-    password: KnownPasswordSchema,
-  }),
-  v.title('SignIn'),
-);
+const SignInBody = titled('SignIn', {
+  username: v.pipe(v.string(NAME_PHRASE), v.maxLength(NAME_LENGTH_MAX, NAME_PHRASE)),
+  password: KnownPasswordSchema,
+});
 
 export function passwordSurface(start: SessionStart): Surface {
-  const route = writeRoute({
-    method: 'POST',
-    path: '/simple/login',
+  const route = writeRoute('POST /simple/login', {
     operationId: 'login',
-    tag: 'Sessions',
     summary: 'Begin a session with a username or email and a password.',
     permission: 'scope',
     body: SignInBody,
@@ -246,5 +226,11 @@ export function passwordSurface(start: SessionStart): Surface {
       return { status: 200, headers, body: JSON.stringify(companionUserView(user, usage.signIns)) };
     },
   });
-  return { prefix: '/auth', access: FOR_ALL, errors: COMMON_ERRORS, routes: [route], description: null };
+  return {
+    prefix: '/auth',
+    access: FOR_ALL,
+    errors: COMMON_ERRORS,
+    routes: underTag('Sessions', [route]),
+    description: null,
+  };
 }

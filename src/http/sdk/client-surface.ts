@@ -4,15 +4,16 @@ import type { Requester } from '../../actors/turn.ts';
 import { ConstraintSchema } from '../../domain/flags/constraint.ts';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
 import { VariantSchema } from '../../domain/flags/variant.ts';
+import { described, titled } from '../../domain/json/schema.ts';
 import { locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import { JSON_HEADERS, TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
-  type Route,
   readRoute,
   type StreamRoute,
+  underTag,
 } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
@@ -27,59 +28,47 @@ import { DELTA_FORMAT } from './streams/stream-format.ts';
 
 // The schemas of responses to SDKs (docs/specification/surfaces.md#what-applications-get).
 
-const SentVariantSchema = v.pipe(
-  v.object({
-    ...VariantSchema.entries,
-    weightType: v.picklist(['variable', 'fix']),
-    stickiness: v.string(),
-    overrides: v.exactOptional(v.array(v.object({ contextName: v.string(), values: v.array(v.string()) }))),
-  }),
-  v.title('Client variant'),
-);
+const SentVariantSchema = titled('Client variant', {
+  ...VariantSchema.entries,
+  weightType: v.picklist(['variable', 'fix']),
+  stickiness: v.string(),
+  overrides: v.exactOptional(v.array(v.object({ contextName: v.string(), values: v.array(v.string()) }))),
+});
 
-const SentConstraintSchema = v.pipe(
-  v.object({
-    ...ConstraintSchema.entries,
-    caseInsensitive: v.boolean(),
-    inverted: v.boolean(),
-    values: v.array(v.string()),
-  }),
-  v.title('Client constraint'),
-);
+const SentConstraintSchema = titled('Client constraint', {
+  ...ConstraintSchema.entries,
+  caseInsensitive: v.boolean(),
+  inverted: v.boolean(),
+  values: v.array(v.string()),
+});
 
-const SentStrategySchema = v.pipe(
-  v.object({
-    name: v.string(),
-    title: v.exactOptional(v.string()),
-    sortOrder: v.number(),
-    constraints: v.array(SentConstraintSchema),
-    parameters: v.pipe(v.record(v.string(), v.string()), v.description('All values as texts.')),
-    variants: v.array(SentVariantSchema),
-    segments: v.pipe(
-      v.exactOptional(v.array(v.number())),
-      v.description('Ids of segments; only when there are any, and for clients that know them.'),
-    ),
-  }),
-  v.title('Client strategy'),
-);
+const SentStrategySchema = titled('Client strategy', {
+  name: v.string(),
+  title: v.exactOptional(v.string()),
+  sortOrder: v.number(),
+  constraints: v.array(SentConstraintSchema),
+  parameters: described(v.record(v.string(), v.string()), 'All values as texts.'),
+  variants: v.array(SentVariantSchema),
+  segments: described(
+    v.exactOptional(v.array(v.number())),
+    'Ids of segments; only when there are any, and for clients that know them.',
+  ),
+});
 
-const ClientFlagSchema = v.pipe(
-  v.object({
-    name: v.string(),
-    type: v.picklist(FLAG_TYPES),
-    enabled: v.pipe(v.boolean(), v.description("In the token's environment.")),
-    project: v.string(),
-    stale: v.boolean(),
-    impressionData: v.boolean(),
-    description: v.nullable(v.string()),
-    strategies: v.pipe(v.array(SentStrategySchema), v.description('Without disabled ones.')),
-    variants: v.array(SentVariantSchema),
-    dependencies: v.exactOptional(
-      v.array(v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) })),
-    ),
-  }),
-  v.title('Client feature'),
-);
+const ClientFlagSchema = titled('Client feature', {
+  name: v.string(),
+  type: v.picklist(FLAG_TYPES),
+  enabled: described(v.boolean(), "In the token's environment."),
+  project: v.string(),
+  stale: v.boolean(),
+  impressionData: v.boolean(),
+  description: v.nullable(v.string()),
+  strategies: described(v.array(SentStrategySchema), 'Without disabled ones.'),
+  variants: v.array(SentVariantSchema),
+  dependencies: v.exactOptional(
+    v.array(v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) })),
+  ),
+});
 
 const SentSegmentSchema = v.object({
   id: v.number(),
@@ -87,64 +76,55 @@ const SentSegmentSchema = v.object({
   constraints: v.array(SentConstraintSchema),
 });
 
-const ClientFlagsSchema = v.pipe(
-  v.object({
-    version: v.number(),
-    features: v.array(ClientFlagSchema),
-    query: v.object({
-      environment: v.string(),
-      inlineSegmentConstraints: v.boolean(),
-      project: v.exactOptional(v.array(v.string())),
-      namePrefix: v.exactOptional(v.string()),
-      tag: v.exactOptional(v.array(v.array(v.string()))),
-    }),
-    segments: v.exactOptional(v.array(SentSegmentSchema)),
-    meta: v.object({ etag: v.string(), queryHash: v.string() }),
+const ClientFlagsSchema = titled('Client features', {
+  version: v.number(),
+  features: v.array(ClientFlagSchema),
+  query: v.object({
+    environment: v.string(),
+    inlineSegmentConstraints: v.boolean(),
+    project: v.exactOptional(v.array(v.string())),
+    namePrefix: v.exactOptional(v.string()),
+    tag: v.exactOptional(v.array(v.array(v.string()))),
   }),
-  v.title('Client features'),
-);
+  segments: v.exactOptional(v.array(SentSegmentSchema)),
+  meta: v.object({ etag: v.string(), queryHash: v.string() }),
+});
 
-const EventIdSchema = v.pipe(v.number(), v.description('Of the event in the log that it comes from.'));
+const EventIdSchema = described(v.number(), 'Of the event in the log that it comes from.');
 
-const DeltaSchema = v.pipe(
-  v.object({
-    events: v.pipe(
-      v.array(
-        v.variant('type', [
-          v.object({
-            type: v.literal('hydration'),
-            eventId: EventIdSchema,
-            features: v.array(ClientFlagSchema),
-            segments: v.array(SentSegmentSchema),
-          }),
-          v.object({ type: v.literal('feature-updated'), eventId: EventIdSchema, feature: ClientFlagSchema }),
-          v.object({
-            type: v.literal('feature-removed'),
-            eventId: EventIdSchema,
-            featureName: v.string(),
-            project: v.string(),
-          }),
-          v.object({
-            type: v.literal('segment-updated'),
-            eventId: EventIdSchema,
-            segment: SentSegmentSchema,
-          }),
-          v.object({ type: v.literal('segment-removed'), eventId: EventIdSchema, segmentId: v.number() }),
-        ]),
-      ),
-      v.description('In this order. A hydration replaces everything that the client has.'),
+const DeltaSchema = titled('Client delta', {
+  events: described(
+    v.array(
+      v.variant('type', [
+        v.object({
+          type: v.literal('hydration'),
+          eventId: EventIdSchema,
+          features: v.array(ClientFlagSchema),
+          segments: v.array(SentSegmentSchema),
+        }),
+        v.object({ type: v.literal('feature-updated'), eventId: EventIdSchema, feature: ClientFlagSchema }),
+        v.object({
+          type: v.literal('feature-removed'),
+          eventId: EventIdSchema,
+          featureName: v.string(),
+          project: v.string(),
+        }),
+        v.object({
+          type: v.literal('segment-updated'),
+          eventId: EventIdSchema,
+          segment: SentSegmentSchema,
+        }),
+        v.object({ type: v.literal('segment-removed'), eventId: EventIdSchema, segmentId: v.number() }),
+      ]),
     ),
-  }),
-  v.title('Client delta'),
-);
+    'In this order. A hydration replaces everything that the client has.',
+  ),
+});
 
 /** The changes since a client's last request. */
-const deltaRoute = readRoute({
-  method: 'GET',
-  path: '/delta',
+const deltaRoute = readRoute('GET /delta', {
   isPolled: true,
   operationId: 'getClientDelta',
-  tag: 'Client',
   summary:
     'Read what has changed in the flags that the token covers since the response that If-None-Match names.',
   permission: 'scope',
@@ -236,13 +216,10 @@ function hinting(response: TaggedResponse): TaggedResponse {
 
 const hintingResponses = new WeakMap<TaggedResponse, TaggedResponse>();
 
-const clientFlagRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/features',
+const clientFlagRoutes = underTag('Client', [
+  readRoute('GET /features', {
     operationId: 'getAllClientFeatures',
     isPolled: true,
-    tag: 'Client',
     summary: 'Read all flags that the token covers, as SDKs evaluate them.',
     permission: 'scope',
     query: QUERY_PARAMETERS,
@@ -257,11 +234,8 @@ const clientFlagRoutes: readonly Route[] = [
       return document.then((late) => documentResponse(late, context));
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: '/features/:featureName',
+  readRoute('GET /features/:featureName', {
     operationId: 'getClientFeature',
-    tag: 'Client',
     summary: 'Read one flag that the token covers, as SDKs evaluate it.',
     permission: 'scope',
     success: { status: 200, schema: ClientFlagSchema },
@@ -281,15 +255,14 @@ const clientFlagRoutes: readonly Route[] = [
       return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
     },
   }),
-];
+]);
 
 /** The stream of changes, for server-side SDKs and Unleash Edge. */
-const streamingRoute: StreamRoute = {
+const streamingRoute: Omit<StreamRoute, 'tag'> = {
   kind: 'stream',
   method: 'GET',
   path: '/streaming',
   operationId: 'streamClientFeatures',
-  tag: 'Client',
   summary: 'Read all flags that the token covers, and hear of each change, as server-sent events.',
   permission: 'scope',
   query: QUERY_PARAMETERS,
@@ -316,8 +289,7 @@ export const clientSurface: Surface = {
   errors: SDK_ERRORS,
   routes: [
     ...clientFlagRoutes,
-    deltaRoute,
-    streamingRoute,
+    ...underTag('Client', [deltaRoute, streamingRoute]),
     ...applicationReportRoutes({ side: 'backend', below: '', tag: 'Client' }),
     ...bulkReportRoutes,
   ],

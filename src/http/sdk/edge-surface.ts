@@ -3,12 +3,12 @@
  * what they cover. The request itself proves that Edge has the tokens; of invalid ones it learns only that.
  */
 import * as v from 'valibot';
-import { list } from '../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../domain/json/schema.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
 import { digestOf } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import { jsonResponse } from '../serving/json-response.ts';
-import { readRoute } from '../serving/route.ts';
+import { readRoute, underTag } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 
 /** Each is hashed, which takes some 2 µs, for callers that nobody knows. */
@@ -18,29 +18,23 @@ const TOKEN_LENGTH_MAX = 300;
 const TOKEN_PHRASE = `a text of at most ${TOKEN_LENGTH_MAX} characters`;
 const TOKENS_PHRASE = `a list of at most ${TOKENS_MAX} tokens`;
 
-const TokensBody = v.pipe(
-  v.object({
-    tokens: v.pipe(
-      list(v.pipe(v.string(TOKEN_PHRASE), v.maxLength(TOKEN_LENGTH_MAX, TOKEN_PHRASE)), TOKENS_PHRASE),
-      v.maxLength(TOKENS_MAX, TOKENS_PHRASE),
-    ),
-  }),
-  v.title('EdgeTokens'),
-);
+const TokensBody = titled('EdgeTokens', {
+  tokens: v.pipe(
+    list(v.pipe(v.string(TOKEN_PHRASE), v.maxLength(TOKEN_LENGTH_MAX, TOKEN_PHRASE)), TOKENS_PHRASE),
+    v.maxLength(TOKENS_MAX, TOKENS_PHRASE),
+  ),
+});
 
-const ValidTokensSchema = v.pipe(
-  v.object({
-    tokens: v.array(
-      v.object({
-        token: v.pipe(v.string(), v.description('As it was sent.')),
-        type: v.picklist(['admin', 'client', 'frontend']),
-        projects: v.array(v.string()),
-        environment: v.string(),
-      }),
-    ),
-  }),
-  v.title('ValidEdgeTokens'),
-);
+const ValidTokensSchema = titled('ValidEdgeTokens', {
+  tokens: v.array(
+    v.object({
+      token: described(v.string(), 'As it was sent.'),
+      type: v.picklist(['admin', 'client', 'frontend']),
+      projects: v.array(v.string()),
+      environment: v.string(),
+    }),
+  ),
+});
 
 function isValid(token: ApiToken, nowMs: number): boolean {
   return token.expiresAt === null || Date.parse(token.expiresAt) > nowMs;
@@ -50,12 +44,9 @@ export const edgeSurface: Surface = {
   prefix: '/edge',
   access: null,
   errors: COMMON_ERRORS,
-  routes: [
-    readRoute({
-      method: 'POST',
-      path: '/validate',
+  routes: underTag('Edge', [
+    readRoute('POST /validate', {
       operationId: 'validateEdgeTokens',
-      tag: 'Edge',
       summary: 'Find out which API tokens are valid, and what they cover.',
       permission: 'scope',
       body: TokensBody,
@@ -71,6 +62,6 @@ export const edgeSurface: Surface = {
         return { revision: accessRevision, response: jsonResponse(200, { tokens }) };
       },
     }),
-  ],
+  ]),
   description: `\`/edge/validate\` tells Unleash Edge which of the tokens that it was given are valid. It needs no token.`,
 };

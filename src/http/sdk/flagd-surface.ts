@@ -7,9 +7,10 @@ import { type CachePart, type CachePartOptions, cacheOf } from '../../actors/cac
 import type { Engine } from '../../actors/engine.ts';
 import { each, inTurns, type Requester } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
+import { described, titled } from '../../domain/json/schema.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { passes } from '../serving/flag-filter.ts';
-import { readRoute } from '../serving/route.ts';
+import { readRoute, underTag } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
 import { surroundingsOf } from './documents/client-document.ts';
@@ -24,43 +25,34 @@ import {
 import { EncodedBody } from './documents/encoded-body.ts';
 import { flagRule, isLeftOut, type RuleScope } from './flagd-flag-rule.ts';
 
-const DefinitionSchema = v.pipe(
-  v.object({
-    state: v.literal('ENABLED'),
-    variants: v.object({ on: v.boolean(), off: v.boolean() }),
-    defaultVariant: v.picklist(['on', 'off']),
-    targeting: v.pipe(
-      v.exactOptional(v.record(v.string(), v.unknown())),
-      v.description('JSONLogic; absent for a flag that is the same for everybody.'),
-    ),
-  }),
-  v.title('FlagdDefinition'),
-);
+const DefinitionSchema = titled('FlagdDefinition', {
+  state: v.literal('ENABLED'),
+  variants: v.object({ on: v.boolean(), off: v.boolean() }),
+  defaultVariant: v.picklist(['on', 'off']),
+  targeting: described(
+    v.exactOptional(v.record(v.string(), v.unknown())),
+    'JSONLogic; absent for a flag that is the same for everybody.',
+  ),
+});
 
-const DefinitionsSchema = v.pipe(
-  v.object({
-    $schema: v.string(),
-    flags: v.record(v.string(), DefinitionSchema),
-    metadata: v.object({ environment: v.string(), leftOutCount: v.number() }),
-    leftOut: v.pipe(
-      v.record(v.string(), v.string()),
-      v.description('Flags that flagd would evaluate in another way than SDKs do, by name, and why.'),
-    ),
-  }),
-  v.title('FlagdDefinitions'),
-);
+const DefinitionsSchema = titled('FlagdDefinitions', {
+  $schema: v.string(),
+  flags: v.record(v.string(), DefinitionSchema),
+  metadata: v.object({ environment: v.string(), leftOutCount: v.number() }),
+  leftOut: described(
+    v.record(v.string(), v.string()),
+    'Flags that flagd would evaluate in another way than SDKs do, by name, and why.',
+  ),
+});
 
 export const flagdSurface: Surface = {
   prefix: '/flagd',
   access: sdkAccess('client'),
   errors: SDK_ERRORS,
-  routes: [
-    readRoute({
-      method: 'GET',
-      // flagd tells JSON from YAML by the end of the path.
-      path: '/flags.json',
+  routes: underTag('OpenFeature', [
+    // flagd tells JSON from YAML by the end of the path.
+    readRoute('GET /flags.json', {
       operationId: 'getFlagdDefinitions',
-      tag: 'OpenFeature',
       summary: 'Read the flags that the token covers as definitions for flagd.',
       permission: 'scope',
       query: QUERY_PARAMETERS,
@@ -75,7 +67,7 @@ export const flagdSurface: Surface = {
         return { revision, response: await encoded.response(context.header('accept-encoding')) };
       },
     }),
-  ],
+  ]),
   description: `\`/flagd/flags.json\` is for flagd: definitions of the flags of the projects and the environment that a client token
 covers, except those that flagd would evaluate in another way than SDKs do.`,
 };

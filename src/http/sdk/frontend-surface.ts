@@ -1,5 +1,6 @@
 /** The surface for SDKs in browsers and phones, which get evaluated flags. */
 import * as v from 'valibot';
+import { described, titled } from '../../domain/json/schema.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { errorOfRefusal, plainErrorResponse } from '../serving/errors.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type RequestContext,
   type Route,
   readRoute,
+  underTag,
 } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
@@ -40,26 +42,22 @@ const unsupportedRoutes: readonly PlainRoute[] = Object.entries(UNSUPPORTED).map
 
 // The schemas of responses to SDKs in browsers (docs/specification/surfaces.md#what-pages-get).
 
-const ToggleSchema = v.pipe(
-  v.object({
-    name: v.string(),
+const ToggleSchema = titled('Toggle', {
+  name: v.string(),
+  enabled: v.boolean(),
+  impressionData: v.boolean(),
+  variant: v.object({
+    name: described(v.string(), '`disabled` when there is none.'),
     enabled: v.boolean(),
-    impressionData: v.boolean(),
-    variant: v.object({
-      name: v.pipe(v.string(), v.description('`disabled` when there is none.')),
-      enabled: v.boolean(),
-      payload: v.exactOptional(v.object({ type: v.string(), value: v.string() })),
-      feature_enabled: v.boolean(),
-      featureEnabled: v.boolean(),
-    }),
+    payload: v.exactOptional(v.object({ type: v.string(), value: v.string() })),
+    feature_enabled: v.boolean(),
+    featureEnabled: v.boolean(),
   }),
-  v.title('Toggle'),
-);
+});
 
-const TogglesSchema = v.pipe(
-  v.object({ toggles: v.pipe(v.array(ToggleSchema), v.description('Those that are on, by name.')) }),
-  v.title('Toggles'),
-);
+const TogglesSchema = titled('Toggles', {
+  toggles: described(v.array(ToggleSchema), 'Those that are on, by name.'),
+});
 
 const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
 
@@ -69,10 +67,7 @@ const TOGGLE_LIST: ListOptions = {
   begin: () => TOGGLES.begin(),
 };
 
-const ContextBody = v.pipe(
-  v.object({ context: v.optional(ContextSchema, () => ({})) }),
-  v.title('FrontendContext'),
-);
+const ContextBody = titled('FrontendContext', { context: v.optional(ContextSchema, () => ({})) });
 
 function togglesFor(
   request: RequestContext<unknown>,
@@ -94,13 +89,10 @@ const QUERY_PARAMETERS = {
   currentTime: { description: 'A field of the context, such as 2026-11-21T10:00:00Z. Default: now.' },
 } as const;
 
-const toggleRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '',
+const toggleRoutes: readonly Route[] = underTag('Frontend', [
+  readRoute('GET ', {
     isPolled: true,
     operationId: 'getFrontendFeatures',
-    tag: 'Frontend',
     summary: 'Read the flags that are on for the context in the query.',
     permission: 'scope',
     query: QUERY_PARAMETERS,
@@ -108,11 +100,8 @@ const toggleRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     read: (request) => togglesFor(request, contextInQuery(request.rawQuery)),
   }),
-  readRoute({
-    method: 'POST',
-    path: '',
+  readRoute('POST ', {
     operationId: 'getFrontendFeaturesByContext',
-    tag: 'Frontend',
     summary: 'Read the flags that are on for the context in the body.',
     permission: 'scope',
     body: ContextBody,
@@ -120,7 +109,7 @@ const toggleRoutes: readonly Route[] = [
     success: { status: 200, schema: TogglesSchema },
     read: (request) => togglesFor(request, contextInBody(request.body.context)),
   }),
-];
+]);
 
 export const frontendSurface: Surface = {
   prefix: '/api/frontend',

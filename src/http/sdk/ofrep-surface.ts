@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Outcome } from '../../domain/evaluation/outcome.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
+import { described, titled } from '../../domain/json/schema.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../domain/state/world.ts';
 import { scopeOf } from '../serving/access.ts';
@@ -10,7 +11,7 @@ import type { ErrorShape, HttpError } from '../serving/errors.ts';
 import { namesTag } from '../serving/etag.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
-import { type RequestContext, type Route, readRoute, type StreamRoute } from '../serving/route.ts';
+import { type RequestContext, type Route, readRoute, type StreamRoute, underTag } from '../serving/route.ts';
 import { sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
 import { queryOfAnyone, queryOfScope } from './documents/client-query.ts';
@@ -112,32 +113,26 @@ const eventStreamRoute: StreamRoute = {
 
 // The evaluation of a flag, as OpenFeature clients read it (docs/specification/surfaces.md#what-openfeature-clients-get).
 
-const EvaluationSchema = v.pipe(
-  v.object({
-    key: v.string(),
-    value: v.pipe(
-      v.union([v.boolean(), v.string(), v.number(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
-      v.description("The chosen variant's payload; without one, whether the flag is on."),
-    ),
-    reason: v.picklist(['STATIC', 'TARGETING_MATCH', 'SPLIT', 'DISABLED']),
-    variant: v.exactOptional(v.string()),
-    metadata: v.object({ enabled: v.boolean() }),
-  }),
-  v.title('OfrepEvaluation'),
-);
+const EvaluationSchema = titled('OfrepEvaluation', {
+  key: v.string(),
+  value: described(
+    v.union([v.boolean(), v.string(), v.number(), v.record(v.string(), v.unknown()), v.array(v.unknown())]),
+    "The chosen variant's payload; without one, whether the flag is on.",
+  ),
+  reason: v.picklist(['STATIC', 'TARGETING_MATCH', 'SPLIT', 'DISABLED']),
+  variant: v.exactOptional(v.string()),
+  metadata: v.object({ enabled: v.boolean() }),
+});
 
-const EvaluationsSchema = v.pipe(
-  v.object({
-    flags: v.pipe(v.array(EvaluationSchema), v.description('All that the token covers, by name.')),
-    eventStreams: v.pipe(
-      v.exactOptional(
-        v.array(v.object({ type: v.literal('sse'), endpoint: v.object({ requestUri: v.string() }) })),
-      ),
-      v.description('Where a client hears that it should evaluate again; only where the server offers it.'),
+const EvaluationsSchema = titled('OfrepEvaluations', {
+  flags: described(v.array(EvaluationSchema), 'All that the token covers, by name.'),
+  eventStreams: described(
+    v.exactOptional(
+      v.array(v.object({ type: v.literal('sse'), endpoint: v.object({ requestUri: v.string() }) })),
     ),
-  }),
-  v.title('OfrepEvaluations'),
-);
+    'Where a client hears that it should evaluate again; only where the server offers it.',
+  ),
+});
 
 function evaluationView({ name, enabled, variant, reason }: Outcome) {
   return {
@@ -168,18 +163,15 @@ function parsedList(text: string): object | null {
   }
 }
 
-const OfrepBody = v.pipe(
-  v.object({
-    context: v.optional(
-      v.pipe(
-        ContextSchema,
-        contextField('targetingKey', (value) => typeof value === 'string', 'a string'),
-      ),
-      () => ({}),
+const OfrepBody = titled('OfrepRequest', {
+  context: v.optional(
+    v.pipe(
+      ContextSchema,
+      contextField('targetingKey', (value) => typeof value === 'string', 'a string'),
     ),
-  }),
-  v.title('OfrepRequest'),
-);
+    () => ({}),
+  ),
+});
 
 /** OpenFeature's name for whom a flag is evaluated for is `targetingKey`; the flags' is `userId`. */
 function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
@@ -188,12 +180,9 @@ function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
 
 const EVALUATIONS = new OutcomeLists({ field: 'flags', form: 'evaluation', view: evaluationView });
 
-const evaluateRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: '/evaluate/flags',
+const evaluateRoutes: readonly Route[] = underTag('OpenFeature', [
+  readRoute('POST /evaluate/flags', {
     operationId: 'evaluateFlags',
-    tag: 'OpenFeature',
     summary:
       'Evaluate all flags that the token covers; with If-None-Match, 304 while the result is the same.',
     permission: 'scope',
@@ -211,11 +200,8 @@ const evaluateRoutes: readonly Route[] = [
       });
     },
   }),
-  readRoute({
-    method: 'POST',
-    path: '/evaluate/flags/:featureName',
+  readRoute('POST /evaluate/flags/:featureName', {
     operationId: 'evaluateFlag',
-    tag: 'OpenFeature',
     summary: 'Evaluate one flag.',
     permission: 'scope',
     body: OfrepBody,
@@ -227,7 +213,7 @@ const evaluateRoutes: readonly Route[] = [
         respond: (outcome) => jsonResponse(200, evaluationView(outcome)),
       }),
   }),
-];
+]);
 
 // Errors as OpenFeature clients read them: those about one flag name it, and each has a code of the protocol.
 
@@ -235,14 +221,11 @@ const ERROR_CODES = ['FLAG_NOT_FOUND', 'PARSE_ERROR', 'INVALID_CONTEXT', 'GENERA
 
 type ErrorCode = (typeof ERROR_CODES)[number];
 
-const OfrepErrorSchema = v.pipe(
-  v.object({
-    key: v.exactOptional(v.pipe(v.string(), v.description('Only where the path names a flag.'))),
-    errorCode: v.picklist(ERROR_CODES),
-    errorDetails: v.string(),
-  }),
-  v.title('OfrepError'),
-);
+const OfrepErrorSchema = titled('OfrepError', {
+  key: v.exactOptional(described(v.string(), 'Only where the path names a flag.')),
+  errorCode: v.picklist(ERROR_CODES),
+  errorDetails: v.string(),
+});
 
 const OFREP_ERRORS: ErrorShape = {
   messageOnly: new Set(),

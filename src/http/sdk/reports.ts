@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { inBriefTurns } from '../../actors/turn.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
-import { list } from '../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../domain/json/schema.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
 import type { FlagCounts, Side } from '../../domain/usage/reports.ts';
@@ -15,6 +15,7 @@ import {
   type RequestContext,
   type Route,
   readRoute,
+  underTag,
 } from '../serving/route.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
@@ -96,27 +97,24 @@ const ApplicationFields = {
   appName: AppName,
   instanceId: OptionalText,
   sdkVersion: OptionalText,
-  environment: v.pipe(OptionalText, v.description('Ignored: the token says it.')),
+  environment: described(OptionalText, 'Ignored: the token says it.'),
 };
 
-const RegisterBody = v.pipe(
-  v.object({
-    ...ApplicationFields,
-    interval: v.number(),
-    started: Time,
-    strategies: list(v.string(), 'a list of strings'),
-  }),
-  v.title('ClientRegistration'),
-);
+const RegisterBody = titled('ClientRegistration', {
+  ...ApplicationFields,
+  interval: v.number(),
+  started: Time,
+  strategies: list(v.string(), 'a list of strings'),
+});
 
 const UsageBody = v.pipe(
   v.object({
     appName: AppName,
     instanceId: OptionalText,
     sdkVersion: OptionalText,
-    bucket: v.pipe(
+    bucket: described(
       v.nullish(v.object({ start: Time, stop: Time, toggles: CountsByFlag })),
-      v.description('May be absent when impactMetrics are sent.'),
+      'May be absent when impactMetrics are sent.',
     ),
     impactMetrics: v.exactOptional(list(v.unknown(), 'a list')),
   }),
@@ -137,38 +135,35 @@ function atMost<const Item extends v.GenericSchema>(lengthMax: number, item: Ite
   );
 }
 
-const BulkUsageBody = v.pipe(
-  v.object({
-    applications: atMost(
-      BULK_APPLICATIONS_MAX,
-      v.object({
-        ...ApplicationFields,
-        started: v.nullish(Time),
-        strategies: v.nullish(list(v.string(), 'a list of strings')),
-        sdkType: v.nullish(v.picklist(['frontend', 'backend'])),
-      }),
-      'applications',
-    ),
-    metrics: atMost(
-      BULK_COUNTS_MAX,
-      v.object({
-        featureName: Text,
-        appName: AppName,
-        environment: Text,
-        timestamp: Time,
-        yes: Count,
-        no: Count,
-        variants: v.nullish(CountsByVariant),
-      }),
-      'counts',
-    ),
-    seenTokens: v.pipe(
-      v.nullish(atMost(SEEN_TOKENS_MAX, v.string(), 'tokens')),
-      v.description('Tokens that Unleash Edge was asked with. Unknown ones are ignored.'),
-    ),
-  }),
-  v.title('ClientBulkUsage'),
-);
+const BulkUsageBody = titled('ClientBulkUsage', {
+  applications: atMost(
+    BULK_APPLICATIONS_MAX,
+    v.object({
+      ...ApplicationFields,
+      started: v.nullish(Time),
+      strategies: v.nullish(list(v.string(), 'a list of strings')),
+      sdkType: v.nullish(v.picklist(['frontend', 'backend'])),
+    }),
+    'applications',
+  ),
+  metrics: atMost(
+    BULK_COUNTS_MAX,
+    v.object({
+      featureName: Text,
+      appName: AppName,
+      environment: Text,
+      timestamp: Time,
+      yes: Count,
+      no: Count,
+      variants: v.nullish(CountsByVariant),
+    }),
+    'counts',
+  ),
+  seenTokens: described(
+    v.nullish(atMost(SEEN_TOKENS_MAX, v.string(), 'tokens')),
+    'Tokens that Unleash Edge was asked with. Unknown ones are ignored.',
+  ),
+});
 
 const BULK_ITEMS: readonly ItemsOfBody[] = [
   { place: ['applications'], countMax: BULK_APPLICATIONS_MAX },
@@ -320,12 +315,9 @@ interface ReportRoutesOptions {
 /** Routes for the reports of an application itself; both sides have them. */
 export function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): readonly Route[] {
   const { status } = acknowledge(side).response;
-  return [
-    readRoute({
-      method: 'POST',
-      path: `${below}/register`,
+  return underTag(tag, [
+    readRoute(`POST ${below}/register`, {
       operationId: `register${tag}Application`,
-      tag,
       summary: 'Report that an application has started.',
       permission: 'scope',
       body: RegisterBody,
@@ -335,11 +327,8 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
         return acknowledge(side);
       },
     }),
-    readRoute({
-      method: 'POST',
-      path: `${below}/metrics`,
+    readRoute(`POST ${below}/metrics`, {
       operationId: `report${tag}Usage`,
-      tag,
       summary: 'Report how often an application evaluated flags.',
       permission: 'scope',
       body: UsageBody,
@@ -347,16 +336,13 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
       success: { status, schema: null },
       read: (context) => counted(side, report(context, side)),
     }),
-  ];
+  ]);
 }
 
 /** Routes for the reports of Unleash Edge, for the applications behind it. */
-export const bulkReportRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: '/metrics/bulk',
+export const bulkReportRoutes = underTag('Client', [
+  readRoute('POST /metrics/bulk', {
     operationId: 'reportBulkUsage',
-    tag: 'Client',
     summary: 'Report applications and how often they evaluated flags, for many at once.',
     permission: 'scope',
     body: BulkUsageBody,
@@ -364,15 +350,12 @@ export const bulkReportRoutes: readonly Route[] = [
     success: { status: 202, schema: null },
     read: (context) => counted('backend', reportBulk(context)),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/metrics/edge',
+  readRoute('POST /metrics/edge', {
     operationId: 'reportEdge',
-    tag: 'Client',
     summary: 'Report how Unleash Edge itself fares. Nothing of it is kept.',
     permission: 'scope',
     body: EdgeReportBody,
     success: { status: 202, schema: null },
     read: () => acknowledge('backend'),
   }),
-];
+]);

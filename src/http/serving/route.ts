@@ -3,12 +3,13 @@
  * rights, validation and the description of the interface; a handler only says what is read, or which command is
  * meant and how its outcome is answered.
  */
+import assert from 'node:assert/strict';
 import type * as v from 'valibot';
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { Requester } from '../../actors/turn.ts';
 import type { Usage } from '../../actors/usage.ts';
-import type { Need } from '../../domain/access/permissions.ts';
+import type { Need, Right } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { Actor } from '../../domain/state/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
@@ -19,7 +20,7 @@ import type { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
-import type { TaggedResponse } from './json-response.ts';
+import { emptyResponse, type TaggedResponse } from './json-response.ts';
 import type { Params } from './params.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -238,28 +239,62 @@ export function routeInFull<R extends AnyRoute>(route: R): R {
 
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
-/** A route that reads; the types of `context.body` and of what is located come from its schema and its `locate`. */
+/** A route whose heading the group around it gives, unless it names one itself. */
+export type RouteDraft = Route extends infer R
+  ? R extends Route
+    ? Omit<R, 'tag'> & { readonly tag?: string }
+    : never
+  : never;
+
+/** The routes under one heading. */
+export function underTag(tag: string, drafts: readonly RouteDraft[]): readonly Route[] {
+  return drafts.map((draft) => ({ tag, ...draft }));
+}
+
+/** Fields that `readRoute` and `writeRoute` find out themselves, or have a default for. */
+type Given = 'kind' | 'method' | 'path' | 'tag' | 'body' | 'locate' | 'success';
+
+interface Declared<S extends v.GenericSchema | undefined, Located extends object> {
+  readonly tag?: string;
+  readonly body?: S;
+  readonly locate?: Locate<Located>;
+  /** 200 without a body when absent. */
+  readonly success?: RouteBase['success'];
+}
+
+const DONE: RouteBase['success'] = { status: 200, schema: null };
+
+/**
+ * A route that reads, such as `GET /projects`; the types of `context.body` and of what is located come from its schema and its
+ * `locate`. Every reader may use it unless it says who may.
+ */
 export function readRoute<
   S extends v.GenericSchema | undefined = undefined,
   Located extends object = Record<never, never>,
 >(
-  route: Omit<ReadRoute<BodyOf<S>, Located>, 'kind' | 'body' | 'locate'> & {
-    readonly body?: S;
-    readonly locate?: Locate<Located>;
-  },
-): ReadRoute {
-  return { ...route, kind: 'read' } as unknown as ReadRoute;
+  head: `${Method} ${string}`,
+  route: Omit<ReadRoute<BodyOf<S>, Located>, Given | 'permission'> &
+    Declared<S, Located> & { readonly permission?: Right },
+): RouteDraft {
+  return { ...placeOf(head), kind: 'read', permission: 'read', success: DONE, ...route } as RouteDraft;
 }
 
-/** The same for a route that writes. */
+/** The same for a route that writes, which says who may use it. Without a response of its own, it has none but its status. */
 export function writeRoute<
   S extends v.GenericSchema | undefined = undefined,
   Located extends object = Record<never, never>,
 >(
-  route: Omit<WriteRoute<BodyOf<S>, Located>, 'kind' | 'body' | 'locate'> & {
-    readonly body?: S;
-    readonly locate?: Locate<Located>;
-  },
-): WriteRoute {
-  return { ...route, kind: 'write' } as unknown as WriteRoute;
+  head: `${Method} ${string}`,
+  route: Omit<WriteRoute<BodyOf<S>, Located>, Given | 'respond'> &
+    Declared<S, Located> & { readonly respond?: WriteRoute<BodyOf<S>, Located>['respond'] },
+): RouteDraft {
+  const { success = DONE } = route;
+  assert(route.respond !== undefined || success.schema === null, `${head} makes the body that it describes`);
+  const respond = () => emptyResponse(success.status);
+  return { ...placeOf(head), kind: 'write', success, respond, ...route } as RouteDraft;
+}
+
+function placeOf(head: string): Pick<RouteBase, 'method' | 'path'> {
+  const space = head.indexOf(' ');
+  return { method: head.slice(0, space) as Method, path: head.slice(space + 1) };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/flags/constraint.ts';
 import { CHECK_UNITS_MAX, parseInBudget } from '../../../src/domain/json/check-budget.ts';
 import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
-import { list } from '../../../src/domain/json/list-schema.ts';
+import { list } from '../../../src/domain/json/schema.ts';
 
 function accepted(value: unknown): Constraint {
   return v.parse(ConstraintSchema, value);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { ISSUES_MAX, issuesOf } from '../../../src/domain/json/issues.ts';
-import { list } from '../../../src/domain/json/list-schema.ts';
+import { list } from '../../../src/domain/json/schema.ts';
 
 const Numbers = v.object({ numbers: list(v.number('a number'), 'a list of numbers') });
 

@@ -8,7 +8,8 @@ import {
   GROWTH_LIMIT_NAMES,
   GROWTH_LIMITS,
 } from '../../../src/domain/flags/growth-limits.ts';
-import { COMPONENT_EXAMPLES, describeInterface } from '../../../src/http/description/document.ts';
+import { describeInterface } from '../../../src/http/description/document.ts';
+import { componentExamples } from '../../../src/http/description/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/description/parameters.ts';
 import { VERSION } from '../../../src/process/installation.ts';
 import { SURFACES } from '../../../src/start/surfaces.ts';
@@ -25,6 +26,8 @@ function described(basePath = '', open = false): Document {
   const document = describeInterface({ surfaces: SURFACES, version: VERSION, basePath, open });
   return JSON.parse(JSON.stringify(document));
 }
+
+const EXAMPLES = componentExamples(described().components.schemas);
 
 /** Values of every key of that name, at any depth. */
 function valuesOf(document: Document, key: string): unknown[] {
@@ -171,14 +174,14 @@ describe('the examples', () => {
 
   it('with a field that no schema names would be found', () => {
     const validate = compile({ $ref: '#/components/schemas/CreateUser' });
-    assert(validate(COMPONENT_EXAMPLES['CreateUser']));
-    assert(!validate({ ...(COMPONENT_EXAMPLES['CreateUser'] as object), unheardOf: 1 }));
+    assert(validate(EXAMPLES['CreateUser']));
+    assert(!validate({ ...(EXAMPLES['CreateUser'] as object), unheardOf: 1 }));
   });
 
   it('are there for every component, for no other, and hold', () => {
     const { schemas } = document.components;
-    assert.deepEqual(Object.keys(COMPONENT_EXAMPLES).toSorted(), Object.keys(schemas).toSorted());
-    for (const [name, example] of Object.entries(COMPONENT_EXAMPLES)) {
+    assert.deepEqual(Object.keys(EXAMPLES).toSorted(), Object.keys(schemas).toSorted());
+    for (const [name, example] of Object.entries(EXAMPLES)) {
       const validate = compile({ $ref: `#/components/schemas/${name}` });
       if (!validate(example)) assert.fail(`${name}: ${errorsOf(validate)}`);
     }
@@ -217,13 +220,13 @@ describe('the examples', () => {
 });
 
 describe('the check of responses against the document', () => {
-  const flag = COMPONENT_EXAMPLES['Flag'] as object;
+  const flag = EXAMPLES['Flag'] as object;
   const created = (body: unknown, status = 201) =>
     new ResponseChecker().check('POST', '/api/admin/projects/default/features', { status, body });
 
   it('lets through a response that is as described', () => {
     assert.doesNotThrow(() => created(flag));
-    assert.doesNotThrow(() => created({ ...(COMPONENT_EXAMPLES['Error'] as object) }, 404));
+    assert.doesNotThrow(() => created({ ...(EXAMPLES['Error'] as object) }, 404));
   });
 
   it('finds a field too many, one too few, one of another type, and a status that is not described', () => {
@@ -234,7 +237,7 @@ describe('the check of responses against the document', () => {
   });
 
   it('finds an error of another name than its status has, and a body where none is described', () => {
-    assert.throws(() => created(COMPONENT_EXAMPLES['Error'], 409), /not as described/);
+    assert.throws(() => created(EXAMPLES['Error'], 409), /not as described/);
     const archived = { status: 202, body: {} };
     assert.throws(
       () => new ResponseChecker().check('DELETE', '/api/admin/projects/default/features/x', archived),

@@ -5,7 +5,7 @@ import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.
 import type { World } from '../../../domain/state/world.ts';
 import type { EventQuery } from '../../../persistence/event-log/event-filter.ts';
 import { authorNames } from '../../serving/access.ts';
-import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type RequestContext, type RouteDraft, readRoute, underTag } from '../../serving/route.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { type Condition, conditionParameter, conditionsOf, dayOf } from '../requests/search-conditions.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
@@ -80,14 +80,10 @@ function idsOf({ values }: OneOrAny): readonly number[] | Refusal {
   return invalid(`The query parameter id must hold ids of events, not ${shown(wrong)}.`, '/query/id');
 }
 
-export const eventSearchRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/search/events',
+export const eventSearchRoutes = underTag('Events', [
+  readRoute('GET /search/events', {
     operationId: 'searchEventsByParameters',
-    tag: 'Events',
     summary: 'Search the events by query parameters, newest first.',
-    permission: 'read',
     query: {
       query: { description: 'Text to look for, case-insensitive, in type, createdBy and data.' },
       type: conditionParameter('Type of the event', ONE_OR_ANY),
@@ -114,7 +110,7 @@ export const eventSearchRoutes: readonly Route[] = [
       }));
     },
   }),
-];
+]);
 
 // Routes that list all events, the events of one flag, and the types of events.
 
@@ -125,21 +121,15 @@ const LIST_PAGE = pageParameters({
   offsetPhrase: 'an event id, or 0 for the newest',
 });
 
-type ListRoute = Omit<
-  Parameters<typeof readRoute>[0],
-  'method' | 'tag' | 'permission' | 'refusals' | 'read'
-> & {
+type ListRoute = Omit<Parameters<typeof readRoute>[1], 'refusals' | 'read'> & {
   scope(context: RequestContext<unknown>): Pick<EventQuery, 'project' | 'feature'>;
   /** Further fields of the response, besides the events. */
   more?(context: RequestContext<unknown>): Readonly<Record<string, string>>;
 };
 
-function listRoute({ scope, more, query, ...route }: ListRoute): Route {
-  return readRoute({
+function listRoute(path: string, { scope, more, query, ...route }: ListRoute): RouteDraft {
+  return readRoute(`GET ${path}`, {
     ...route,
-    method: 'GET',
-    tag: 'Events',
-    permission: 'read',
     query: { ...query, ...LIST_PAGE.parameters },
     refusals: ['ValidationError'],
     read: (context) => {
@@ -149,9 +139,8 @@ function listRoute({ scope, more, query, ...route }: ListRoute): Route {
   });
 }
 
-export const eventListRoutes: readonly Route[] = [
-  listRoute({
-    path: '/events',
+export const eventListRoutes = underTag('Events', [
+  listRoute('/events', {
     operationId: 'getEvents',
     summary: 'List the events, newest first.',
     query: { project: { description: 'Id of the project whose events are listed.' } },
@@ -161,22 +150,17 @@ export const eventListRoutes: readonly Route[] = [
       return project === '' ? {} : { project };
     },
   }),
-  listRoute({
-    path: '/events/:featureName',
+  listRoute('/events/:featureName', {
     operationId: 'getEventsForToggle',
     summary: 'List the events of a flag, newest first, even of a deleted flag.',
     success: { status: 200, schema: FlagEventsSchema },
     scope: ({ params }) => ({ feature: params.featureName }),
     more: ({ params }) => ({ toggleName: params.featureName }),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/event-types',
+  readRoute('GET /event-types', {
     operationId: 'getEventTypes',
-    tag: 'Events',
     summary: 'List the types that events can have.',
-    permission: 'read',
     success: { status: 200, schema: EventTypesSchema },
     read: (context) => settledResponse(context, { version: 1, types: EVENT_TYPES }),
   }),
-];
+]);

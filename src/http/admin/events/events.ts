@@ -1,5 +1,6 @@
 /** The route that searches the event log (docs/specification/events.md#search). */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import type { RecordedEvent } from '../../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -9,7 +10,7 @@ import type { EventPage } from '../../../persistence/event-log/event-page.ts';
 import { type Caller, mayDo } from '../../serving/access.ts';
 import { etagOf } from '../../serving/etag.ts';
 import { taggedResponse } from '../../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { hiddenProjects } from '../../serving/visible-world.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
@@ -20,43 +21,36 @@ export const EVENTS_LIMIT_MAX = 100;
 const LIMIT_PHRASE = `an integer from 1 to ${EVENTS_LIMIT_MAX}`;
 const OFFSET_PHRASE = 'an event id, or 0 for the newest';
 
-const SearchBody = v.pipe(
-  v.object({
-    type: v.optional(v.picklist(EVENT_TYPES, 'one of the event types')),
-    project: v.optional(v.string()),
-    feature: v.optional(v.string()),
-    query: v.pipe(
-      v.optional(v.string()),
-      v.description('Text to look for, case-insensitive, in type, createdBy and data.'),
+const SearchBody = titled('EventSearch', {
+  type: v.optional(v.picklist(EVENT_TYPES, 'one of the event types')),
+  project: v.optional(v.string()),
+  feature: v.optional(v.string()),
+  query: described(
+    v.optional(v.string()),
+    'Text to look for, case-insensitive, in type, createdBy and data.',
+  ),
+  limit: v.optional(
+    v.pipe(
+      v.number(LIMIT_PHRASE),
+      v.integer(LIMIT_PHRASE),
+      v.minValue(1, LIMIT_PHRASE),
+      v.maxValue(EVENTS_LIMIT_MAX, LIMIT_PHRASE),
     ),
-    limit: v.optional(
-      v.pipe(
-        v.number(LIMIT_PHRASE),
-        v.integer(LIMIT_PHRASE),
-        v.minValue(1, LIMIT_PHRASE),
-        v.maxValue(EVENTS_LIMIT_MAX, LIMIT_PHRASE),
-      ),
-      EVENTS_LIMIT_MAX,
+    EVENTS_LIMIT_MAX,
+  ),
+  offset: described(
+    v.optional(
+      v.pipe(v.number(OFFSET_PHRASE), v.safeInteger(OFFSET_PHRASE), v.minValue(0, OFFSET_PHRASE)),
+      0,
     ),
-    offset: v.pipe(
-      v.optional(
-        v.pipe(v.number(OFFSET_PHRASE), v.safeInteger(OFFSET_PHRASE), v.minValue(0, OFFSET_PHRASE)),
-        0,
-      ),
-      v.description('Id of the event to start from, going to older events; 0 starts at the newest.'),
-    ),
-  }),
-  v.title('EventSearch'),
-);
+    'Id of the event to start from, going to older events; 0 starts at the newest.',
+  ),
+});
 
-export const eventRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: '/events/search',
+export const eventRoutes = underTag('Events', [
+  readRoute('POST /events/search', {
     operationId: 'searchEvents',
-    tag: 'Events',
     summary: 'Search the events, newest first.',
-    permission: 'read',
     body: SearchBody,
     success: { status: 200, schema: EventsSchema },
     read: (context) => {
@@ -70,7 +64,7 @@ export const eventRoutes: readonly Route[] = [
       return readEvents(context, { ...filter, limit, offset });
     },
   }),
-];
+]);
 
 /** A page of events as a response. `more` is written into its body, ahead of them. */
 export async function readEvents(

@@ -3,15 +3,17 @@ import * as v from 'valibot';
 import { each, inTurns } from '../../../actors/turn.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlags } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
+import { JSON_HEADERS } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
-  type Route,
+  type RouteDraft,
   readRoute,
+  underTag,
   writeRoute,
 } from '../../serving/route.ts';
 import { FlagNamesSchema } from '../requests/bodies.ts';
@@ -25,11 +27,8 @@ import { timeOrNull } from '../views/views.ts';
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;
 
-const BulkBody = v.pipe(v.object({ features: FlagNamesSchema }), v.title('BatchFeatures'));
-const BulkStaleBody = v.pipe(
-  v.object({ features: FlagNamesSchema, stale: v.boolean() }),
-  v.title('BatchStale'),
-);
+const BulkBody = titled('BatchFeatures', { features: FlagNamesSchema });
+const BulkStaleBody = titled('BatchStale', { features: FlagNamesSchema, stale: v.boolean() });
 
 /** Bytes after which a page of the archive ends although there are more flags. Protects the event loop. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
@@ -99,32 +98,25 @@ interface BulkRoute {
   readonly status: number;
 }
 
-function bulkRoute({ path, operationId, summary, status }: BulkRoute): Route {
-  return writeRoute({
-    method: 'POST',
-    path: `/projects/:projectId/${path}`,
+function bulkRoute({ path, operationId, summary, status }: BulkRoute): RouteDraft {
+  return writeRoute(`POST /projects/:projectId/${path}`, {
     operationId,
-    tag: 'Archive',
     summary,
     permission: 'flag:write',
     needs: [path === 'revive' ? 'UPDATE_FEATURE' : 'DELETE_FEATURE'],
     locate: locate.project,
     body: BulkBody,
     success: { status, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }): Command => ({
       type: `${path}-flags`,
       project: params.projectId,
       flags: body.features,
     }),
-    respond: () => emptyResponse(status),
   });
 }
 
-function bulkSwitchRoute(position: 'on' | 'off'): Route {
-  return writeRoute({
-    method: 'POST',
-    path: `/projects/:projectId/bulk_features/environments/:environment/${position}`,
+function bulkSwitchRoute(position: 'on' | 'off'): RouteDraft {
+  return writeRoute(`POST /projects/:projectId/bulk_features/environments/:environment/${position}`, {
     operationId: `bulkToggleFeaturesEnvironment${position === 'on' ? 'On' : 'Off'}`,
     tag: 'Features',
     summary: `Switch many flags ${position} in an environment.`,
@@ -132,8 +124,6 @@ function bulkSwitchRoute(position: 'on' | 'off'): Route {
     needs: ['UPDATE_FEATURE_ENVIRONMENT'],
     locate: locate.projectEnvironment,
     body: BulkBody,
-    success: { status: 200, schema: null },
-    refusals: ['NotFoundError', 'InvalidOperationError'],
     command: ({ params, body }) => ({
       type: 'switch-flags',
       project: params.projectId,
@@ -141,7 +131,6 @@ function bulkSwitchRoute(position: 'on' | 'off'): Route {
       environment: params.environment,
       enabled: position === 'on',
     }),
-    respond: () => emptyResponse(200),
   });
 }
 
@@ -154,71 +143,46 @@ function onFlag(type: 'revive-flags' | 'delete-flags') {
   });
 }
 
-export const archiveRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/archive/features',
+export const archiveRoutes = underTag('Archive', [
+  readRoute('GET /archive/features', {
     operationId: 'getArchivedFeatures',
-    tag: 'Archive',
     summary: 'List all archived flags.',
-    permission: 'read',
     query: PAGE.parameters,
     success: { status: 200, schema: ArchivedFlagsSchema },
     refusals: ['ValidationError'],
     read: (context) => archivePage(context, context.world.projects.values()),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/archive/features/:projectId',
+  readRoute('GET /archive/features/:projectId', {
     operationId: 'getArchivedFeaturesByProjectId',
-    tag: 'Archive',
     summary: 'List the archived flags of a project.',
-    permission: 'read',
     locate: locate.project,
     query: PAGE.parameters,
     success: { status: 200, schema: ArchivedFlagsSchema },
     refusals: ['ValidationError'],
     read: (context, project) => archivePage(context, [project]),
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/archive/revive/:featureName',
+  writeRoute('POST /archive/revive/:featureName', {
     operationId: 'reviveFeature',
-    tag: 'Archive',
     summary: 'Take a flag back out of the archive, disabled in every environment.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.flagAnywhere,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: onFlag('revive-flags'),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: '/archive/:featureName',
+  writeRoute('DELETE /archive/:featureName', {
     operationId: 'deleteFeature',
-    tag: 'Archive',
     summary: 'Delete an archived flag for good, which frees its name.',
     permission: 'flag:write',
     needs: ['DELETE_FEATURE'],
     locate: locate.flagAnywhere,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: onFlag('delete-flags'),
-    respond: () => emptyResponse(200),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/projects/:projectId/archive/validate',
+  readRoute('POST /projects/:projectId/archive/validate', {
     operationId: 'validateArchiveFeatures',
-    tag: 'Archive',
     summary: 'Read which flags could not be archived together because others depend on them.',
-    permission: 'read',
     locate: locate.project,
     body: BulkBody,
     success: { status: 200, schema: ArchiveCheckSchema },
-    refusals: ['NotFoundError'],
     read: (context, project) => {
       const check = archiveCheck(context.world, project, context.body.features);
       return isRefusal(check) ? check : settledResponse(context, check);
@@ -242,9 +206,7 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'Delete many archived flags for good.',
     status: 200,
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/projects/:projectId/stale',
+  writeRoute('POST /projects/:projectId/stale', {
     operationId: 'staleFeatures',
     tag: 'Features',
     summary: 'Mark many flags as stale, or as not stale.',
@@ -253,15 +215,13 @@ export const archiveRoutes: readonly Route[] = [
     locate: locate.project,
     body: BulkStaleBody,
     success: { status: 202, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({
       type: 'mark-flags-stale',
       project: params.projectId,
       flags: body.features,
       stale: body.stale,
     }),
-    respond: () => emptyResponse(202),
   }),
   bulkSwitchRoute('on'),
   bulkSwitchRoute('off'),
-];
+]);

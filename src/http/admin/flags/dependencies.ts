@@ -4,10 +4,10 @@
  */
 import * as v from 'valibot';
 import type { Flag } from '../../../domain/flags/flag.ts';
-import { list } from '../../../domain/json/list-schema.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { described, list } from '../../../domain/json/schema.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { DependencySchema } from '../schemas/schemas.ts';
 import { projectFigures } from '../views/project-figures.ts';
@@ -20,12 +20,12 @@ const VARIANTS_MAX = 100;
 
 const DependencyBody = v.pipe(
   v.object({
-    feature: v.pipe(v.string(), v.description('Name of the parent, a flag of the same project.')),
-    enabled: v.pipe(
+    feature: described(v.string(), 'Name of the parent, a flag of the same project.'),
+    enabled: described(
       v.optional(v.boolean(), true),
-      v.description('Whether the parent must be enabled, or disabled, for the child to be evaluated.'),
+      'Whether the parent must be enabled, or disabled, for the child to be evaluated.',
     ),
-    variants: v.pipe(
+    variants: described(
       v.optional(
         v.pipe(
           list(v.string(), 'a list of variant names'),
@@ -33,7 +33,7 @@ const DependencyBody = v.pipe(
         ),
         [],
       ),
-      v.description('The parent must have one of these variants. Only for a parent that must be enabled.'),
+      'The parent must have one of these variants. Only for a parent that must be enabled.',
     ),
   }),
   v.check(
@@ -45,72 +45,48 @@ const DependencyBody = v.pipe(
 
 const named = ({ projectId, child }: Params) => ({ project: projectId, child });
 
-export const dependencyRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: DEPENDENCIES,
+export const dependencyRoutes = underTag('Dependencies', [
+  writeRoute(`POST ${DEPENDENCIES}`, {
     operationId: 'addFeatureDependency',
-    tag: 'Dependencies',
     summary: 'Make a flag depend on another. A second request for the same parent replaces the first.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.childFlag,
     body: DependencyBody,
     success: { status: 200, schema: DependencySchema },
-    refusals: ['NotFoundError', 'InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'add-dependency', ...named(params), dependency: body }),
     respond: ({ body }) => jsonResponse(200, body),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: DEPENDENCIES,
+  writeRoute(`DELETE ${DEPENDENCIES}`, {
     operationId: 'deleteFeatureDependencies',
-    tag: 'Dependencies',
     summary: 'Remove all dependencies of a flag.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.childFlag,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'remove-dependencies', ...named(params) }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: `${DEPENDENCIES}/:parent`,
+  writeRoute(`DELETE ${DEPENDENCIES}/:parent`, {
     operationId: 'deleteFeatureDependency',
-    tag: 'Dependencies',
     summary: "Remove a flag's dependency on one parent.",
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.dependency,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({
       type: 'remove-dependency',
       ...named(params),
       parent: params.parent,
     }),
-    respond: () => emptyResponse(200),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/features/:parent/parent-variants',
+  readRoute('GET /projects/:projectId/features/:parent/parent-variants', {
     operationId: 'listParentVariantOptions',
-    tag: 'Dependencies',
     summary: 'List the variants of a flag, of which a child may ask for one.',
-    permission: 'read',
     locate: locate.parentFlag,
     success: { status: 200, schema: v.array(v.string()) },
     read: (context, { record }) => settledResponse(context, variantNames(record.flag)),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/dependencies',
+  readRoute('GET /projects/:projectId/dependencies', {
     operationId: 'checkDependenciesExist',
-    tag: 'Dependencies',
     summary: 'Read whether any flag of a project depends on another.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: v.boolean() },
     read: async (context, project) => {
@@ -118,7 +94,7 @@ export const dependencyRoutes: readonly Route[] = [
       return settledResponse(context, figures!.childCount > 0);
     },
   }),
-];
+]);
 
 /** Names of the variants of all environments, those of strategies included; each once. */
 function variantNames({ environments }: Flag): string[] {

@@ -4,12 +4,12 @@ import { plannedCopy } from '../../../domain/decide/copy-strategies-command.ts';
 import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
@@ -32,15 +32,9 @@ const SortOrderBody = v.pipe(
   v.title('StrategyOrder'),
 );
 
-const CopyBody = v.pipe(
-  v.object({
-    from: v.pipe(
-      v.string('the name of an environment'),
-      v.description('The environment whose strategies are copied.'),
-    ),
-  }),
-  v.title('StrategyCopy'),
-);
+const CopyBody = titled('StrategyCopy', {
+  from: described(v.string('the name of an environment'), 'The environment whose strategies are copied.'),
+});
 
 /** Stands in place of the id of a strategy that a dry run would add. */
 const NOT_NAMED_YET = 'new';
@@ -56,14 +50,11 @@ function detailedView(flag: Flag, environment: Environment, use: FlagUse) {
   };
 }
 
-export const flagEnvironmentRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: ENVIRONMENT,
+export const flagEnvironmentRoutes = underTag('Strategies', [
+  readRoute(`GET ${ENVIRONMENT}`, {
     operationId: 'getFeatureEnvironment',
     tag: 'Features',
     summary: 'Read a flag in one environment.',
-    permission: 'read',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: DetailedFlagEnvironmentSchema },
     read: (context, { project, record, flagEnvironment }) => {
@@ -77,13 +68,9 @@ export const flagEnvironmentRoutes: readonly Route[] = [
       );
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: STRATEGIES,
+  readRoute(`GET ${STRATEGIES}`, {
     operationId: 'getFeatureStrategies',
-    tag: 'Strategies',
     summary: 'List the strategies of a flag in an environment.',
-    permission: 'read',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: StrategiesSchema },
     read: (context, { record, flagEnvironment }) =>
@@ -92,29 +79,20 @@ export const flagEnvironmentRoutes: readonly Route[] = [
         flagEnvironment.strategies.map((strategy) => strategyData(record.flag, strategy)),
       ),
   }),
-  readRoute({
-    method: 'GET',
-    path: `${STRATEGIES}/:strategyId`,
+  readRoute(`GET ${STRATEGIES}/:strategyId`, {
     operationId: 'getFeatureStrategy',
-    tag: 'Strategies',
     summary: 'Read a strategy.',
-    permission: 'read',
     locate: locate.strategy,
     success: { status: 200, schema: StrategySchema },
     read: (context, { record, strategy }) => settledResponse(context, strategyData(record.flag, strategy)),
   }),
-  writeRoute({
-    method: 'POST',
-    path: `${STRATEGIES}/set-sort-order`,
+  writeRoute(`POST ${STRATEGIES}/set-sort-order`, {
     operationId: 'setStrategySortOrder',
-    tag: 'Strategies',
     summary: 'Change the order of the strategies of a flag in an environment.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     body: SortOrderBody,
-    success: { status: 200, schema: null },
-    refusals: ['NotFoundError', 'InvalidOperationError'],
     command: ({ params, body }) => ({
       type: 'order-strategies',
       project: params.projectId,
@@ -122,13 +100,9 @@ export const flagEnvironmentRoutes: readonly Route[] = [
       environment: params.environment,
       order: body,
     }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'POST',
-    path: `${STRATEGIES}/copy`,
+  writeRoute(`POST ${STRATEGIES}/copy`, {
     operationId: 'copyStrategies',
-    tag: 'Strategies',
     summary: 'Give a flag in an environment the strategies that it has in another, as one change.',
     permission: 'flag:write',
     needs: ['CREATE_FEATURE_STRATEGY', 'UPDATE_FEATURE_STRATEGY', 'DELETE_FEATURE_STRATEGY'],
@@ -136,7 +110,6 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     query: { dryRun: DRY_RUN_PARAMETER },
     body: CopyBody,
     success: { status: 200, schema: CopiedStrategiesSchema },
-    refusals: ['InvalidOperationError'],
     command: (context) => {
       const dryRun = dryRunIn(context);
       if (isRefusal(dryRun)) return dryRun;
@@ -158,4 +131,4 @@ export const flagEnvironmentRoutes: readonly Route[] = [
       return jsonResponse(200, { dryRun, events: events.map(plannedEventView) });
     },
   }),
-];
+]);

@@ -4,6 +4,7 @@ import { each, inTurns } from '../../../actors/turn.ts';
 import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { FLAG_TYPES } from '../../../domain/flags/metadata.ts';
 import { shown } from '../../../domain/json/issues.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { authorOf } from '../../serving/access.ts';
@@ -12,8 +13,8 @@ import {
   type QueryParameter,
   type ReadResponse,
   type RequestContext,
-  type Route,
   readRoute,
+  underTag,
 } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
@@ -98,46 +99,38 @@ const compare = (a: Key, b: Key): number => (a < b ? -1 : a > b ? 1 : 0);
 const Integer = v.pipe(v.number(), v.integer());
 const { createdAt: Timestamp, lastSeenAt: NullableTimestamp } = FlagSummarySchema.entries;
 
-const FoundFlagSchema = v.pipe(
-  v.object({
-    name: v.string(),
-    type: v.picklist(FLAG_TYPES),
-    description: v.nullable(v.string()),
-    project: v.string(),
-    stale: v.boolean(),
-    favorite: v.boolean(),
-    impressionData: v.boolean(),
-    createdAt: Timestamp,
-    archivedAt: NullableTimestamp,
-    lastSeenAt: NullableTimestamp,
-    lifecycle: StageSchema,
-    dependencyType: v.nullable(v.picklist(['parent', 'child'])),
-    environments: v.array(FoundFlagEnvironmentSchema),
-    segments: v.pipe(v.array(v.string()), v.description('Names of those that its strategies use.')),
-    tags: v.array(ColoredTagSchema),
-    createdBy: v.pipe(
-      v.object({ id: Integer, name: v.string(), imageUrl: v.string() }),
-      v.description('The id is 0 where it is not known: older releases did not record it.'),
-    ),
-  }),
-  v.title('FoundFlag'),
-);
+const FoundFlagSchema = titled('FoundFlag', {
+  name: v.string(),
+  type: v.picklist(FLAG_TYPES),
+  description: v.nullable(v.string()),
+  project: v.string(),
+  stale: v.boolean(),
+  favorite: v.boolean(),
+  impressionData: v.boolean(),
+  createdAt: Timestamp,
+  archivedAt: NullableTimestamp,
+  lastSeenAt: NullableTimestamp,
+  lifecycle: StageSchema,
+  dependencyType: v.nullable(v.picklist(['parent', 'child'])),
+  environments: v.array(FoundFlagEnvironmentSchema),
+  segments: described(v.array(v.string()), 'Names of those that its strategies use.'),
+  tags: v.array(ColoredTagSchema),
+  createdBy: described(
+    v.object({ id: Integer, name: v.string(), imageUrl: v.string() }),
+    'The id is 0 where it is not known: older releases did not record it.',
+  ),
+});
 
-const FoundFlagsSchema = v.pipe(
-  v.object({
-    features: v.array(FoundFlagSchema),
-    total: v.pipe(Integer, v.description('All that were found, whatever the page.')),
-    nextOffset: v.pipe(
-      v.exactOptional(Integer),
-      v.description('The offset at which the next page starts; left out on the last page.'),
-    ),
-  }),
-  v.title('FoundFlags'),
-);
+const FoundFlagsSchema = titled('FoundFlags', {
+  features: v.array(FoundFlagSchema),
+  total: described(Integer, 'All that were found, whatever the page.'),
+  nextOffset: described(
+    v.exactOptional(Integer),
+    'The offset at which the next page starts; left out on the last page.',
+  ),
+});
 
-const FlagCreatorsSchema = v.array(
-  v.pipe(v.object({ id: Integer, name: v.string() }), v.title('FlagCreator')),
-);
+const FlagCreatorsSchema = v.array(titled('FlagCreator', { id: Integer, name: v.string() }));
 
 /** Bytes after which a page ends although more flags were found. Protects the event loop, and memory. */
 const PAGE_BYTES_MAX = 1024 * 1024;
@@ -229,14 +222,10 @@ async function searchResponse(context: Context): Promise<ReadResponse | Refusal>
   return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 
-export const flagSearchRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/search/features',
+export const flagSearchRoutes = underTag('Features', [
+  readRoute('GET /search/features', {
     operationId: 'searchFeatures',
-    tag: 'Features',
     summary: 'Search the flags of all projects.',
-    permission: 'read',
     query: {
       ...CONDITION_PARAMETERS,
       ...ORDER_PARAMETERS,
@@ -247,17 +236,13 @@ export const flagSearchRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     read: (context) => searchResponse(context),
   }),
-];
+]);
 
 /** The route that lists who created the flags of a project, for filters of searches. */
-export const flagCreatorRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/flag-creators',
+export const flagCreatorRoutes = underTag('Projects', [
+  readRoute('GET /projects/:projectId/flag-creators', {
     operationId: 'getProjectFlagCreators',
-    tag: 'Projects',
     summary: 'List who created the flags of a project that are not archived.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: FlagCreatorsSchema },
     read: async (context, project) => {
@@ -269,4 +254,4 @@ export const flagCreatorRoutes: readonly Route[] = [
       return settledResponse(context, creators);
     },
   }),
-];
+]);

@@ -9,17 +9,18 @@ import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/metadata.ts';
 import { isNamedBy } from '../../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
 import {
   type Locate,
-  type Method,
   type ReadResponse,
   type RequestContext,
-  type Route,
+  type RouteDraft,
   readRoute,
+  underTag,
   writeRoute,
 } from '../../serving/route.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
@@ -66,19 +67,16 @@ async function parentOptions(
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
 
-export const flagRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: FEATURES,
+export const flagRoutes = underTag('Features', [
+  writeRoute(`POST ${FEATURES}`, {
     operationId: 'createFeature',
-    tag: 'Features',
     summary: 'Create a flag.',
     permission: 'flag:write',
     needs: ['CREATE_FEATURE'],
     locate: locate.project,
     body: CreateFlagBody,
     success: { status: 201, schema: FlagSchema },
-    refusals: ['InvalidOperationError', 'NameExistsError'],
+    refusals: ['NameExistsError'],
     command: ({ params, body: { name, tags, ...metadata } }) => ({
       type: 'create-flag',
       tags,
@@ -88,13 +86,9 @@ export const flagRoutes: readonly Route[] = [
     }),
     respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
   }),
-  readRoute({
-    method: 'GET',
-    path: FEATURE,
+  readRoute(`GET ${FEATURE}`, {
     operationId: 'getFeature',
-    tag: 'Features',
     summary: 'Read a flag with its environments and strategies.',
-    permission: 'read',
     query: { at: AT_PARAMETER },
     success: { status: 200, schema: WholeFlagSchema },
     refusals: ['NotFoundError'],
@@ -108,18 +102,14 @@ export const flagRoutes: readonly Route[] = [
       return wholeFlag({ world, seen: usage.seen }, project, record, isFavoriteFlag(context));
     },
   }),
-  writeRoute({
-    method: 'PUT',
-    path: FEATURE,
+  writeRoute(`PUT ${FEATURE}`, {
     operationId: 'updateFeature',
-    tag: 'Features',
     summary: "Change a flag's metadata.",
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.flag,
     body: UpdateFlagBody,
     success: { status: 200, schema: FlagSchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body: { name, ...metadata } }) => ({
       type: 'update-flag',
       ...named(params),
@@ -128,98 +118,72 @@ export const flagRoutes: readonly Route[] = [
     }),
     respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
   }),
-  writeRoute({
-    method: 'PATCH',
-    path: FEATURE,
+  writeRoute(`PATCH ${FEATURE}`, {
     operationId: 'patchFeature',
-    tag: 'Features',
     summary: "Change a flag's metadata by a JSON Patch.",
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.flag,
     body: PatchSchema,
     success: { status: 200, schema: FlagSchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'patch-flag', ...named(params), operations: body }),
     respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
   }),
-  writeRoute({
-    method: 'POST',
-    path: `${FEATURE}/clone`,
+  writeRoute(`POST ${FEATURE}/clone`, {
     operationId: 'cloneFeature',
-    tag: 'Features',
     summary: 'Create a flag with the variants and strategies of another.',
     permission: 'flag:write',
     needs: ['CREATE_FEATURE'],
     locate: locate.flag,
     body: CloneFlagBody,
     success: { status: 201, schema: FlagSchema },
-    refusals: ['NameExistsError', 'InvalidOperationError'],
+    refusals: ['NameExistsError'],
     command: ({ params, body }) => ({ type: 'clone-flag', ...named(params), ...body }),
     respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: FEATURE,
+  writeRoute(`DELETE ${FEATURE}`, {
     operationId: 'archiveFeature',
-    tag: 'Features',
     summary: 'Archive a flag.',
     permission: 'flag:write',
     needs: ['DELETE_FEATURE'],
     locate: locate.flag,
     success: { status: 202, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'archive-flag', ...named(params) }),
-    respond: () => emptyResponse(202),
   }),
-  readRoute({
-    method: 'GET',
-    path: `${FEATURES}/:child/parents`,
+  readRoute(`GET ${FEATURES}/:child/parents`, {
     operationId: 'listParentOptions',
     tag: 'Dependencies',
     summary: 'List the flags that may be parents of a flag.',
-    permission: 'read',
     locate: locate.childFlag,
     success: { status: 200, schema: v.array(v.string()) },
     read: parentOptions,
   }),
-];
+]);
 
 // Flags and projects that users mark as their favorites.
 
-interface FavoriteRoute {
-  readonly method: Extract<Method, 'POST' | 'DELETE'>;
-  readonly of: 'flag' | 'project';
-}
-
-function favoriteRoute({ method, of }: FavoriteRoute): Route {
+function favoriteRoute(method: 'POST' | 'DELETE', of: 'flag' | 'project'): RouteDraft {
   const isMarked = method === 'POST';
+  const thing = of === 'flag' ? '/features/:featureName' : '';
   const operation = isMarked ? 'addFavorite' : 'removeFavorite';
-  return writeRoute({
-    method,
-    path:
-      of === 'flag'
-        ? '/projects/:projectId/features/:featureName/favorites'
-        : '/projects/:projectId/favorites',
+  return writeRoute(`${method} /projects/:projectId${thing}/favorites`, {
     operationId: `${operation}${of === 'flag' ? 'Feature' : 'Project'}`,
-    tag: 'Favorites',
     summary: `${isMarked ? 'Mark' : 'Unmark'} a ${of} as a favorite of the caller.`,
     permission: 'personal',
     locate: of === 'flag' ? (locate.flag as Locate<object>) : locate.project,
-    success: { status: 200, schema: null },
-    ...(isMarked ? { refusals: ['InvalidOperationError'] as const } : {}),
     command: ({ params, caller: { user } }) => {
       if (user === null) throw new Error('a caller who is no user got past the rights of this route');
       const flag = of === 'flag' ? params.featureName : null;
       return { type: 'mark-favorite', project: params.projectId, flag, userId: user.id, isMarked };
     },
-    respond: () => emptyResponse(200),
   });
 }
 
-export const favoriteRoutes: readonly Route[] = (['flag', 'project'] as const).flatMap((of) => [
-  favoriteRoute({ method: 'POST', of }),
-  favoriteRoute({ method: 'DELETE', of }),
+export const favoriteRoutes = underTag('Favorites', [
+  favoriteRoute('POST', 'flag'),
+  favoriteRoute('DELETE', 'flag'),
+  favoriteRoute('POST', 'project'),
+  favoriteRoute('DELETE', 'project'),
 ]);
 
 // Routes that a client calls before it creates a flag: the list of types, and whether a name is free.
@@ -237,31 +201,22 @@ const flagTypes = FLAG_TYPES.map((id) => {
   return { id, name, description, lifetimeDays: LIFETIME_DAYS[id] };
 });
 
-const ValidateBody = v.pipe(
-  v.object({ name: FlagNameSchema, projectId: v.optional(v.nullable(v.string())) }),
-  v.title('ValidateFeature'),
-);
+const ValidateBody = titled('ValidateFeature', {
+  name: FlagNameSchema,
+  projectId: v.optional(v.nullable(v.string())),
+});
 
-export const flagCheckRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/feature-types',
+export const flagCheckRoutes = underTag('Features', [
+  readRoute('GET /feature-types', {
     operationId: 'getAllFeatureTypes',
-    tag: 'Features',
     summary: 'List the types of flags and their lifetimes.',
-    permission: 'read',
     success: { status: 200, schema: FlagTypesSchema },
     read: (context) => settledResponse(context, { version: 1, types: flagTypes }),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/features/validate',
+  readRoute('POST /features/validate', {
     operationId: 'validateFeature',
-    tag: 'Features',
     summary: 'Check whether a flag can have a name: it is valid and not taken.',
-    permission: 'read',
     body: ValidateBody,
-    success: { status: 200, schema: null },
     refusals: ['NotFoundError', 'NameExistsError'],
     read: ({ world, engine, body }) => {
       const project = body.projectId == null ? null : locateProject(world, body.projectId);
@@ -277,4 +232,4 @@ export const flagCheckRoutes: readonly Route[] = [
       return taken ?? { revision: engine.lastId, response: emptyResponse(200) };
     },
   }),
-];
+]);

@@ -6,6 +6,7 @@ import type { Command } from '../../../domain/decide/decide.ts';
 import { plannedRollback, type RollbackTarget, withPlan } from '../../../domain/decide/rollback-command.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
@@ -15,7 +16,7 @@ import {
   type QueryParameter,
   type ReadResponse,
   type RequestContext,
-  type Route,
+  underTag,
   writeRoute,
 } from '../../serving/route.ts';
 import { BULK_FLAGS_MAX, DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/bodies.ts';
@@ -32,7 +33,7 @@ const EventIdSchema = v.pipe(
   v.description('The flag becomes what it was right after this event.'),
 );
 
-const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('RollbackRequest'));
+const RollbackBody = titled('RollbackRequest', { eventId: EventIdSchema });
 
 /** The parameter of the route that reads a flag. */
 export const AT_PARAMETER: QueryParameter = {
@@ -116,12 +117,9 @@ function respondWith(view: (event: DomainEvent) => object) {
   };
 }
 
-export const historyRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: '/projects/:projectId/features/:featureName/rollback',
+export const historyRoutes = underTag('Features', [
+  writeRoute('POST /projects/:projectId/features/:featureName/rollback', {
     operationId: 'rollbackFeature',
-    tag: 'Features',
     summary: 'Bring a flag back to what it was right after an event, as one change.',
     permission: 'flag:write',
     needs: ROLLBACK_NEEDS,
@@ -129,7 +127,6 @@ export const historyRoutes: readonly Route[] = [
     query: { dryRun: DRY_RUN_PARAMETER },
     body: RollbackBody,
     success: { status: 200, schema: RollbackSchema },
-    refusals: ['InvalidOperationError'],
     command: async (context) => {
       const dryRun = dryRunIn(context);
       if (isRefusal(dryRun)) return dryRun;
@@ -142,7 +139,7 @@ export const historyRoutes: readonly Route[] = [
     },
     respond: respondWith(plannedEventView),
   }),
-];
+]);
 
 // The route that brings the flags of a project back to what they were right after an event.
 
@@ -204,12 +201,9 @@ async function targetsOf(
 const tooMuch = (what: string): Refusal =>
   invalidOperation(`This would bring back a project ${what} at once; bring its flags back one by one.`);
 
-export const projectHistoryRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: '/projects/:projectId/rollback',
+export const projectHistoryRoutes = underTag('Projects', [
+  writeRoute('POST /projects/:projectId/rollback', {
     operationId: 'rollbackProject',
-    tag: 'Projects',
     summary: 'Bring the flags of a project back to what they were right after an event, as one change.',
     permission: 'flag:write',
     needs: ROLLBACK_NEEDS,
@@ -217,7 +211,6 @@ export const projectHistoryRoutes: readonly Route[] = [
     query: { dryRun: DRY_RUN_PARAMETER },
     body: RollbackBody,
     success: { status: 200, schema: ProjectRollbackSchema },
-    refusals: ['InvalidOperationError', 'PayloadTooLargeError'],
     command: async (context, project) => {
       const dryRun = dryRunIn(context);
       if (isRefusal(dryRun)) return dryRun;
@@ -234,4 +227,4 @@ export const projectHistoryRoutes: readonly Route[] = [
     },
     respond: respondWith((event) => ({ featureName: event.featureName, ...plannedEventView(event) })),
   }),
-];
+]);

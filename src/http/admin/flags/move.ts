@@ -3,15 +3,15 @@ import * as v from 'valibot';
 import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
 import type { MoveFlag } from '../../../domain/decide/move-command.ts';
 import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import { locateFlag } from '../../../domain/state/locate.ts';
 import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Caller, mayDo } from '../../serving/access.ts';
-import { emptyResponse } from '../../serving/json-response.ts';
-import { type Route, writeRoute } from '../../serving/route.ts';
+import { underTag, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 
-const MoveBody = v.pipe(v.object({ newProjectId: v.string() }), v.title('ChangeProject'));
+const MoveBody = titled('ChangeProject', { newProjectId: v.string() });
 
 interface Asking {
   readonly permission: PermissionName;
@@ -53,25 +53,20 @@ export function refuseMove(world: World, caller: Caller, command: MoveFlag): Ref
   return null;
 }
 
-export const moveRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: '/projects/:projectId/features/:featureName/changeProject',
+export const moveRoutes = underTag('Features', [
+  writeRoute('POST /projects/:projectId/features/:featureName/changeProject', {
     operationId: 'changeProject',
-    tag: 'Features',
     summary: 'Move a flag to another project, in which the caller may change flags too.',
     permission: 'flag:write',
     needs: ['MOVE_FEATURE_TOGGLE'],
     locate: locate.flag,
     body: MoveBody,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError', 'NoAccessError'],
+    refusals: ['NoAccessError'],
     command: ({ params, body: { newProjectId } }) => ({
       type: 'move-flag',
       project: params.projectId,
       flag: params.featureName,
       newProject: newProjectId,
     }),
-    respond: () => emptyResponse(200),
   }),
-];
+]);

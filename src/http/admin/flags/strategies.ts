@@ -7,9 +7,9 @@ import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
-import { type RequestContext, type Route, writeRoute } from '../../serving/route.ts';
+import { type RequestContext, type RouteDraft, underTag, writeRoute } from '../../serving/route.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import * as locate from '../requests/locators.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
@@ -42,18 +42,14 @@ function addedResponse(_: RequestContext<unknown>, events: readonly DomainEvent[
   return jsonResponse(200, added.data);
 }
 
-function switchRoute(position: 'on' | 'off'): Route {
-  return writeRoute({
-    method: 'POST',
-    path: `${ENVIRONMENT}/${position}`,
+function switchRoute(position: 'on' | 'off'): RouteDraft {
+  return writeRoute(`POST ${ENVIRONMENT}/${position}`, {
     operationId: `toggleFeatureEnvironment${position === 'on' ? 'On' : 'Off'}`,
     tag: 'Features',
     summary: `Switch a flag ${position} in an environment.`,
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_ENVIRONMENT'],
     locate: locate.flagEnvironment,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }): Command => ({
       type: 'switch-environment',
       project: params.projectId,
@@ -61,53 +57,40 @@ function switchRoute(position: 'on' | 'off'): Route {
       environment: params.environment,
       enabled: position === 'on',
     }),
-    respond: () => emptyResponse(200),
   });
 }
 
-export const strategyRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: STRATEGIES,
+export const strategyRoutes = underTag('Strategies', [
+  writeRoute(`POST ${STRATEGIES}`, {
     operationId: 'addFeatureStrategy',
-    tag: 'Strategies',
     summary: 'Add a strategy to a flag in an environment.',
     permission: 'flag:write',
     needs: ['CREATE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     body: StrategyInputSchema,
     success: { status: 200, schema: StrategySchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'add-strategy', ...inEnvironment(params), strategy: body }),
     respond: addedResponse,
   }),
-  writeRoute({
-    method: 'PUT',
-    path: STRATEGY,
+  writeRoute(`PUT ${STRATEGY}`, {
     operationId: 'updateFeatureStrategy',
-    tag: 'Strategies',
     summary: 'Replace a strategy.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.strategy,
     body: StrategyInputSchema,
     success: { status: 200, schema: StrategySchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'replace-strategy', ...named(params), strategy: body }),
     respond: updatedResponse,
   }),
-  writeRoute({
-    method: 'PATCH',
-    path: STRATEGY,
+  writeRoute(`PATCH ${STRATEGY}`, {
     operationId: 'patchFeatureStrategy',
-    tag: 'Strategies',
     summary: 'Change a strategy by a JSON Patch.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.strategy,
     body: PatchSchema,
     success: { status: 200, schema: StrategySchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({
       type: 'patch-strategy',
       project: params.projectId,
@@ -118,20 +101,14 @@ export const strategyRoutes: readonly Route[] = [
     }),
     respond: updatedResponse,
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: STRATEGY,
+  writeRoute(`DELETE ${STRATEGY}`, {
     operationId: 'deleteFeatureStrategy',
-    tag: 'Strategies',
     summary: 'Remove a strategy.',
     permission: 'flag:write',
     needs: ['DELETE_FEATURE_STRATEGY'],
     locate: locate.strategy,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'remove-strategy', ...named(params) }),
-    respond: () => emptyResponse(200),
   }),
   switchRoute('on'),
   switchRoute('off'),
-];
+]);

@@ -1,15 +1,16 @@
 /** Tags of a flag. */
-import * as v from 'valibot';
+
 import { each, inTurns } from '../../../actors/turn.ts';
 import { takenTag } from '../../../domain/decide/tag-commands.ts';
 import { type Flag, type Tag, tagKey } from '../../../domain/flags/flag.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import { invalidOperation, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
-  type Route,
   readRoute,
+  underTag,
   writeRoute,
 } from '../../serving/route.ts';
 import { BULK_FLAGS_MAX, FlagNamesSchema, TagBody, TagListSchema } from '../requests/bodies.ts';
@@ -22,41 +23,30 @@ import { coloredTags } from '../views/views.ts';
 
 const TAGS = '/features/:featureName/tags';
 
-const ChangeTagsBody = v.pipe(
-  v.object({ addedTags: TagListSchema, removedTags: TagListSchema }),
-  v.title('ChangeTags'),
-);
+const ChangeTagsBody = titled('ChangeTags', { addedTags: TagListSchema, removedTags: TagListSchema });
 
-const ChangeTagsOfFlagsBody = v.pipe(
-  v.object({ features: FlagNamesSchema, tags: ChangeTagsBody }),
-  v.title('ChangeTagsOfFlags'),
-);
+const ChangeTagsOfFlagsBody = titled('ChangeTagsOfFlags', {
+  features: FlagNamesSchema,
+  tags: ChangeTagsBody,
+});
 
-export const tagRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: TAGS,
+export const tagRoutes = underTag('Tags', [
+  readRoute(`GET ${TAGS}`, {
     operationId: 'listTags',
-    tag: 'Tags',
     summary: 'List the tags of a flag.',
-    permission: 'read',
     locate: locate.flagAnywhere,
     success: { status: 200, schema: TagsOfFlagSchema },
     read: (context, { record }) =>
       settledResponse(context, { version: 1, tags: coloredTags(context.world, record.flag) }),
   }),
-  writeRoute({
-    method: 'POST',
-    path: TAGS,
+  writeRoute(`POST ${TAGS}`, {
     operationId: 'addTag',
-    tag: 'Tags',
     summary: 'Add a tag to a flag.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.flagAnywhere,
     body: TagBody,
     success: { status: 201, schema: TagSchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }, { project }) => ({
       type: 'tag-flag',
       project: project.settings.id,
@@ -65,37 +55,27 @@ export const tagRoutes: readonly Route[] = [
     }),
     respond: ({ body }) => jsonResponse(201, body),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: `${TAGS}/:type/:value`,
+  writeRoute(`DELETE ${TAGS}/:type/:value`, {
     operationId: 'removeTag',
-    tag: 'Tags',
     summary: 'Remove a tag from a flag.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.tag,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }, { project }) => ({
       type: 'untag-flag',
       project: project.settings.id,
       flag: params.featureName,
       tag: locate.tagOf(params),
     }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'PUT',
-    path: TAGS,
+  writeRoute(`PUT ${TAGS}`, {
     operationId: 'updateTags',
-    tag: 'Tags',
     summary: 'Add tags to a flag, and remove others.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.flagAnywhere,
     body: ChangeTagsBody,
     success: { status: 200, schema: TagsOfFlagSchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }, { project }) => ({
       type: 'change-tags',
       project: project.settings.id,
@@ -108,18 +88,13 @@ export const tagRoutes: readonly Route[] = [
       return jsonResponse(200, { version: 1, tags: coloredTags(world, record.flag) });
     },
   }),
-  writeRoute({
-    method: 'PUT',
-    path: '/projects/:projectId/tags',
+  writeRoute('PUT /projects/:projectId/tags', {
     operationId: 'addTagToFeatures',
-    tag: 'Tags',
     summary: 'Add tags to many flags of a project, and remove others.',
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE'],
     locate: locate.project,
     body: ChangeTagsOfFlagsBody,
-    success: { status: 200, schema: null },
-    refusals: ['NotFoundError', 'InvalidOperationError'],
     command: ({ params, body: { features, tags } }) => ({
       type: 'change-tags',
       project: params.projectId,
@@ -127,9 +102,8 @@ export const tagRoutes: readonly Route[] = [
       added: tags.addedTags,
       removed: tags.removedTags,
     }),
-    respond: () => emptyResponse(200),
   }),
-];
+]);
 
 // All tags, each once: those that flags have, over all projects, and those that were made by themselves.
 
@@ -193,28 +167,21 @@ async function readTag(context: Context): Promise<ReadResponse | Refusal> {
 
 const noTag = ({ type, value }: Tag): Refusal => notFound(`There is no tag "${type}:${value}".`);
 
-export const allTagsRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/tags',
+export const allTagsRoutes = underTag('Tags', [
+  readRoute('GET /tags', {
     operationId: 'getTags',
-    tag: 'Tags',
     summary: 'List all tags, in alphabetical order.',
-    permission: 'read',
     success: { status: 200, schema: TagsSchema },
     read: (context) => tagList(context, () => true),
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/tags',
+  writeRoute('POST /tags', {
     operationId: 'createTag',
-    tag: 'Tags',
     summary: 'Make a tag before any flag has it.',
     permission: 'targeting:write',
     needs: ['UPDATE_FEATURE'],
     body: TagBody,
     success: { status: 201, schema: TagWithVersionSchema },
-    refusals: ['NameExistsError', 'InvalidOperationError'],
+    refusals: ['NameExistsError'],
     command: async (context) => {
       const flags = await flagsWith(context, context.body, 1);
       if (isRefusal(flags)) return flags;
@@ -222,37 +189,25 @@ export const allTagsRoutes: readonly Route[] = [
     },
     respond: ({ body }) => jsonResponse(201, { version: 1, tag: body }),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/tags/:type',
+  readRoute('GET /tags/:type', {
     operationId: 'getTagsByType',
-    tag: 'Tags',
     summary: 'List the tags of one type, in alphabetical order.',
-    permission: 'read',
     success: { status: 200, schema: TagsSchema },
     read: (context) => tagList(context, ({ type }) => type === context.params.type),
   }),
-  readRoute({
-    method: 'GET',
-    path: TAG,
+  readRoute(`GET ${TAG}`, {
     operationId: 'getTag',
-    tag: 'Tags',
     summary: 'Read a tag.',
-    permission: 'read',
     success: { status: 200, schema: TagWithVersionSchema },
     refusals: ['NotFoundError'],
     read: readTag,
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: TAG,
+  writeRoute(`DELETE ${TAG}`, {
     operationId: 'deleteTag',
-    tag: 'Tags',
     summary: 'Delete a tag, and remove it from all flags that have it.',
     permission: 'targeting:write',
     needs: ['UPDATE_FEATURE'],
-    success: { status: 200, schema: null },
-    refusals: ['NotFoundError', 'InvalidOperationError'],
+    refusals: ['NotFoundError'],
     command: async (context) => {
       const tag = locate.tagOf(context.params);
       const flags = await flagsWith(context, tag, BULK_FLAGS_MAX + 1);
@@ -265,6 +220,5 @@ export const allTagsRoutes: readonly Route[] = [
       if (flags.length === 0 && !context.world.directory.tags.has(tagKey(tag))) return noTag(tag);
       return { type: 'delete-tag', tag, flags };
     },
-    respond: () => emptyResponse(200),
   }),
-];
+]);

@@ -12,7 +12,7 @@ import type { Dependency, Tag } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { type StrategyInput, StrategyInputSchema } from '../../../domain/flags/strategy.ts';
 import { VariantListSchema } from '../../../domain/flags/variant.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { CONTEXT_FIELD } from '../../../domain/kinds/context-field.ts';
 import { SIMPLE_TAG_TYPE, TAG_TYPE } from '../../../domain/kinds/tag-type.ts';
 import { FlagNameSchema, TagBody } from '../requests/bodies.ts';
@@ -25,27 +25,19 @@ const FLAGS_PHRASE = `a list of at most ${TRANSFER_FLAGS_MAX} flags`;
 
 const NAMES_PHRASE = `a list of at most ${TRANSFER_FLAGS_MAX} flag names`;
 
-export const ExportBody = v.pipe(
-  v.object({
-    environment: v.pipe(v.string(), v.description('Whose strategies, variants and switches are exported.')),
-    features: v.optional(
-      v.pipe(
-        list(v.string(), NAMES_PHRASE),
-        v.maxLength(TRANSFER_FLAGS_MAX, NAMES_PHRASE),
-        v.description('Names of flags; an empty list stands for all of the service.'),
-      ),
+export const ExportBody = titled('ExportQuery', {
+  environment: described(v.string(), 'Whose strategies, variants and switches are exported.'),
+  features: v.optional(
+    v.pipe(
+      list(v.string(), NAMES_PHRASE),
+      v.maxLength(TRANSFER_FLAGS_MAX, NAMES_PHRASE),
+      v.description('Names of flags; an empty list stands for all of the service.'),
     ),
-    project: v.optional(v.pipe(v.string(), v.description('The id of a project: all of its flags.'))),
-    tag: v.optional(
-      v.pipe(v.string(), v.description('A tag by its value, or as type:value: all flags with it.')),
-    ),
-    downloadFile: v.pipe(
-      v.optional(v.boolean(), false),
-      v.description('Whether browsers keep the response as a file.'),
-    ),
-  }),
-  v.title('ExportQuery'),
-);
+  ),
+  project: v.optional(described(v.string(), 'The id of a project: all of its flags.')),
+  tag: v.optional(described(v.string(), 'A tag by its value, or as type:value: all flags with it.')),
+  downloadFile: described(v.optional(v.boolean(), false), 'Whether browsers keep the response as a file.'),
+});
 
 const ExportedFlag = v.object({
   name: FlagNameSchema,
@@ -57,9 +49,9 @@ const ExportedStrategy = v.object({ ...StrategyInputSchema.entries, featureName:
 
 const ExportedEnvironment = v.object({
   featureName: v.nullish(v.string()),
-  name: v.pipe(v.string(), v.description('Of the flag, where featureName is left out.')),
+  name: described(v.string(), 'Of the flag, where featureName is left out.'),
   enabled: v.optional(v.boolean()),
-  variants: v.nullish(v.pipe(VariantListSchema, v.description('In the environment.'))),
+  variants: v.nullish(described(VariantListSchema, 'In the environment.')),
 });
 
 const ExportedTag = v.object({
@@ -95,34 +87,31 @@ const ExportedDependencies = v.object({
   ),
 });
 
-export const ImportBody = v.pipe(
-  v.object({
-    project: v.pipe(v.string(), v.description('The id of the project that gets the flags.')),
-    environment: v.pipe(
-      v.string(),
-      v.description('That gets their strategies, variants and switches, whichever they were exported of.'),
-    ),
-    data: v.pipe(
-      v.object({
-        features: v.pipe(list(ExportedFlag, FLAGS_PHRASE), v.maxLength(TRANSFER_FLAGS_MAX, FLAGS_PHRASE)),
-        featureStrategies: listOf(ExportedStrategy, 'strategies with the names of their flags'),
-        featureEnvironments: listOf(ExportedEnvironment, 'flags in the environment'),
-        featureTags: v.nullish(
-          v.pipe(
-            list(ExportedTag, 'a list of tags with the names of their flags'),
-            v.description('Of all flags. Without the list, flags keep their tags.'),
-          ),
+export const ImportBody = titled('ImportFlags', {
+  project: described(v.string(), 'The id of the project that gets the flags.'),
+  environment: described(
+    v.string(),
+    'That gets their strategies, variants and switches, whichever they were exported of.',
+  ),
+  data: described(
+    v.object({
+      features: v.pipe(list(ExportedFlag, FLAGS_PHRASE), v.maxLength(TRANSFER_FLAGS_MAX, FLAGS_PHRASE)),
+      featureStrategies: listOf(ExportedStrategy, 'strategies with the names of their flags'),
+      featureEnvironments: listOf(ExportedEnvironment, 'flags in the environment'),
+      featureTags: v.nullish(
+        described(
+          list(ExportedTag, 'a list of tags with the names of their flags'),
+          'Of all flags. Without the list, flags keep their tags.',
         ),
-        tagTypes: listOf(ExportedTagType, 'tag types'),
-        contextFields: listOf(ExportedContextField, 'context fields'),
-        segments: listOf(v.object({ id: v.number(), name: v.string() }), 'segments with id and name'),
-        dependencies: listOf(ExportedDependencies, 'flags with their parents'),
-      }),
-      v.description('As an export has it.'),
-    ),
-  }),
-  v.title('ImportFlags'),
-);
+      ),
+      tagTypes: listOf(ExportedTagType, 'tag types'),
+      contextFields: listOf(ExportedContextField, 'context fields'),
+      segments: listOf(v.object({ id: v.number(), name: v.string() }), 'segments with id and name'),
+      dependencies: listOf(ExportedDependencies, 'flags with their parents'),
+    }),
+    'As an export has it.',
+  ),
+});
 
 type Import = v.InferOutput<typeof ImportBody>;
 

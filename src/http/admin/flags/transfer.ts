@@ -14,14 +14,15 @@ import { METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
 import { type Variant, VariantSchema } from '../../../domain/flags/variant.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { type ContextField, LegalValueSchema } from '../../../domain/kinds/context-field.ts';
 import { findNamed, recordsOf } from '../../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../../domain/state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { type Caller, mayDo } from '../../serving/access.ts';
-import { emptyResponse, JSON_HEADERS } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { JSON_HEADERS } from '../../serving/json-response.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { recordSchema } from '../schemas/record-schemas.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
@@ -37,58 +38,52 @@ const VariantOfStrategy = v.object({
   overrides: v.exactOptional(v.unwrap(VariantSchema.entries.overrides)),
 });
 
-const ExportSchema = v.pipe(
-  v.object({
-    features: v.array(
-      v.object({ name: v.string(), ...METADATA_ENTRIES, project: v.string(), archived: v.literal(false) }),
-    ),
-    featureStrategies: v.array(v.object({ ...StrategySchema.entries, variants: v.array(VariantOfStrategy) })),
-    featureEnvironments: v.array(
+const ExportSchema = titled('FlagExport', {
+  features: v.array(
+    v.object({ name: v.string(), ...METADATA_ENTRIES, project: v.string(), archived: v.literal(false) }),
+  ),
+  featureStrategies: v.array(v.object({ ...StrategySchema.entries, variants: v.array(VariantOfStrategy) })),
+  featureEnvironments: v.array(
+    v.object({
+      name: described(v.string(), 'Of the flag.'),
+      featureName: v.string(),
+      environment: v.string(),
+      enabled: v.boolean(),
+      variants: v.array(VariantSchema),
+    }),
+  ),
+  contextFields: described(
+    v.array(
       v.object({
-        name: v.pipe(v.string(), v.description('Of the flag.')),
-        featureName: v.string(),
-        environment: v.string(),
-        enabled: v.boolean(),
-        variants: v.array(VariantSchema),
+        name: v.string(),
+        description: v.string(),
+        stickiness: v.boolean(),
+        sortOrder: v.number(),
+        legalValues: v.array(LegalValueSchema),
       }),
     ),
-    contextFields: v.pipe(
-      v.array(
-        v.object({
-          name: v.string(),
-          description: v.string(),
-          stickiness: v.boolean(),
-          sortOrder: v.number(),
-          legalValues: v.array(LegalValueSchema),
-        }),
+    'Those that strategies and variants of the flags look at.',
+  ),
+  featureTags: v.array(v.object({ featureName: v.string(), tagType: v.string(), tagValue: v.string() })),
+  segments: v.array(v.object({ id: Integer, name: v.string() })),
+  tagTypes: v.array(recordSchema('tagTypes')),
+  dependencies: v.array(
+    v.object({
+      feature: v.string(),
+      dependencies: v.array(
+        v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
       ),
-      v.description('Those that strategies and variants of the flags look at.'),
-    ),
-    featureTags: v.array(v.object({ featureName: v.string(), tagType: v.string(), tagValue: v.string() })),
-    segments: v.array(v.object({ id: Integer, name: v.string() })),
-    tagTypes: v.array(recordSchema('tagTypes')),
-    dependencies: v.array(
-      v.object({
-        feature: v.string(),
-        dependencies: v.array(
-          v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
-        ),
-      }),
-    ),
-  }),
-  v.title('FlagExport'),
-);
+    }),
+  ),
+});
 
 const ImportIssues = v.array(v.object({ message: v.string(), affectedItems: v.array(v.string()) }));
 
-const ImportCheckSchema = v.pipe(
-  v.object({
-    errors: v.pipe(ImportIssues, v.description('With any of them nothing is imported.')),
-    warnings: ImportIssues,
-    permissions: v.pipe(ImportIssues, v.description('What the caller lacks.')),
-  }),
-  v.title('ImportCheck'),
-);
+const ImportCheckSchema = titled('ImportCheck', {
+  errors: described(ImportIssues, 'With any of them nothing is imported.'),
+  warnings: ImportIssues,
+  permissions: described(ImportIssues, 'What the caller lacks.'),
+});
 
 /** Bytes of the flags, as `jsonSize` counts: what is exported at once can be imported at once, and neither holds others up for long. */
 export const EXPORT_SIZE_MAX = 512 * 1024;
@@ -194,17 +189,14 @@ export function refuseImport(world: World, caller: Caller, command: ImportFlags)
   );
 }
 
-export const transferRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'POST',
-    path: '/features-batch/export',
+export const transferRoutes = underTag('Export and import', [
+  writeRoute('POST /features-batch/export', {
     operationId: 'exportFeatures',
-    tag: 'Export and import',
     summary: 'Export flags with what they are in one environment.',
     permission: 'read',
     body: ExportBody,
     success: { status: 200, schema: ExportSchema },
-    refusals: ['NotFoundError', 'InvalidOperationError'],
+    refusals: ['NotFoundError'],
     command: async (context) => {
       const flags = await wantedFlags(context);
       if (isRefusal(flags)) return flags;
@@ -230,13 +222,9 @@ export const transferRoutes: readonly Route[] = [
       };
     },
   }),
-  readRoute({
-    method: 'POST',
-    path: '/features-batch/validate',
+  readRoute('POST /features-batch/validate', {
     operationId: 'validateImport',
-    tag: 'Export and import',
     summary: 'Tell what stands in the way of an import, and what it would replace. Changes nothing.',
-    permission: 'read',
     body: ImportBody,
     success: { status: 200, schema: ImportCheckSchema },
     read: (context) => {
@@ -257,20 +245,15 @@ export const transferRoutes: readonly Route[] = [
       });
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/features-batch/import',
+  writeRoute('POST /features-batch/import', {
     operationId: 'importFeatures',
-    tag: 'Export and import',
     summary: 'Import an export of flags into an environment of a project, as one change.',
     permission: 'read',
     body: ImportBody,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError', 'NoAccessError', 'PayloadTooLargeError'],
+    refusals: ['NoAccessError'],
     command: ({ body }) => importCommand(body),
-    respond: () => emptyResponse(200),
   }),
-];
+]);
 
 // Flags with all that they are in one environment, as Unleash exports them (docs/specification/companions.md#export-and-import).
 

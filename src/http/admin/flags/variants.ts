@@ -10,11 +10,17 @@ import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts
 import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
 import { jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import {
+  type RequestContext,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { VariantsSchema } from '../schemas/schemas.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -75,11 +81,9 @@ const ONE_ENVIRONMENT: Scope = {
   where: 'in one environment',
 };
 
-function routesOf(scope: Scope): readonly Route[] {
+function routesOf(scope: Scope): readonly RouteDraft[] {
   const { path, operationIds } = scope;
   const shared = {
-    path,
-    tag: 'Variants',
     locate: scope.locate,
     success: { status: 200, schema: VariantsSchema },
   } as const;
@@ -90,23 +94,19 @@ function routesOf(scope: Scope): readonly Route[] {
   });
   const response = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
   return [
-    readRoute({
+    readRoute(`GET ${path}`, {
       ...shared,
-      method: 'GET',
       operationId: operationIds.get,
       summary: `Read ${scope.shown}.`,
-      permission: 'read',
       read: (context) => settledResponse(context, response(context)),
     }),
-    writeRoute({
+    writeRoute(`PUT ${path}`, {
       ...shared,
-      method: 'PUT',
       operationId: operationIds.put,
       summary: `Replace a flag's variants ${scope.where}.`,
       permission: 'flag:write',
       needs: scope.needs,
       body: VariantListSchema,
-      refusals: ['InvalidOperationError'],
       command: ({ params, body }) => ({
         type: 'set-variants',
         ...named(params),
@@ -114,45 +114,36 @@ function routesOf(scope: Scope): readonly Route[] {
       }),
       respond: (context) => jsonResponse(200, response(context)),
     }),
-    writeRoute({
+    writeRoute(`PATCH ${path}`, {
       ...shared,
-      method: 'PATCH',
       operationId: operationIds.patch,
       summary: `Change a flag's variants ${scope.where} by a JSON Patch.`,
       permission: 'flag:write',
       needs: scope.needs,
       body: PatchSchema,
-      refusals: ['InvalidOperationError'],
       command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),
       respond: (context) => jsonResponse(200, response(context)),
     }),
   ];
 }
 
-const PushBody = v.pipe(
-  v.object({
-    variants: v.pipe(VariantListSchema, v.description('For each of the environments.')),
-    environments: v.pipe(
-      list(v.string(), 'a list of names of environments'),
-      v.minLength(1, 'a list of at least one name of an environment'),
-      v.maxLength(ENVIRONMENTS_MAX, `a list of at most ${ENVIRONMENTS_MAX} names of environments`),
-    ),
-  }),
-  v.title('PushVariants'),
-);
+const PushBody = titled('PushVariants', {
+  variants: described(VariantListSchema, 'For each of the environments.'),
+  environments: v.pipe(
+    list(v.string(), 'a list of names of environments'),
+    v.minLength(1, 'a list of at least one name of an environment'),
+    v.maxLength(ENVIRONMENTS_MAX, `a list of at most ${ENVIRONMENTS_MAX} names of environments`),
+  ),
+});
 
-const pushRoute = writeRoute({
-  method: 'PUT',
-  path: `${FEATURE}/variants-batch`,
+const pushRoute = writeRoute(`PUT ${FEATURE}/variants-batch`, {
   operationId: 'overwriteFeatureVariantsOnEnvironments',
-  tag: 'Variants',
   summary: "Replace a flag's variants in several environments.",
   permission: 'flag:write',
   needs: ['UPDATE_FEATURE_VARIANTS'],
   locate: locate.flag,
   body: PushBody,
   success: { status: 200, schema: VariantsSchema },
-  refusals: ['NotFoundError', 'InvalidOperationError'],
   command: ({ params, body }) => ({
     type: 'push-variants',
     project: params.projectId,
@@ -164,8 +155,8 @@ const pushRoute = writeRoute({
     jsonResponse(200, { version: VARIANTS_VERSION, variants: distributeWeights(body.variants) }),
 });
 
-export const variantRoutes: readonly Route[] = [
+export const variantRoutes = underTag('Variants', [
   ...routesOf(WHOLE_FLAG),
   ...routesOf(ONE_ENVIRONMENT),
   pushRoute,
-];
+]);

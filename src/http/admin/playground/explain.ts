@@ -6,21 +6,22 @@ import { ALL } from '../../../domain/decide/token-commands.ts';
 import { contextIssue, contextLength, contextOf } from '../../../domain/evaluation/context.ts';
 import { Evaluator } from '../../../domain/evaluation/evaluator.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import { locateFlag } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { ContextSchema } from '../../sdk/evaluation/request-input.ts';
 import { scopeEvaluators } from '../../sdk/evaluation/scope-evaluators.ts';
 import { JSON_HEADERS } from '../../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { AT_PARAMETER, eventIdIn, pastFlag } from '../flags/history.ts';
 import { ExplanationSchema } from '../schemas/playground-schemas.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
 
-const ExplainBody = v.pipe(
-  v.object({ environment: v.string(), context: v.optional(ContextSchema, {}) }),
-  v.title('ExplainRequest'),
-);
+const ExplainBody = titled('ExplainRequest', {
+  environment: v.string(),
+  context: v.optional(ContextSchema, {}),
+});
 type Context = RequestContext<v.InferOutput<typeof ExplainBody>>;
 
 /** `random` is for strategies whose stickiness is chance. */
@@ -129,19 +130,15 @@ function hasEnvironment({ settings }: ProjectState, environment: string): boolea
   return settings.environments.includes(environment);
 }
 
-export const explainRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: '/projects/:projectId/features/:featureName/explain',
+export const explainRoutes = underTag('Playground', [
+  readRoute('POST /projects/:projectId/features/:featureName/explain', {
     operationId: 'explainFeature',
-    tag: 'Playground',
     summary:
       'Read why a flag is on or off for a context: the strategy, constraint, segment and bucket that decided.',
-    permission: 'read',
     query: { at: AT_PARAMETER },
     body: ExplainBody,
     success: { status: 200, schema: ExplanationSchema },
-    refusals: ['NotFoundError', 'ValidationError'],
+    refusals: ['NotFoundError'],
     read: (context) => (context.query('at') === '' ? explainNow(context) : explainPast(context)),
   }),
-];
+]);

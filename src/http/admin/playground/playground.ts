@@ -10,14 +10,14 @@ import { fieldsLeftOut } from '../../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import type { FlagBlock } from '../../../domain/evaluation/sorted-flags.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { noEnvironment, refuseUnknownProjects } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { ContextSchema } from '../../sdk/evaluation/request-input.ts';
 import type { ScopeEvaluator, ShownScope } from '../../sdk/evaluation/scope-evaluator.ts';
 import { scopeEvaluators } from '../../sdk/evaluation/scope-evaluators.ts';
 import { JSON_HEADERS } from '../../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
 import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
@@ -33,7 +33,7 @@ const ENVIRONMENTS_MAX = 20;
 const PROJECTS_MAX = 100;
 
 const PROJECTS_PHRASE = `"*", or a list of at most ${PROJECTS_MAX} project ids`;
-const ProjectsSchema = v.pipe(
+const ProjectsSchema = described(
   v.optional(
     v.union(
       [v.literal(ALL), v.pipe(list(v.string(), PROJECTS_PHRASE), v.maxLength(PROJECTS_MAX, PROJECTS_PHRASE))],
@@ -41,32 +41,28 @@ const ProjectsSchema = v.pipe(
     ),
     ALL,
   ),
-  v.description('Whose flags to evaluate; those of every project by default.'),
+  'Whose flags to evaluate; those of every project by default.',
 );
 
-const PlaygroundBody = v.pipe(
-  v.object({ environment: v.string(), projects: ProjectsSchema, context: ContextSchema }),
-  v.title('PlaygroundRequest'),
-);
+const PlaygroundBody = titled('PlaygroundRequest', {
+  environment: v.string(),
+  projects: ProjectsSchema,
+  context: ContextSchema,
+});
 
 const ENVIRONMENTS_PHRASE = `a list of 1 to ${ENVIRONMENTS_MAX} names of environments`;
-const AdvancedPlaygroundBody = v.pipe(
-  v.object({
-    environments: v.pipe(
-      list(v.string(), ENVIRONMENTS_PHRASE),
-      v.minLength(1, ENVIRONMENTS_PHRASE),
-      v.maxLength(ENVIRONMENTS_MAX, ENVIRONMENTS_PHRASE),
-    ),
-    projects: ProjectsSchema,
-    context: v.pipe(
-      ContextSchema,
-      v.description(
-        'As that of the playground; a text with commas stands for several values, which are tried one by one.',
-      ),
-    ),
-  }),
-  v.title('AdvancedPlaygroundRequest'),
-);
+const AdvancedPlaygroundBody = titled('AdvancedPlaygroundRequest', {
+  environments: v.pipe(
+    list(v.string(), ENVIRONMENTS_PHRASE),
+    v.minLength(1, ENVIRONMENTS_PHRASE),
+    v.maxLength(ENVIRONMENTS_MAX, ENVIRONMENTS_PHRASE),
+  ),
+  projects: ProjectsSchema,
+  context: described(
+    ContextSchema,
+    'As that of the playground; a text with commas stands for several values, which are tried one by one.',
+  ),
+});
 
 type Projects = readonly string[] | typeof ALL;
 
@@ -317,29 +313,19 @@ function inTurn<Body>(play: (context: RequestContext<Body>) => Promise<ReadRespo
   return (context: RequestContext<Body>) => context.reads.walk(() => play(context), context.requester);
 }
 
-export const playgroundRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: '/playground',
+export const playgroundRoutes = underTag('Playground', [
+  readRoute('POST /playground', {
     operationId: 'getPlayground',
-    tag: 'Playground',
     summary: 'Evaluate flags for a context, each with what decided.',
-    permission: 'read',
     body: PlaygroundBody,
     success: { status: 200, schema: PlaygroundSchema },
-    refusals: ['ValidationError'],
     read: inTurn(play),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/playground/advanced',
+  readRoute('POST /playground/advanced', {
     operationId: 'getAdvancedPlayground',
-    tag: 'Playground',
     summary: 'Evaluate flags in several environments for every combination of the values of a context.',
-    permission: 'read',
     body: AdvancedPlaygroundBody,
     success: { status: 200, schema: AdvancedPlaygroundSchema },
-    refusals: ['ValidationError'],
     read: inTurn(playAdvanced),
   }),
-];
+]);

@@ -1,11 +1,11 @@
 /** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
 import * as v from 'valibot';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import type { Params } from '../../serving/params.ts';
-import { type Method, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { type Method, type RouteDraft, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { IdSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
@@ -27,36 +27,32 @@ const ids = (what: string) =>
   );
 
 const RoleMembersSchema = v.object({
-  id: v.pipe(IdSchema, v.description('Of the role.')),
+  id: described(IdSchema, 'Of the role.'),
   users: v.optional(ids('users'), []),
   groups: v.optional(ids('groups'), []),
 });
 
 const areDifferent = (numbers: readonly number[]): boolean => new Set(numbers).size === numbers.length;
 
-const SetAccessBody = v.pipe(
-  v.object({
-    roles: v.pipe(
-      list(RoleMembersSchema, 'a list of roles with their users'),
-      v.maxLength(ROLES_MAX, `a list of at most ${ROLES_MAX} roles`),
-      v.check(
-        (roles) =>
-          roles.reduce((count, one) => count + one.users.length + one.groups.length, 0) <= MEMBERS_MAX,
-        `A project must not get more than ${MEMBERS_MAX} members in one request.`,
-      ),
-      v.check(
-        (roles) => areDifferent(roles.flatMap(({ users }) => users)),
-        'A user must not be listed more than once: a user holds one role in a project.',
-      ),
-      v.check(
-        (roles) => areDifferent(roles.flatMap(({ groups }) => groups)),
-        'A group must not be listed more than once: a group holds one role in a project.',
-      ),
-      v.description('All users and groups that the project shall have, by role.'),
+const SetAccessBody = titled('SetProjectAccess', {
+  roles: v.pipe(
+    list(RoleMembersSchema, 'a list of roles with their users'),
+    v.maxLength(ROLES_MAX, `a list of at most ${ROLES_MAX} roles`),
+    v.check(
+      (roles) => roles.reduce((count, one) => count + one.users.length + one.groups.length, 0) <= MEMBERS_MAX,
+      `A project must not get more than ${MEMBERS_MAX} members in one request.`,
     ),
-  }),
-  v.title('SetProjectAccess'),
-);
+    v.check(
+      (roles) => areDifferent(roles.flatMap(({ users }) => users)),
+      'A user must not be listed more than once: a user holds one role in a project.',
+    ),
+    v.check(
+      (roles) => areDifferent(roles.flatMap(({ groups }) => groups)),
+      'A group must not be listed more than once: a group holds one role in a project.',
+    ),
+    v.description('All users and groups that the project shall have, by role.'),
+  ),
+});
 
 const ONE_ROLE_PHRASE = 'a list of the id of one role: users and groups hold one role in a project';
 const OneRoleSchema = v.pipe(
@@ -65,29 +61,24 @@ const OneRoleSchema = v.pipe(
   v.transform(([role = 0]) => role),
 );
 
-const AddAccessBody = v.pipe(
-  v.object({
-    roles: OneRoleSchema,
-    users: v.optional(ids('users'), []),
-    groups: v.optional(ids('groups'), []),
-  }),
-  v.title('AddProjectAccess'),
-);
+const AddAccessBody = titled('AddProjectAccess', {
+  roles: OneRoleSchema,
+  users: v.optional(ids('users'), []),
+  groups: v.optional(ids('groups'), []),
+});
 
-const SetRolesBody = v.pipe(v.object({ roles: OneRoleSchema }), v.title('SetRoles'));
+const SetRolesBody = titled('SetRoles', { roles: OneRoleSchema });
 
 const GIVING_REFUSALS = ['MembershipRuleError', 'NoAccessError'] as const;
 
 /** The routes that set and take away the role of what the path names. */
-function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
+function roleRoutes(kind: 'users' | 'groups'): readonly RouteDraft[] {
   const noun = kind === 'users' ? 'User' : 'Group';
+  const path =
+    kind === 'users' ? '/projects/:projectId/users/:userId/roles' : '/projects/:projectId/groups/:id/roles';
   const shared = {
-    path:
-      kind === 'users' ? `/projects/:projectId/users/:userId/roles` : `/projects/:projectId/groups/:id/roles`,
-    tag: 'Projects',
     permission: 'project:write',
     needs: ['PROJECT_USER_ACCESS_WRITE'],
-    success: { status: 200, schema: null },
     refusals: GIVING_REFUSALS,
     locate: (world: World, params: Params): object | Refusal => {
       const project = locate.project(world, params);
@@ -98,9 +89,8 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
   } as const;
   const idOf = (params: Params): number => locate.numericId(kind === 'users' ? params.userId : params.id);
   return [
-    writeRoute({
+    writeRoute(`PUT ${path}`, {
       ...shared,
-      method: 'PUT',
       operationId: `setRolesFor${noun}`,
       summary: `Give a ${noun.toLowerCase()} a role in a project, in place of the one that it has there.`,
       body: SetRolesBody,
@@ -113,11 +103,9 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
           groups: kind === 'groups' ? [{ groupId: idOf(params), ...given }] : [],
         };
       },
-      respond: () => emptyResponse(200),
     }),
-    writeRoute({
+    writeRoute(`DELETE ${path}`, {
       ...shared,
-      method: 'DELETE',
       operationId: `remove${noun}Access`,
       summary: `Take the role of a ${noun.toLowerCase()} in a project away.`,
       command: ({ params }) => ({
@@ -125,19 +113,14 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
         project: params.projectId,
         from: kind === 'users' ? { userId: idOf(params) } : { groupId: idOf(params) },
       }),
-      respond: () => emptyResponse(200),
     }),
   ];
 }
 
-export const projectAccessRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: ACCESS,
+export const projectAccessRoutes = underTag('Projects', [
+  readRoute(`GET ${ACCESS}`, {
     operationId: 'getProjectAccess',
-    tag: 'Projects',
     summary: 'List the users and groups of a project, and the roles that can be held in it.',
-    permission: 'read',
     locate: locate.project,
     query: LIST_PAGE.parameters,
     success: { status: 200, schema: ProjectAccessSchema },
@@ -151,11 +134,8 @@ export const projectAccessRoutes: readonly Route[] = [
       return isRefusal(read) ? read : pinnedRead(read, pinned);
     },
   }),
-  writeRoute({
-    method: 'PUT',
-    path: ACCESS,
+  writeRoute(`PUT ${ACCESS}`, {
     operationId: 'setProjectAccess',
-    tag: 'Projects',
     summary: 'Replace the users and groups of a project.',
     permission: 'project:write',
     needs: ['PROJECT_USER_ACCESS_WRITE'],
@@ -179,18 +159,14 @@ export const projectAccessRoutes: readonly Route[] = [
       return jsonResponse(200, projectAccessView(world, project, usage.signIns));
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: ACCESS,
+  writeRoute(`POST ${ACCESS}`, {
     operationId: 'addProjectAccess',
-    tag: 'Projects',
     summary: 'Give users and groups a role in a project; the others keep theirs.',
     permission: 'project:write',
     needs: ['PROJECT_USER_ACCESS_WRITE'],
     locate: locate.project,
     pinned: pins.access,
     body: AddAccessBody,
-    success: { status: 200, schema: null },
     refusals: GIVING_REFUSALS,
     command: ({ params, body: { roles: roleId, users, groups } }) => ({
       type: 'grant-project-access',
@@ -198,55 +174,32 @@ export const projectAccessRoutes: readonly Route[] = [
       members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
       groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
     }),
-    respond: () => emptyResponse(200),
   }),
   ...roleRoutes('users'),
   ...roleRoutes('groups'),
-];
+]);
 
 // Routes that add, change and remove a member of a project (docs/specification/membership.md#rules).
 
-interface MemberRoute {
-  readonly method: Method;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly command: 'add-member' | 'change-member' | 'remove-member';
-}
-
-const memberRoute = ({ method, operationId, summary, command }: MemberRoute): Route =>
-  writeRoute({
-    method,
-    path: '/projects/:projectId/users/:userId/roles/:roleId',
+const memberRoute = (
+  method: Method,
+  operationId: string,
+  type: 'add-member' | 'change-member' | 'remove-member',
+  summary: string,
+) =>
+  writeRoute(`${method} /projects/:projectId/users/:userId/roles/:roleId`, {
     operationId,
-    tag: 'Projects',
     summary,
     permission: 'project:write',
     needs: ['PROJECT_USER_ACCESS_WRITE'],
     locate: locate.membership,
     pinned: pins.access,
-    success: { status: 200, schema: null },
     refusals: ['MembershipRuleError', 'NoAccessError'],
-    command: ({ params }) => ({ type: command, ...locate.membershipIds(params) }),
-    respond: () => emptyResponse(200),
+    command: ({ params }) => ({ type, ...locate.membershipIds(params) }),
   });
 
-export const memberRoutes: readonly Route[] = [
-  memberRoute({
-    method: 'POST',
-    operationId: 'addUserToProject',
-    summary: 'Make a user a member of a project with a role.',
-    command: 'add-member',
-  }),
-  memberRoute({
-    method: 'PUT',
-    operationId: 'changeUserRoleInProject',
-    summary: "Change a member's role in a project.",
-    command: 'change-member',
-  }),
-  memberRoute({
-    method: 'DELETE',
-    operationId: 'removeUserFromProject',
-    summary: 'Remove a member from a project.',
-    command: 'remove-member',
-  }),
-];
+export const memberRoutes = underTag('Projects', [
+  memberRoute('POST', 'addUserToProject', 'add-member', 'Make a user a member of a project with a role.'),
+  memberRoute('PUT', 'changeUserRoleInProject', 'change-member', "Change a member's role in a project."),
+  memberRoute('DELETE', 'removeUserFromProject', 'remove-member', 'Remove a member from a project.'),
+]);

@@ -2,15 +2,15 @@
 import * as v from 'valibot';
 import { each, inTurns } from '../../../actors/turn.ts';
 import { RULES_INPUT_ENTRIES } from '../../../domain/flags/project-rules.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { textOrder } from '../../../domain/state/directory-records.ts';
 import type { ProjectSettings } from '../../../domain/state/world.ts';
-import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
+import { JSON_HEADERS, jsonResponse } from '../../serving/json-response.ts';
 import {
   type ReadResponse,
   type RequestContext,
-  type Route,
   readRoute,
+  underTag,
   writeRoute,
 } from '../../serving/route.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
@@ -34,32 +34,23 @@ const SETTINGS_FIELDS = {
   ...RULES_INPUT_ENTRIES,
 } as const;
 
-const CreateProjectBody = v.pipe(
-  v.object({
-    id: v.pipe(v.optional(ProjectIdSchema), v.description('Made from the name when it is not sent.')),
-    name: NameSchema,
-    environments: v.pipe(
-      v.optional(list(v.string(), 'a list of environments')),
-      v.description('All environments that are enabled, when it is not sent or empty.'),
-    ),
-    ...SETTINGS_FIELDS,
-  }),
-  v.title('CreateProject'),
-);
+const CreateProjectBody = titled('CreateProject', {
+  id: described(v.optional(ProjectIdSchema), 'Made from the name when it is not sent.'),
+  name: NameSchema,
+  environments: described(
+    v.optional(list(v.string(), 'a list of environments')),
+    'All environments that are enabled, when it is not sent or empty.',
+  ),
+  ...SETTINGS_FIELDS,
+});
 
-const UpdateProjectBody = v.pipe(
-  v.object({ name: v.optional(NameSchema), ...SETTINGS_FIELDS }),
-  v.title('UpdateProject'),
-);
+const UpdateProjectBody = titled('UpdateProject', { name: v.optional(NameSchema), ...SETTINGS_FIELDS });
 
-const ProjectSettingsBody = v.pipe(
-  v.object({
-    mode: SETTINGS_FIELDS.mode,
-    defaultStickiness: SETTINGS_FIELDS.defaultStickiness,
-    ...RULES_INPUT_ENTRIES,
-  }),
-  v.title('ProjectSettings'),
-);
+const ProjectSettingsBody = titled('ProjectSettings', {
+  mode: SETTINGS_FIELDS.mode,
+  defaultStickiness: SETTINGS_FIELDS.defaultStickiness,
+  ...RULES_INPUT_ENTRIES,
+});
 
 interface ProjectHead {
   readonly settings: ProjectSettings;
@@ -95,22 +86,15 @@ async function projectList(context: RequestContext<unknown>): Promise<ReadRespon
   return { revision: lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 
-export const projectAdminRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: PROJECTS,
+export const projectAdminRoutes = underTag('Projects', [
+  readRoute(`GET ${PROJECTS}`, {
     operationId: 'getProjects',
-    tag: 'Projects',
     summary: 'List the projects by name.',
-    permission: 'read',
     success: { status: 200, schema: ProjectsSchema },
     read: projectList,
   }),
-  writeRoute({
-    method: 'POST',
-    path: PROJECTS,
+  writeRoute(`POST ${PROJECTS}`, {
     operationId: 'createProject',
-    tag: 'Projects',
     summary: 'Create a project, of which a user who creates it becomes the Owner.',
     permission: 'project:create',
     needs: ['CREATE_PROJECT'],
@@ -125,11 +109,8 @@ export const projectAdminRoutes: readonly Route[] = [
     }),
     respond: (_, events) => jsonResponse(201, settingsView(recorded(events, 'project-created').data)),
   }),
-  writeRoute({
-    method: 'PUT',
-    path: PROJECT,
+  writeRoute(`PUT ${PROJECT}`, {
     operationId: 'updateProject',
-    tag: 'Projects',
     summary: "Change a project's settings.",
     permission: 'project:write',
     needs: ['UPDATE_PROJECT'],
@@ -141,34 +122,23 @@ export const projectAdminRoutes: readonly Route[] = [
     respond: ({ world, params }) =>
       jsonResponse(200, projectView(world, locate.present(locate.project(world, params)))),
   }),
-  writeRoute({
-    method: 'PUT',
-    path: `${PROJECT}/settings`,
+  writeRoute(`PUT ${PROJECT}/settings`, {
     operationId: 'updateProjectEnterpriseSettings',
-    tag: 'Projects',
     summary: "Change a project's mode, default stickiness, and rules for new flags.",
     permission: 'project:write',
     needs: ['PROJECT_SETTINGS_WRITE'],
     locate: locate.project,
     pinned: pins.project,
     body: ProjectSettingsBody,
-    success: { status: 200, schema: null },
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: PROJECT,
+  writeRoute(`DELETE ${PROJECT}`, {
     operationId: 'deleteProject',
-    tag: 'Projects',
     summary: 'Delete a project with its archived flags.',
     permission: 'project:write',
     needs: ['DELETE_PROJECT'],
     locate: locate.project,
     pinned: pins.project,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-project', project: params.projectId }),
-    respond: () => emptyResponse(200),
   }),
-];
+]);

@@ -1,8 +1,9 @@
 /** Routes about the environments that a project has. */
 import * as v from 'valibot';
 import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { titled } from '../../../domain/json/schema.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
 import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
@@ -14,16 +15,12 @@ import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/projects/:projectId/environments';
 
-const AddEnvironmentBody = v.pipe(v.object({ environment: v.string() }), v.title('AddProjectEnvironment'));
+const AddEnvironmentBody = titled('AddProjectEnvironment', { environment: v.string() });
 
-export const projectEnvironmentRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/environments/project/:projectId',
+export const projectEnvironmentRoutes = underTag('Environments', [
+  readRoute('GET /environments/project/:projectId', {
     operationId: 'getProjectEnvironments',
-    tag: 'Environments',
     summary: 'List the environments of a project.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectEnvironmentsSchema },
     read: async (context, project) => {
@@ -33,50 +30,36 @@ export const projectEnvironmentRoutes: readonly Route[] = [
       return settledResponse(context, { version: 1, environments });
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: ENVIRONMENTS,
+  writeRoute(`POST ${ENVIRONMENTS}`, {
     operationId: 'addEnvironmentToProject',
-    tag: 'Environments',
     summary: 'Add an environment to a project and all its flags.',
     permission: 'project:write',
     needs: ['UPDATE_PROJECT'],
     locate: locate.project,
     pinned: pins.project,
     body: AddEnvironmentBody,
-    success: { status: 200, schema: null },
     refusals: ['NameExistsError'],
     command: ({ params, body }) => ({
       type: 'add-project-environment',
       project: params.projectId,
       environment: body.environment,
     }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: `${ENVIRONMENTS}/:environment`,
+  writeRoute(`DELETE ${ENVIRONMENTS}/:environment`, {
     operationId: 'removeEnvironmentFromProject',
-    tag: 'Environments',
     summary: 'Remove an environment in which no flag is enabled from a project and all its flags.',
     permission: 'project:write',
     needs: ['UPDATE_PROJECT'],
     locate: locate.projectEnvironment,
     pinned: pins.project,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params: { projectId, environment } }) => ({
       type: 'remove-project-environment',
       project: projectId,
       environment,
     }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'POST',
-    path: `${ENVIRONMENTS}/:environment/default-strategy`,
+  writeRoute(`POST ${ENVIRONMENTS}/:environment/default-strategy`, {
     operationId: 'addDefaultStrategyToProjectEnvironment',
-    tag: 'Environments',
     summary: 'Set what forms offer first for a new strategy in an environment of a project.',
     permission: 'project:write',
     needs: ['PROJECT_DEFAULT_STRATEGY_WRITE'],
@@ -95,4 +78,4 @@ export const projectEnvironmentRoutes: readonly Route[] = [
       return jsonResponse(200, defaultStrategyIn(world, project, params.environment).defaultStrategy);
     },
   }),
-];
+]);

@@ -3,7 +3,7 @@ import { each, inTurns } from '../../../actors/turn.ts';
 import { STAGES, type StageName } from '../../../domain/flags/lifecycle.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import {
   HealthReportSchema,
@@ -103,46 +103,31 @@ async function readStageCounts(context: Context): Promise<ReadResponse | Refusal
   });
 }
 
-export const projectReportRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/status',
+export const projectReportRoutes = underTag('Projects', [
+  readRoute('GET /projects/:projectId/status', {
     operationId: 'getProjectStatus',
-    tag: 'Projects',
     summary: 'Read what was done in a project each day, and in which stages its flags are.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectStatusSchema },
     read: readStatus,
   }),
-  readRoute({
-    method: 'GET',
-    path: '/lifecycle/count',
+  readRoute('GET /lifecycle/count', {
     operationId: 'getFeatureLifecycleCount',
     tag: 'Features',
     summary: 'Count the flags of all projects by the stages that they are in.',
-    permission: 'read',
     success: { status: 200, schema: StageCountsSchema },
     read: readStageCounts,
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/insights',
+  readRoute('GET /projects/:projectId/insights', {
     operationId: 'getProjectInsights',
-    tag: 'Projects',
     summary: 'Read how the flags of a project are, and what was done in it lately.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectInsightsSchema },
     read: readInsights,
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/dora',
+  readRoute('GET /projects/:projectId/dora', {
     operationId: 'getProjectDora',
-    tag: 'Projects',
     summary: 'Read how long the newest release flags of a project took to production.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: LeadTimeSchema },
     read: async (context, project) => {
@@ -150,13 +135,9 @@ export const projectReportRoutes: readonly Route[] = [
       return isRefusal(times) ? times : settledResponse(context, leadTimeView(times));
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/health-report',
+  readRoute('GET /projects/:projectId/health-report', {
     operationId: 'getProjectHealthReport',
-    tag: 'Projects',
     summary: 'Read a project with its flags and how many of them are in which state.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: HealthReportSchema },
     read: ({ world, caller, usage, now, requester }, project) =>
@@ -165,7 +146,7 @@ export const projectReportRoutes: readonly Route[] = [
         project,
       ),
   }),
-];
+]);
 
 // How many flags are in which stage of their life, and for how long (docs/specification/flags.md#lifecycle).
 

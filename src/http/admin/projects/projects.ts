@@ -3,7 +3,7 @@ import { STALENESS, type Staleness } from '../../../domain/flags/lifetime.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../serving/flag-filter.ts';
-import { type QueryParameter, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type QueryParameter, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
@@ -43,25 +43,17 @@ const listSources = ({ world, caller, usage, requester, now }: RequestContext<un
   now: now(),
 });
 
-export const projectRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId',
+export const projectRoutes = underTag('Projects', [
+  readRoute('GET /projects/:projectId', {
     operationId: 'getProjectOverview',
-    tag: 'Projects',
     summary: 'Read a project with its flags.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectOverviewSchema },
     read: (context, project) => projectOverview(listSources(context), project),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/overview',
+  readRoute('GET /projects/:projectId/overview', {
     operationId: 'getProjectOverviewWithoutFeatures',
-    tag: 'Projects',
     summary: 'Read a project without its flags, with their number by type.',
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectSummaryOverviewSchema },
     read: async (context, project) => {
@@ -74,13 +66,10 @@ export const projectRoutes: readonly Route[] = [
       return pinnedResponse(context, settings, view);
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/features',
+  readRoute('GET /projects/:projectId/features', {
     operationId: 'listFeatures',
     tag: 'Features',
     summary: "List a project's flags.",
-    permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: FlagListSchema },
     refusals: ['ValidationError'],
@@ -95,4 +84,4 @@ export const projectRoutes: readonly Route[] = [
         : flagList(listSources(context), project);
     },
   }),
-];
+]);

@@ -8,7 +8,7 @@ import { isDateTime } from '../../../domain/flags/constraint.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { isDotSegment, urlNameIssue } from '../../../domain/flags/url-name.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { isVisible, tidyName } from '../../../domain/people/look-alike.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -73,21 +73,18 @@ export const DateTimeSchema = v.pipe(
   v.transform((text) => new Date(text).toISOString()),
 );
 
-export const UpdateFlagBody = v.pipe(
-  v.object({ name: v.optional(v.string()), ...METADATA_INPUT_ENTRIES }),
-  v.title('UpdateFlag'),
-);
+export const UpdateFlagBody = titled('UpdateFlag', {
+  name: v.optional(v.string()),
+  ...METADATA_INPUT_ENTRIES,
+});
 
-export const CloneFlagBody = v.pipe(
-  v.object({
-    name: FlagNameSchema,
-    replaceGroupId: v.pipe(
-      v.optional(v.boolean(), false),
-      v.description("Whether strategies whose groupId is the old flag's name get the new one."),
-    ),
-  }),
-  v.title('CloneFlag'),
-);
+export const CloneFlagBody = titled('CloneFlag', {
+  name: FlagNameSchema,
+  replaceGroupId: described(
+    v.optional(v.boolean(), false),
+    "Whether strategies whose groupId is the old flag's name get the new one.",
+  ),
+});
 
 export const EmailSchema = v.pipe(
   v.string(),
@@ -133,20 +130,21 @@ const tagText = (what: string) =>
     v.check((text) => !isDotSegment(text), 'something other than "..", which is a path'),
   );
 
-export const TagBody = v.pipe(
-  v.object({ type: v.optional(tagText('a tag type'), 'simple'), value: tagText('a tag value') }),
-  v.title('AddTag'),
-);
+export const TagBody = titled('AddTag', {
+  type: v.optional(tagText('a tag type'), 'simple'),
+  value: tagText('a tag value'),
+});
 
 /** Tags that one request adds or removes. */
 const TAGS_MAX = 100;
 const TAGS_PHRASE = `a list of at most ${TAGS_MAX} tags`;
 export const TagListSchema = v.pipe(list(TagBody, TAGS_PHRASE), v.maxLength(TAGS_MAX, TAGS_PHRASE));
 
-export const CreateFlagBody = v.pipe(
-  v.object({ name: FlagNameSchema, ...METADATA_INPUT_ENTRIES, tags: v.optional(TagListSchema, []) }),
-  v.title('CreateFlag'),
-);
+export const CreateFlagBody = titled('CreateFlag', {
+  name: FlagNameSchema,
+  ...METADATA_INPUT_ENTRIES,
+  tags: v.optional(TagListSchema, []),
+});
 
 // Changes that can be tried: the events that they would record are listed, and none is.
 
@@ -183,7 +181,7 @@ export const NewPasswordSchema = v.pipe(
 );
 
 /** The body of a request that only asks whether a password would do. */
-export const PasswordBody = v.pipe(v.object({ password: NewPasswordSchema }), v.title('NewPassword'));
+export const PasswordBody = titled('NewPassword', { password: NewPasswordSchema });
 
 /** One that somebody has, whatever the rules were when it was chosen. */
 export const KnownPasswordSchema = v.pipe(

@@ -1,5 +1,6 @@
 /** Schemas of responses about roles, permissions and groups. */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import {
   FoundUserSchema,
   Integer,
@@ -11,56 +12,44 @@ import {
 import { CompanionUserSchema } from './schemas.ts';
 
 /** Clients of this interface refuse fields that they do not know, and null where there is no environment. */
-export const PermissionSchema = v.pipe(
-  v.object({
-    id: Integer,
-    name: v.string(),
-    displayName: v.string(),
-    type: v.pipe(v.picklist(['root', 'project', 'environment']), v.description('Where it holds.')),
-    environment: v.exactOptional(v.string()),
-  }),
-  v.title('Permission'),
-);
+export const PermissionSchema = titled('Permission', {
+  id: Integer,
+  name: v.string(),
+  displayName: v.string(),
+  type: described(v.picklist(['root', 'project', 'environment']), 'Where it holds.'),
+  environment: v.exactOptional(v.string()),
+});
 
-export const PermissionsSchema = v.pipe(
-  v.object({
-    version: Version,
-    permissions: v.object({
-      root: v.array(PermissionSchema),
-      project: v.array(PermissionSchema),
-      environments: v.array(v.object({ name: v.string(), permissions: v.array(PermissionSchema) })),
-    }),
+export const PermissionsSchema = titled('Permissions', {
+  version: Version,
+  permissions: v.object({
+    root: v.array(PermissionSchema),
+    project: v.array(PermissionSchema),
+    environments: v.array(v.object({ name: v.string(), permissions: v.array(PermissionSchema) })),
   }),
-  v.title('Permissions'),
-);
+});
 
-export const RoleWithPermissionsSchema = v.pipe(
-  v.object({
-    id: Integer,
-    name: v.string(),
-    type: RoleSchema.entries.type,
-    description: v.string(),
-    permissions: v.array(PermissionSchema),
-  }),
-  v.title('RoleWithPermissions'),
-);
+export const RoleWithPermissionsSchema = titled('RoleWithPermissions', {
+  id: Integer,
+  name: v.string(),
+  type: RoleSchema.entries.type,
+  description: v.string(),
+  permissions: v.array(PermissionSchema),
+});
 
 /** The role itself, under a name in the plural: so do clients of this interface read it. */
-export const ChangedRoleSchema = v.pipe(
-  v.object({ version: Version, roles: RoleWithPermissionsSchema }),
-  v.title('ChangedRole'),
-);
+export const ChangedRoleSchema = titled('ChangedRole', {
+  version: Version,
+  roles: RoleWithPermissionsSchema,
+});
 
-export const RoleCheckSchema = v.pipe(
-  v.object({ valid: v.literal(true), name: v.string() }),
-  v.title('RoleCheck'),
-);
+export const RoleCheckSchema = titled('RoleCheck', { valid: v.literal(true), name: v.string() });
 
 const GROUP_FIELDS = {
   id: Integer,
   name: v.string(),
   description: v.exactOptional(v.string()),
-  rootRole: v.pipe(v.exactOptional(Integer), v.description('A role id; left out where it gives none.')),
+  rootRole: described(v.exactOptional(Integer), 'A role id; left out where it gives none.'),
   mappingsSSO: v.array(v.string()),
   createdAt: Timestamp,
   createdBy: v.string(),
@@ -69,80 +58,59 @@ const GROUP_FIELDS = {
 
 const GroupUsersSchema = v.array(v.object({ user: FoundUserSchema }));
 
-export const GroupSchema = v.pipe(
-  v.object({
-    ...GROUP_FIELDS,
-    users: GroupUsersSchema,
-    projects: v.pipe(v.array(v.string()), v.description('Ids of projects in which it has a role.')),
-  }),
-  v.title('Group'),
-);
+export const GroupSchema = titled('Group', {
+  ...GROUP_FIELDS,
+  users: GroupUsersSchema,
+  projects: described(v.array(v.string()), 'Ids of projects in which it has a role.'),
+});
 
-export const GroupsSchema = v.pipe(v.object({ groups: v.array(GroupSchema) }), v.title('Groups'));
+export const GroupsSchema = titled('Groups', { groups: v.array(GroupSchema) });
 
 /** Clients of this interface refuse fields that they do not know. */
-export const ServiceAccountSchema = v.pipe(
-  v.object({
-    id: Integer,
-    isAPI: v.literal(false),
-    name: v.exactOptional(v.string()),
-    username: v.exactOptional(v.string()),
-    imageUrl: v.string(),
-    rootRole: v.pipe(Integer, v.description('A role id.')),
-    seenAt: v.pipe(v.null(), v.description('The tokens say when they were used last.')),
-    createdAt: Timestamp,
-    tokens: v.array(PersonalTokenSchema),
-  }),
-  v.title('ServiceAccount'),
-);
+export const ServiceAccountSchema = titled('ServiceAccount', {
+  id: Integer,
+  isAPI: v.literal(false),
+  name: v.exactOptional(v.string()),
+  username: v.exactOptional(v.string()),
+  imageUrl: v.string(),
+  rootRole: described(Integer, 'A role id.'),
+  seenAt: described(v.null(), 'The tokens say when they were used last.'),
+  createdAt: Timestamp,
+  tokens: v.array(PersonalTokenSchema),
+});
 
-export const ServiceAccountsSchema = v.pipe(
-  v.object({ serviceAccounts: v.array(ServiceAccountSchema), rootRoles: v.array(RoleSchema) }),
-  v.title('ServiceAccounts'),
-);
+export const ServiceAccountsSchema = titled('ServiceAccounts', {
+  serviceAccounts: v.array(ServiceAccountSchema),
+  rootRoles: v.array(RoleSchema),
+});
 
-export const UsersAndGroupsSchema = v.pipe(
-  v.object({
-    users: v.array(FoundUserSchema),
-    groups: v.array(v.pipe(v.object(GROUP_FIELDS), v.title('GroupSummary'))),
-  }),
-  v.title('UsersAndGroups'),
-);
+export const UsersAndGroupsSchema = titled('UsersAndGroups', {
+  users: v.array(FoundUserSchema),
+  groups: v.array(titled('GroupSummary', GROUP_FIELDS)),
+});
 
-export const ProjectGroupSchema = v.pipe(
-  v.object({
-    ...GROUP_FIELDS,
-    users: v.pipe(v.exactOptional(GroupUsersSchema), v.description('Left out in the response to a write.')),
-    roleId: Integer,
-    roles: v.array(Integer),
-  }),
-  v.title('ProjectGroup'),
-);
+export const ProjectGroupSchema = titled('ProjectGroup', {
+  ...GROUP_FIELDS,
+  users: described(v.exactOptional(GroupUsersSchema), 'Left out in the response to a write.'),
+  roleId: Integer,
+  roles: v.array(Integer),
+});
 
-export const ProjectAccessSchema = v.pipe(
-  v.object({
-    version: Version,
-    users: v.array(
-      v.pipe(
-        v.object({ ...CompanionUserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
-        v.title('ProjectMember'),
-      ),
-    ),
-    groups: v.array(ProjectGroupSchema),
-    roles: v.array(RoleSchema),
-  }),
-  v.title('ProjectAccess'),
-);
+export const ProjectAccessSchema = titled('ProjectAccess', {
+  version: Version,
+  users: v.array(
+    titled('ProjectMember', { ...CompanionUserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
+  ),
+  groups: v.array(ProjectGroupSchema),
+  roles: v.array(RoleSchema),
+});
 
-export const ResetPasswordSchema = v.pipe(
-  v.object({
-    resetPasswordUrl: v.pipe(
-      v.string(),
-      v.description('Good once, and for a day; shown only here. The server sends no email.'),
-    ),
-  }),
-  v.title('ResetPasswordLink'),
-);
+export const ResetPasswordSchema = titled('ResetPasswordLink', {
+  resetPasswordUrl: described(
+    v.string(),
+    'Good once, and for a day; shown only here. The server sends no email.',
+  ),
+});
 
 const INVITATION_FIELDS = {
   name: v.string(),
@@ -150,47 +118,32 @@ const INVITATION_FIELDS = {
   expiresAt: Timestamp,
   createdAt: Timestamp,
   createdBy: v.string(),
-  users: v.pipe(v.array(FoundUserSchema), v.description('Who came by it, and is still there.')),
+  users: described(v.array(FoundUserSchema), 'Who came by it, and is still there.'),
   role: RoleSchema,
 } as const;
 
-export const InvitationSchema = v.pipe(
-  v.object({
-    secret: v.pipe(v.string(), v.description('Its digest, in the place of the secret.')),
-    url: v.pipe(v.null(), v.description('Only the response that made the invitation shows it.')),
-    ...INVITATION_FIELDS,
-  }),
-  v.title('Invitation'),
-);
+export const InvitationSchema = titled('Invitation', {
+  secret: described(v.string(), 'Its digest, in the place of the secret.'),
+  url: described(v.null(), 'Only the response that made the invitation shows it.'),
+  ...INVITATION_FIELDS,
+});
 
-export const NewInvitationSchema = v.pipe(
-  v.object({
-    secret: v.pipe(v.string(), v.description('Shown in this response and never again.')),
-    url: v.pipe(v.string(), v.description('For the Admin to hand on.')),
-    ...INVITATION_FIELDS,
-  }),
-  v.title('NewInvitation'),
-);
+export const NewInvitationSchema = titled('NewInvitation', {
+  secret: described(v.string(), 'Shown in this response and never again.'),
+  url: described(v.string(), 'For the Admin to hand on.'),
+  ...INVITATION_FIELDS,
+});
 
-export const InvitationsSchema = v.pipe(
-  v.object({ tokens: v.array(InvitationSchema) }),
-  v.title('Invitations'),
-);
+export const InvitationsSchema = titled('Invitations', { tokens: v.array(InvitationSchema) });
 
-export const LinkUserSchema = v.pipe(
-  v.object({
-    id: Integer,
-    name: v.exactOptional(v.string()),
-    username: v.exactOptional(v.string()),
-    email: v.pipe(v.string(), v.description('Empty for a user without one.')),
-    token: v.string(),
-    createdBy: v.null(),
-    role: RoleSchema,
-  }),
-  v.title('LinkUser'),
-);
+export const LinkUserSchema = titled('LinkUser', {
+  id: Integer,
+  name: v.exactOptional(v.string()),
+  username: v.exactOptional(v.string()),
+  email: described(v.string(), 'Empty for a user without one.'),
+  token: v.string(),
+  createdBy: v.null(),
+  role: RoleSchema,
+});
 
-export const InvitedUserSchema = v.pipe(
-  v.object({ ...FoundUserSchema.entries, rootRole: Integer }),
-  v.title('InvitedUser'),
-);
+export const InvitedUserSchema = titled('InvitedUser', { ...FoundUserSchema.entries, rootRole: Integer });

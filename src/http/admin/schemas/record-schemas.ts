@@ -1,5 +1,6 @@
 /** The shapes of responses about records, made from the rows of their kinds. */
 import * as v from 'valibot';
+import { described } from '../../../domain/json/schema.ts';
 import { Id, Time } from '../../../domain/kinds/document-values.ts';
 import { shownRecord } from '../../../domain/kinds/kind.ts';
 import { MANAGED_KIND_NAMES, type ManagedKindName, managedKindOf } from '../../../domain/kinds/kinds.ts';
@@ -11,11 +12,8 @@ const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, 
 const UseCount = v.pipe(Integer, v.minValue(0));
 
 const USE_COUNTS = {
-  usedInFeatures: v.pipe(
-    UseCount,
-    v.description('Flags whose strategies refer to it, archived ones included.'),
-  ),
-  usedInProjects: v.pipe(UseCount, v.description('Projects that have such flags.')),
+  usedInFeatures: described(UseCount, 'Flags whose strategies refer to it, archived ones included.'),
+  usedInProjects: described(UseCount, 'Projects that have such flags.'),
 } as const;
 
 /** `tag type` → `TagType`, by which the description names schemas about the kind. */
@@ -25,7 +23,7 @@ export const titleOf = (kind: ManagedKindName): string =>
 const made = new Map<string, Schema>();
 
 /** The schema of that title, which is made once. */
-function titled(title: string, make: () => Schema): Schema {
+function once(title: string, make: () => Schema): Schema {
   const schema = made.get(title) ?? v.pipe(make(), v.title(title));
   made.set(title, schema);
   return schema;
@@ -33,7 +31,7 @@ function titled(title: string, make: () => Schema): Schema {
 
 /** A record as responses show it. */
 export const recordSchema = (kind: ManagedKindName): Schema =>
-  titled(titleOf(kind), () => {
+  once(titleOf(kind), () => {
     const { document, routes, use } = managedKindOf(kind);
     const stored = Object.entries(document.entries).map(
       ([name, field]) => [name, shownField(field)] as const,
@@ -46,14 +44,14 @@ export const recordSchema = (kind: ManagedKindName): Schema =>
 export function foundSchema(kind: ManagedKindName): Schema {
   const { field } = managedKindOf(kind).routes.read;
   if (field === undefined) return recordSchema(kind);
-  return titled(`Found${titleOf(kind)}`, () =>
+  return once(`Found${titleOf(kind)}`, () =>
     v.object({ version: v.literal(1), [field]: recordSchema(kind) }),
   );
 }
 
 /** The response to a check that shows the record. */
 export const checkSchema = (kind: ManagedKindName, field: string): Schema =>
-  titled(`${titleOf(kind)}Check`, () => v.object({ valid: v.literal(true), [field]: recordSchema(kind) }));
+  once(`${titleOf(kind)}Check`, () => v.object({ valid: v.literal(true), [field]: recordSchema(kind) }));
 
 export function recordsSchema(kind: ManagedKindName): Schema {
   const { list, listVersion } = managedKindOf(kind).routes;
@@ -61,10 +59,10 @@ export function recordsSchema(kind: ManagedKindName): Schema {
   const records = v.array(recordSchema(kind));
   if (field === null) return records;
   const version: v.ObjectEntries = listVersion === undefined ? {} : { version: v.literal(listVersion) };
-  return titled(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
+  return once(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
 }
 
-/** Examples of all these shapes, and of the bodies that clients send, by the names of their components. */
+/** Examples of records, and of the bodies that clients send, by the names of their components. */
 export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
   {},
   ...MANAGED_KIND_NAMES.map(examplesOf),
@@ -73,18 +71,14 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
 function examplesOf(kind: ManagedKindName): object {
   const row = managedKindOf(kind);
   const { sent, lastId, use, routes } = row;
-  const { list, listVersion, read, validate, body } = routes;
+  const { validate, body } = routes;
   const title = titleOf(kind);
   const shown = shownRecord(row, row.example);
   const record = { ...shown, ...(use?.isShown && { usedInFeatures: 1, usedInProjects: 1 }) };
   const input = Object.fromEntries(Object.entries(shown).filter(([name]) => Object.hasOwn(sent, name)));
   const { name, ...others } = input;
-  const version = listVersion === undefined ? {} : { version: listVersion };
   return {
     [title]: record,
-    ...(list.field !== null && { [`${title}s`]: { ...version, [list.field]: [record] } }),
-    ...(read.field !== undefined && { [`Found${title}`]: { version: 1, [read.field]: record } }),
-    ...(validate?.field !== undefined && { [`${title}Check`]: { valid: true, [validate.field]: record } }),
     ...(validate !== undefined && validate.field === undefined && { [`Validate${title}`]: { name } }),
     [body ?? `Create${title}`]: input,
     ...(body === undefined && { [`Update${title}`]: lastId === undefined ? others : input }),

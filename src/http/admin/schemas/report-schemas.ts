@@ -1,6 +1,7 @@
 /** Schemas of responses that sum up projects, users and the service. */
 import * as v from 'valibot';
 import { FLAG_TYPES } from '../../../domain/flags/metadata.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { ProjectOverviewSchema } from './schemas.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -36,32 +37,26 @@ const StatsSchema = v.pipe(
   v.title('ProjectStats'),
 );
 
-export const ProjectInsightsSchema = v.pipe(
-  v.object({
-    stats: StatsSchema,
-    health: v.object({ rating: Percent, ...StateCounts }),
-    leadTime: LeadTimeSchema,
-    featureTypeCounts: v.array(v.object({ type: v.picklist(FLAG_TYPES), count: Count })),
-    members: v.object({
-      currentMembers: Count,
-      change: v.pipe(
-        v.number(),
-        v.integer(),
-        v.description('Members added in the last 30 days, less those removed.'),
-      ),
-    }),
+export const ProjectInsightsSchema = titled('ProjectInsights', {
+  stats: StatsSchema,
+  health: v.object({ rating: Percent, ...StateCounts }),
+  leadTime: LeadTimeSchema,
+  featureTypeCounts: v.array(v.object({ type: v.picklist(FLAG_TYPES), count: Count })),
+  members: v.object({
+    currentMembers: Count,
+    change: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('Members added in the last 30 days, less those removed.'),
+    ),
   }),
-  v.title('ProjectInsights'),
-);
+});
 
-export const HealthReportSchema = v.pipe(
-  v.object({
-    ...ProjectOverviewSchema.entries,
-    mode: v.picklist(['open', 'protected', 'private']),
-    ...StateCounts,
-  }),
-  v.title('HealthReport'),
-);
+export const HealthReportSchema = titled('HealthReport', {
+  ...ProjectOverviewSchema.entries,
+  mode: v.picklist(['open', 'protected', 'private']),
+  ...StateCounts,
+});
 
 const Author = {
   id: v.pipe(v.number(), v.integer()),
@@ -78,124 +73,115 @@ const OwnerSchema = v.object({
   imageUrl: v.string(),
 });
 
-export const PersonalDashboardSchema = v.pipe(
-  v.object({
-    projects: v.pipe(
-      v.array(
-        v.object({
-          id: v.string(),
-          name: v.string(),
-          health: Percent,
-          memberCount: Count,
-          featureCount: Count,
-        }),
-      ),
-      v.description('Those in which the caller has a role, or that are favorites.'),
-    ),
-    flags: v.pipe(
-      v.array(v.object({ name: v.string(), project: v.string(), type: v.picklist(FLAG_TYPES) })),
-      v.description('Favorites, then the newest flags that the caller created; 100 at most.'),
-    ),
-    admins: v.array(v.object(Author)),
-    projectOwners: v.pipe(v.array(OwnerSchema), v.description("Owners of the caller's projects.")),
-  }),
-  v.title('PersonalDashboard'),
-);
-
-export const PersonalProjectSchema = v.pipe(
-  v.object({
-    insights: v.object({
-      avgHealthCurrentWindow: v.pipe(v.null(), v.description('The health of the past is not kept.')),
-      avgHealthPastWindow: v.null(),
-      totalFlags: Count,
-      activeFlags: Count,
-      staleFlags: Count,
-      potentiallyStaleFlags: Count,
-      health: Percent,
-    }),
-    onboardingStatus: v.object({
-      status: v.picklist(['onboarding-started', 'first-flag-created', 'onboarded']),
-      feature: v.exactOptional(v.string()),
-    }),
-    latestEvents: v.array(
+export const PersonalDashboardSchema = titled('PersonalDashboard', {
+  projects: described(
+    v.array(
       v.object({
-        id: Count,
-        summary: v.string(),
-        createdBy: v.string(),
-        createdByImageUrl: v.string(),
-        createdAt: Timestamp,
+        id: v.string(),
+        name: v.string(),
+        health: Percent,
+        memberCount: Count,
+        featureCount: Count,
       }),
     ),
-    owners: v.array(v.union([OwnerSchema, v.object({ ownerType: v.literal('system') })])),
-    roles: v.pipe(
-      v.array(v.object({ id: Count, name: v.string(), type: v.picklist(['project', 'custom']) })),
-      v.description('That the caller and the groups of the caller have in the project.'),
-    ),
-  }),
-  v.title('PersonalProject'),
-);
+    'Those in which the caller has a role, or that are favorites.',
+  ),
+  flags: described(
+    v.array(v.object({ name: v.string(), project: v.string(), type: v.picklist(FLAG_TYPES) })),
+    'Favorites, then the newest flags that the caller created; 100 at most.',
+  ),
+  admins: v.array(v.object(Author)),
+  projectOwners: described(v.array(OwnerSchema), "Owners of the caller's projects."),
+});
 
-export const StatisticsSchema = v.pipe(
-  v.object({
-    instanceId: v.pipe(v.string(), v.description('Of the history that the data folder holds.')),
-    timestamp: Timestamp,
-    versionOSS: v.string(),
-    users: Count,
-    activeUsers: v.pipe(
-      v.object({ last7: Count, last30: Count, last60: Count, last90: Count }),
-      v.description('Whose personal tokens were used in so many days.'),
-    ),
-    featureToggles: v.pipe(Count, v.description('Archived ones included.')),
-    projects: Count,
-    contextFields: Count,
-    roles: Count,
-    groups: Count,
-    environments: Count,
-    segments: Count,
-    strategies: Count,
-    SAMLenabled: v.boolean(),
-    OIDCenabled: v.boolean(),
-    clientApps: v.array(v.object({ range: v.picklist(['allTime', '30d', '7d']), count: Count })),
-    featureExports: Count,
-    featureImports: Count,
-    apiTokens: v.object({ admin: Count, client: Count, frontend: Count }),
+export const PersonalProjectSchema = titled('PersonalProject', {
+  insights: v.object({
+    avgHealthCurrentWindow: described(v.null(), 'The health of the past is not kept.'),
+    avgHealthPastWindow: v.null(),
+    totalFlags: Count,
+    activeFlags: Count,
+    staleFlags: Count,
+    potentiallyStaleFlags: Count,
+    health: Percent,
   }),
-  v.title('InstanceStatistics'),
-);
+  onboardingStatus: v.object({
+    status: v.picklist(['onboarding-started', 'first-flag-created', 'onboarded']),
+    feature: v.exactOptional(v.string()),
+  }),
+  latestEvents: v.array(
+    v.object({
+      id: Count,
+      summary: v.string(),
+      createdBy: v.string(),
+      createdByImageUrl: v.string(),
+      createdAt: Timestamp,
+    }),
+  ),
+  owners: v.array(v.union([OwnerSchema, v.object({ ownerType: v.literal('system') })])),
+  roles: described(
+    v.array(v.object({ id: Count, name: v.string(), type: v.picklist(['project', 'custom']) })),
+    'That the caller and the groups of the caller have in the project.',
+  ),
+});
+
+export const StatisticsSchema = titled('InstanceStatistics', {
+  instanceId: described(v.string(), 'Of the history that the data folder holds.'),
+  timestamp: Timestamp,
+  versionOSS: v.string(),
+  users: Count,
+  activeUsers: described(
+    v.object({ last7: Count, last30: Count, last60: Count, last90: Count }),
+    'Whose personal tokens were used in so many days.',
+  ),
+  featureToggles: described(Count, 'Archived ones included.'),
+  projects: Count,
+  contextFields: Count,
+  roles: Count,
+  groups: Count,
+  environments: Count,
+  segments: Count,
+  strategies: Count,
+  SAMLenabled: v.boolean(),
+  OIDCenabled: v.boolean(),
+  clientApps: v.array(v.object({ range: v.picklist(['allTime', '30d', '7d']), count: Count })),
+  featureExports: Count,
+  featureImports: Count,
+  apiTokens: v.object({ admin: Count, client: Count, frontend: Count }),
+});
 
 const StageFigures = v.object({
-  averageDays: v.pipe(
+  averageDays: described(
     v.nullable(v.pipe(v.number(), v.minValue(0))),
-    v.description('In the stage so far or until the next one, to a tenth; null: no flag has entered it.'),
+    'In the stage so far or until the next one, to a tenth; null: no flag has entered it.',
   ),
   currentFlags: Count,
 });
 
-export const ProjectStatusSchema = v.pipe(
-  v.object({
-    activityCountByDate: v.pipe(
-      v.array(v.object({ date: v.string(), count: Count })),
-      v.description('Events of the last 30 days in UTC; days without any are left out.'),
-    ),
-    health: v.object({ current: Percent }),
-    resources: v.object({
-      apiTokens: v.pipe(Count, v.description('That name the project.')),
-      members: Count,
-      segments: v.pipe(Count, v.description('For this project only.')),
-    }),
-    staleFlags: v.object({ total: v.pipe(Count, v.description('Stale and potentially stale ones.')) }),
-    lifecycleSummary: v.object({
-      initial: StageFigures,
-      preLive: StageFigures,
-      live: StageFigures,
-      completed: StageFigures,
-      archived: v.object({ currentFlags: Count, last30Days: Count }),
-    }),
+export const ProjectStatusSchema = titled('ProjectStatus', {
+  activityCountByDate: described(
+    v.array(v.object({ date: v.string(), count: Count })),
+    'Events of the last 30 days in UTC; days without any are left out.',
+  ),
+  health: v.object({ current: Percent }),
+  resources: v.object({
+    apiTokens: described(Count, 'That name the project.'),
+    members: Count,
+    segments: described(Count, 'For this project only.'),
   }),
-  v.title('ProjectStatus'),
-);
+  staleFlags: v.object({ total: described(Count, 'Stale and potentially stale ones.') }),
+  lifecycleSummary: v.object({
+    initial: StageFigures,
+    preLive: StageFigures,
+    live: StageFigures,
+    completed: StageFigures,
+    archived: v.object({ currentFlags: Count, last30Days: Count }),
+  }),
+});
 
-export const StageCountsSchema = v.pipe(
-  v.object({ initial: Count, preLive: Count, live: Count, completed: Count, archived: Count }),
-  v.title('StageCounts'),
-);
+export const StageCountsSchema = titled('StageCounts', {
+  initial: Count,
+  preLive: Count,
+  live: Count,
+  completed: Count,
+  archived: Count,
+});

@@ -10,23 +10,21 @@ import { LISTED_METADATA_ENTRIES, METADATA_ENTRIES } from '../../../domain/flags
 import { SHOWN_RULES_ENTRIES } from '../../../domain/flags/project-rules.ts';
 import { ParametersSchema } from '../../../domain/flags/strategy.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
 const NullableTimestamp = v.nullable(Timestamp);
 
-export const ErrorSchema = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.uuid()),
-    name: v.string(),
-    message: v.string(),
-    details: v.array(v.object({ message: v.string(), path: v.exactOptional(v.string()) })),
-  }),
-  v.title('Error'),
-);
+export const ErrorSchema = titled('Error', {
+  id: v.pipe(v.string(), v.uuid()),
+  name: v.string(),
+  message: v.string(),
+  details: v.array(v.object({ message: v.string(), path: v.exactOptional(v.string()) })),
+});
 
 /** An error with a message alone, for responses whose status says the rest. */
-export const MessageErrorSchema = v.pipe(v.object({ message: v.string() }), v.title('MessageError'));
+export const MessageErrorSchema = titled('MessageError', { message: v.string() });
 
 export const MembershipErrorSchema = v.pipe(
   v.array(v.object({ msg: v.string() })),
@@ -43,17 +41,14 @@ const STRATEGY_FIELDS = {
   segments: v.array(v.number()),
 } as const;
 
-export const StrategySchema = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.uuid()),
-    ...STRATEGY_FIELDS,
-    sortOrder: v.number(),
-    featureName: v.string(),
-  }),
-  v.title('Strategy'),
-);
+export const StrategySchema = titled('Strategy', {
+  id: v.pipe(v.string(), v.uuid()),
+  ...STRATEGY_FIELDS,
+  sortOrder: v.number(),
+  featureName: v.string(),
+});
 
-export const DefaultStrategySchema = v.pipe(v.object(STRATEGY_FIELDS), v.title('DefaultStrategy'));
+export const DefaultStrategySchema = titled('DefaultStrategy', STRATEGY_FIELDS);
 
 const FLAG_FIELDS = {
   name: v.string(),
@@ -65,7 +60,7 @@ const FLAG_FIELDS = {
   archived: v.boolean(),
 } as const;
 
-export const FlagSchema = v.pipe(v.object(FLAG_FIELDS), v.title('Flag'));
+export const FlagSchema = titled('Flag', FLAG_FIELDS);
 
 /** The fields of an environment that lists of flags show too. */
 const FLAG_ENVIRONMENT_FIELDS = {
@@ -77,16 +72,14 @@ const FLAG_ENVIRONMENT_FIELDS = {
   lastSeenAt: NullableTimestamp,
   variantCount: v.pipe(v.number(), v.integer()),
   hasStrategies: v.boolean(),
-  hasEnabledStrategies: v.pipe(
+  hasEnabledStrategies: described(
     v.boolean(),
-    v.description('False: the flag is off for applications there, whatever its switch says.'),
+    'False: the flag is off for applications there, whatever its switch says.',
   ),
   enabledStrategyCount: v.pipe(v.number(), v.integer()),
-  rollout: v.pipe(
+  rollout: described(
     v.nullable(v.number()),
-    v.description(
-      'The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null.',
-    ),
+    'The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null.',
   ),
 } as const;
 
@@ -97,43 +90,35 @@ const USED_FLAG_ENVIRONMENT_FIELDS = {
   no: v.pipe(v.number(), v.integer(), v.description('How often it was off in the running hour.')),
 } as const;
 
-export const FlagEnvironmentSchema = v.pipe(
-  v.object({
-    ...USED_FLAG_ENVIRONMENT_FIELDS,
-    strategies: v.array(StrategySchema),
-  }),
-  v.title('FlagEnvironment'),
-);
+export const FlagEnvironmentSchema = titled('FlagEnvironment', {
+  ...USED_FLAG_ENVIRONMENT_FIELDS,
+  strategies: v.array(StrategySchema),
+});
 
-export const TagSchema = v.pipe(
-  v.object({ type: v.string(), value: v.pipe(v.string(), v.minLength(2), v.maxLength(50)) }),
-  v.title('Tag'),
-);
+export const TagSchema = titled('Tag', {
+  type: v.string(),
+  value: v.pipe(v.string(), v.minLength(2), v.maxLength(50)),
+});
 
-export const ColoredTagSchema = v.pipe(
-  v.object({
-    ...TagSchema.entries,
-    color: v.pipe(v.nullable(v.string()), v.description('The color of its type, such as #1a2b3c.')),
-  }),
-  v.title('ColoredTag'),
-);
+export const ColoredTagSchema = titled('ColoredTag', {
+  ...TagSchema.entries,
+  color: described(v.nullable(v.string()), 'The color of its type, such as #1a2b3c.'),
+});
 
-export const DependencySchema = v.pipe(
-  v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
-  v.title('Dependency'),
-);
+export const DependencySchema = titled('Dependency', {
+  feature: v.string(),
+  enabled: v.boolean(),
+  variants: v.array(v.string()),
+});
 
-export const StageSchema = v.pipe(
-  v.object({
-    stage: v.picklist(STAGES),
-    status: v.pipe(
-      v.exactOptional(v.picklist(COMPLETION_STATUSES)),
-      v.description('What became of what the flag was for; only of the stage `completed`.'),
-    ),
-    enteredStageAt: Timestamp,
-  }),
-  v.title('LifecycleStage'),
-);
+export const StageSchema = titled('LifecycleStage', {
+  stage: v.picklist(STAGES),
+  status: described(
+    v.exactOptional(v.picklist(COMPLETION_STATUSES)),
+    'What became of what the flag was for; only of the stage `completed`.',
+  ),
+  enteredStageAt: Timestamp,
+});
 
 export const StagesSchema = v.pipe(
   v.array(StageSchema),
@@ -141,164 +126,128 @@ export const StagesSchema = v.pipe(
   v.title('LifecycleStages'),
 );
 
-const FavoriteSchema = v.pipe(v.boolean(), v.description('Whether it is a favorite of the caller.'));
+const FavoriteSchema = described(v.boolean(), 'Whether it is a favorite of the caller.');
 
-export const WholeFlagSchema = v.pipe(
-  v.object({
-    ...FLAG_FIELDS,
-    favorite: FavoriteSchema,
-    archivedAt: NullableTimestamp,
-    lifecycle: StageSchema,
-    environments: v.array(FlagEnvironmentSchema),
-    children: v.array(v.string()),
-    dependencies: v.array(DependencySchema),
-    tags: v.array(TagSchema),
-  }),
-  v.title('WholeFlag'),
-);
+export const WholeFlagSchema = titled('WholeFlag', {
+  ...FLAG_FIELDS,
+  favorite: FavoriteSchema,
+  archivedAt: NullableTimestamp,
+  lifecycle: StageSchema,
+  environments: v.array(FlagEnvironmentSchema),
+  children: v.array(v.string()),
+  dependencies: v.array(DependencySchema),
+  tags: v.array(TagSchema),
+});
 
-export const FlagEnvironmentSummarySchema = v.pipe(
-  v.object(FLAG_ENVIRONMENT_FIELDS),
-  v.title('FlagEnvironmentSummary'),
-);
+export const FlagEnvironmentSummarySchema = titled('FlagEnvironmentSummary', FLAG_ENVIRONMENT_FIELDS);
 
-export const FoundFlagEnvironmentSchema = v.pipe(
-  v.object(USED_FLAG_ENVIRONMENT_FIELDS),
-  v.title('FoundFlagEnvironment'),
-);
+export const FoundFlagEnvironmentSchema = titled('FoundFlagEnvironment', USED_FLAG_ENVIRONMENT_FIELDS);
 
-export const FlagSummarySchema = v.pipe(
-  v.object({
-    name: v.string(),
-    ...LISTED_METADATA_ENTRIES,
-    favorite: FavoriteSchema,
-    createdAt: Timestamp,
-    createdByUserId: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('0 where it is not known: older releases did not record it.'),
-    ),
-    lastSeenAt: NullableTimestamp,
-    tags: v.array(TagSchema),
-    environments: v.array(FlagEnvironmentSummarySchema),
-  }),
-  v.title('FlagSummary'),
-);
+export const FlagSummarySchema = titled('FlagSummary', {
+  name: v.string(),
+  ...LISTED_METADATA_ENTRIES,
+  favorite: FavoriteSchema,
+  createdAt: Timestamp,
+  createdByUserId: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('0 where it is not known: older releases did not record it.'),
+  ),
+  lastSeenAt: NullableTimestamp,
+  tags: v.array(TagSchema),
+  environments: v.array(FlagEnvironmentSummarySchema),
+});
 
-export const FlagListSchema = v.pipe(
-  v.object({ version: v.number(), features: v.array(FlagSummarySchema) }),
-  v.title('FlagList'),
-);
+export const FlagListSchema = titled('FlagList', {
+  version: v.number(),
+  features: v.array(FlagSummarySchema),
+});
 
-export const ProjectOverviewSchema = v.pipe(
-  v.object({
-    version: v.number(),
-    name: v.string(),
-    description: v.string(),
-    health: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
-    members: v.pipe(v.number(), v.integer()),
-    favorite: FavoriteSchema,
-    defaultStickiness: v.string(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-    ...SHOWN_RULES_ENTRIES,
-    environments: v.array(v.object({ environment: v.string() })),
-    features: v.array(FlagSummarySchema),
-  }),
-  v.title('ProjectOverview'),
-);
+export const ProjectOverviewSchema = titled('ProjectOverview', {
+  version: v.number(),
+  name: v.string(),
+  description: v.string(),
+  health: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+  members: v.pipe(v.number(), v.integer()),
+  favorite: FavoriteSchema,
+  defaultStickiness: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  ...SHOWN_RULES_ENTRIES,
+  environments: v.array(v.object({ environment: v.string() })),
+  features: v.array(FlagSummarySchema),
+});
 
-export const VariantsSchema = v.pipe(
-  v.object({ version: v.string(), variants: v.array(VariantSchema) }),
-  v.title('Variants'),
-);
+export const VariantsSchema = titled('Variants', { version: v.string(), variants: v.array(VariantSchema) });
 
-export const EventSchema = v.pipe(
-  v.object({
-    id: v.pipe(v.number(), v.integer()),
-    createdAt: Timestamp,
-    type: v.picklist(EVENT_TYPES),
-    createdBy: v.string(),
-    createdByUserId: v.pipe(v.number(), v.integer()),
-    environment: v.nullable(v.string()),
-    project: v.nullable(v.string()),
-    featureName: v.nullable(v.string()),
-    data: v.nullable(v.record(v.string(), v.unknown())),
-    preData: v.nullable(v.record(v.string(), v.unknown())),
-    tags: v.array(TagSchema),
-  }),
-  v.title('Event'),
-);
+export const EventSchema = titled('Event', {
+  id: v.pipe(v.number(), v.integer()),
+  createdAt: Timestamp,
+  type: v.picklist(EVENT_TYPES),
+  createdBy: v.string(),
+  createdByUserId: v.pipe(v.number(), v.integer()),
+  environment: v.nullable(v.string()),
+  project: v.nullable(v.string()),
+  featureName: v.nullable(v.string()),
+  data: v.nullable(v.record(v.string(), v.unknown())),
+  preData: v.nullable(v.record(v.string(), v.unknown())),
+  tags: v.array(TagSchema),
+});
 
-export const EventsSchema = v.pipe(
-  v.object({
-    version: v.literal(1),
-    events: v.array(EventSchema),
-    totalEvents: v.pipe(v.number(), v.integer()),
-    nextOffset: v.pipe(
-      v.exactOptional(v.pipe(v.number(), v.integer())),
-      v.description('The offset at which the next page starts; left out on the last page.'),
-    ),
-  }),
-  v.title('Events'),
-);
+export const EventsSchema = titled('Events', {
+  version: v.literal(1),
+  events: v.array(EventSchema),
+  totalEvents: v.pipe(v.number(), v.integer()),
+  nextOffset: described(
+    v.exactOptional(v.pipe(v.number(), v.integer())),
+    'The offset at which the next page starts; left out on the last page.',
+  ),
+});
 
-export const FoundEventsSchema = v.pipe(
-  v.object({
-    events: v.array(EventSchema),
-    total: v.pipe(v.number(), v.integer(), v.description('All that match, whatever the page.')),
-    nextOffset: v.pipe(
-      v.exactOptional(v.pipe(v.number(), v.integer())),
-      v.description('The offset at which the next page starts; left out on the last page.'),
-    ),
-  }),
-  v.title('FoundEvents'),
-);
+export const FoundEventsSchema = titled('FoundEvents', {
+  events: v.array(EventSchema),
+  total: v.pipe(v.number(), v.integer(), v.description('All that match, whatever the page.')),
+  nextOffset: described(
+    v.exactOptional(v.pipe(v.number(), v.integer())),
+    'The offset at which the next page starts; left out on the last page.',
+  ),
+});
 
-export const UserSchema = v.pipe(
-  v.object({
-    id: v.pipe(v.number(), v.integer()),
-    isAPI: v.boolean(),
-    name: v.nullable(v.string()),
-    email: v.exactOptional(v.string()),
-    username: v.nullable(v.string()),
-    imageUrl: v.string(),
-    loginAttempts: v.pipe(v.number(), v.integer()),
-    rootRole: v.pipe(v.number(), v.integer()),
-    seenAt: NullableTimestamp,
-    createdAt: Timestamp,
-    accountType: v.string(),
-    permissions: v.array(v.string()),
-    scimId: v.nullable(v.string()),
-  }),
-  v.title('User'),
-);
+export const UserSchema = titled('User', {
+  id: v.pipe(v.number(), v.integer()),
+  isAPI: v.boolean(),
+  name: v.nullable(v.string()),
+  email: v.exactOptional(v.string()),
+  username: v.nullable(v.string()),
+  imageUrl: v.string(),
+  loginAttempts: v.pipe(v.number(), v.integer()),
+  rootRole: v.pipe(v.number(), v.integer()),
+  seenAt: NullableTimestamp,
+  createdAt: Timestamp,
+  accountType: v.string(),
+  permissions: v.array(v.string()),
+  scimId: v.nullable(v.string()),
+});
 
 /** A user as companions show one: fields that were never given are left out. */
-export const CompanionUserSchema = v.pipe(
-  v.object({
-    ...UserSchema.entries,
-    name: v.exactOptional(v.string()),
-    username: v.exactOptional(v.string()),
-  }),
-  v.title('CompanionUser'),
-);
+export const CompanionUserSchema = titled('CompanionUser', {
+  ...UserSchema.entries,
+  name: v.exactOptional(v.string()),
+  username: v.exactOptional(v.string()),
+});
 
-export const ProfileSchema = v.pipe(
-  v.object({
-    rootRole: v.object({
-      id: v.pipe(v.number(), v.integer()),
-      type: v.string(),
-      name: v.string(),
-      description: v.string(),
-      project: v.nullable(v.string()),
-    }),
-    projects: v.array(v.string()),
-    features: v.array(v.unknown()),
-    subscriptions: v.pipe(v.array(v.string()), v.description('Always empty: the server sends no mail.')),
+export const ProfileSchema = titled('Profile', {
+  rootRole: v.object({
+    id: v.pipe(v.number(), v.integer()),
+    type: v.string(),
+    name: v.string(),
+    description: v.string(),
+    project: v.nullable(v.string()),
   }),
-  v.title('Profile'),
-);
+  projects: v.array(v.string()),
+  features: v.array(v.unknown()),
+  subscriptions: described(v.array(v.string()), 'Always empty: the server sends no mail.'),
+});
 
 const PLANNED_EVENT = {
   type: v.picklist(EVENT_TYPES),
@@ -312,24 +261,21 @@ const PLANNED_EVENTS_DESCRIPTION =
 
 const PLANNED_EVENTS = {
   dryRun: v.boolean(),
-  events: v.pipe(v.array(v.object(PLANNED_EVENT)), v.description(PLANNED_EVENTS_DESCRIPTION)),
+  events: described(v.array(v.object(PLANNED_EVENT)), PLANNED_EVENTS_DESCRIPTION),
 };
 
-export const RollbackSchema = v.pipe(
-  v.object({ eventId: v.pipe(v.number(), v.integer()), ...PLANNED_EVENTS }),
-  v.title('Rollback'),
-);
+export const RollbackSchema = titled('Rollback', {
+  eventId: v.pipe(v.number(), v.integer()),
+  ...PLANNED_EVENTS,
+});
 
-export const ProjectRollbackSchema = v.pipe(
-  v.object({
-    eventId: v.pipe(v.number(), v.integer()),
-    dryRun: v.boolean(),
-    events: v.pipe(
-      v.array(v.object({ featureName: v.string(), ...PLANNED_EVENT })),
-      v.description(PLANNED_EVENTS_DESCRIPTION),
-    ),
-  }),
-  v.title('ProjectRollback'),
-);
+export const ProjectRollbackSchema = titled('ProjectRollback', {
+  eventId: v.pipe(v.number(), v.integer()),
+  dryRun: v.boolean(),
+  events: described(
+    v.array(v.object({ featureName: v.string(), ...PLANNED_EVENT })),
+    PLANNED_EVENTS_DESCRIPTION,
+  ),
+});
 
-export const CopiedStrategiesSchema = v.pipe(v.object(PLANNED_EVENTS), v.title('CopiedStrategies'));
+export const CopiedStrategiesSchema = titled('CopiedStrategies', PLANNED_EVENTS);

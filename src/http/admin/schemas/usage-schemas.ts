@@ -1,5 +1,6 @@
 /** Schemas of responses about what applications reported. */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { recordSchema } from './record-schemas.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
@@ -7,163 +8,122 @@ const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Names = v.array(v.string());
 
 const VERSION_ENTRIES = {
-  version: v.pipe(v.literal(1), v.description('Of the format.')),
+  version: described(v.literal(1), 'Of the format.'),
   maturity: v.literal('stable'),
 } as const;
 
 const PERIOD_ENTRIES = {
   environment: v.string(),
-  timestamp: v.pipe(Timestamp, v.description('The begin of the hour, or of the day.')),
-  yes: v.pipe(Count, v.description('How often the flag was on.')),
-  no: v.pipe(Count, v.description('How often the flag was off.')),
+  timestamp: described(Timestamp, 'The begin of the hour, or of the day.'),
+  yes: described(Count, 'How often the flag was on.'),
+  no: described(Count, 'How often the flag was off.'),
 } as const;
 
-export const FlagUsageSchema = v.pipe(
-  v.object({
-    ...VERSION_ENTRIES,
-    featureName: v.string(),
-    lastHourUsage: v.array(v.pipe(v.object(PERIOD_ENTRIES), v.title('FlagUsageInEnvironment'))),
-    seenApplications: Names,
-  }),
-  v.title('FlagUsage'),
-);
+export const FlagUsageSchema = titled('FlagUsage', {
+  ...VERSION_ENTRIES,
+  featureName: v.string(),
+  lastHourUsage: v.array(titled('FlagUsageInEnvironment', PERIOD_ENTRIES)),
+  seenApplications: Names,
+});
 
-export const RawFlagUsageSchema = v.pipe(
-  v.object({
-    ...VERSION_ENTRIES,
-    data: v.array(
-      v.pipe(
-        v.object({
-          featureName: v.string(),
-          appName: v.string(),
-          ...PERIOD_ENTRIES,
-          variants: v.pipe(
-            v.exactOptional(v.record(v.string(), Count)),
-            v.description('How often each variant was chosen, by its name; `disabled` stands for none.'),
-          ),
-        }),
-        v.title('FlagUsageCount'),
+export const RawFlagUsageSchema = titled('RawFlagUsage', {
+  ...VERSION_ENTRIES,
+  data: v.array(
+    titled('FlagUsageCount', {
+      featureName: v.string(),
+      appName: v.string(),
+      ...PERIOD_ENTRIES,
+      variants: described(
+        v.exactOptional(v.record(v.string(), Count)),
+        'How often each variant was chosen, by its name; `disabled` stands for none.',
       ),
-    ),
-  }),
-  v.title('RawFlagUsage'),
-);
+    }),
+  ),
+});
 
 const APPLICATION_ENTRIES = {
   appName: v.string(),
-  createdAt: v.pipe(Timestamp, v.description('The first report.')),
-  updatedAt: v.pipe(Timestamp, v.description('The last report, or when somebody last described it.')),
-  description: v.pipe(
+  createdAt: described(Timestamp, 'The first report.'),
+  updatedAt: described(Timestamp, 'The last report, or when somebody last described it.'),
+  description: described(
     v.string(),
-    v.description('Empty as long as nobody has said anything; so are url, color and icon.'),
+    'Empty as long as nobody has said anything; so are url, color and icon.',
   ),
   createdBy: v.string(),
   url: v.string(),
   color: v.string(),
   icon: v.string(),
-  project: v.pipe(v.string(), v.description('The first one that its tokens cover; * for every one.')),
-  environment: v.pipe(v.string(), v.description('The one that it reported of last.')),
-  usage: v.array(v.pipe(v.object({ project: v.string(), environments: Names }), v.title('ApplicationUsage'))),
+  project: described(v.string(), 'The first one that its tokens cover; * for every one.'),
+  environment: described(v.string(), 'The one that it reported of last.'),
+  usage: v.array(titled('ApplicationUsage', { project: v.string(), environments: Names })),
 } as const;
 
-export const ApplicationsSchema = v.pipe(
-  v.object({
-    applications: v.array(
-      v.pipe(v.object({ ...APPLICATION_ENTRIES, strategies: Names }), v.title('ApplicationSummary')),
-    ),
-    total: Count,
-  }),
-  v.title('Applications'),
-);
+export const ApplicationsSchema = titled('Applications', {
+  applications: v.array(titled('ApplicationSummary', { ...APPLICATION_ENTRIES, strategies: Names })),
+  total: Count,
+});
 
-const InstanceSchema = v.pipe(
-  v.object({
-    instanceId: v.string(),
-    clientIp: v.pipe(v.string(), v.description('Empty when it is not known.')),
-    sdkVersion: v.nullable(v.string()),
-    lastSeen: Timestamp,
-    environment: v.string(),
-  }),
-  v.title('ApplicationInstance'),
-);
+const InstanceSchema = titled('ApplicationInstance', {
+  instanceId: v.string(),
+  clientIp: described(v.string(), 'Empty when it is not known.'),
+  sdkVersion: v.nullable(v.string()),
+  lastSeen: Timestamp,
+  environment: v.string(),
+});
 
-export const ApplicationSchema = v.pipe(
-  v.object({
-    ...APPLICATION_ENTRIES,
-    instances: v.array(InstanceSchema),
-    seenToggles: v.pipe(Names, v.description('Flags that exist and that it evaluated.')),
-    strategies: v.array(
-      v.union([
-        recordSchema('strategyTypes'),
-        v.pipe(v.object({ name: v.string(), notFound: v.literal(true) }), v.title('UnknownStrategyType')),
-      ]),
-    ),
-  }),
-  v.title('Application'),
-);
+export const ApplicationSchema = titled('Application', {
+  ...APPLICATION_ENTRIES,
+  instances: v.array(InstanceSchema),
+  seenToggles: described(Names, 'Flags that exist and that it evaluated.'),
+  strategies: v.array(
+    v.union([
+      recordSchema('strategyTypes'),
+      titled('UnknownStrategyType', { name: v.string(), notFound: v.literal(true) }),
+    ]),
+  ),
+});
 
-export const ApplicationOverviewSchema = v.pipe(
-  v.object({
-    projects: Names,
-    featureCount: v.pipe(Count, v.description('Flags that exist and that it evaluated.')),
-    environments: v.array(
-      v.pipe(
-        v.object({
-          name: v.string(),
-          instanceCount: Count,
-          sdks: Names,
-          frontendSdks: Names,
-          backendSdks: Names,
-          lastSeen: Timestamp,
-          issues: v.object({
-            missingFeatures: v.pipe(
-              Names,
-              v.description(
-                'Flags that it evaluated and that do not exist, or that its token does not cover.',
-              ),
-            ),
-            outdatedSdks: v.pipe(Names, v.description('SDKs that are older than they should be.')),
-          }),
-        }),
-        v.title('ApplicationEnvironment'),
-      ),
-    ),
-    issues: v.object({
-      missingStrategies: v.pipe(
-        Names,
-        v.description('Strategy types that it knows and that are not defined.'),
-      ),
+export const ApplicationOverviewSchema = titled('ApplicationOverview', {
+  projects: Names,
+  featureCount: described(Count, 'Flags that exist and that it evaluated.'),
+  environments: v.array(
+    titled('ApplicationEnvironment', {
+      name: v.string(),
+      instanceCount: Count,
+      sdks: Names,
+      frontendSdks: Names,
+      backendSdks: Names,
+      lastSeen: Timestamp,
+      issues: v.object({
+        missingFeatures: described(
+          Names,
+          'Flags that it evaluated and that do not exist, or that its token does not cover.',
+        ),
+        outdatedSdks: described(Names, 'SDKs that are older than they should be.'),
+      }),
     }),
+  ),
+  issues: v.object({
+    missingStrategies: described(Names, 'Strategy types that it knows and that are not defined.'),
   }),
-  v.title('ApplicationOverview'),
-);
+});
 
-export const OutdatedSdksSchema = v.pipe(
-  v.object({
-    sdks: v.array(v.pipe(v.object({ sdkVersion: v.string(), applications: Names }), v.title('OutdatedSdk'))),
-  }),
-  v.title('OutdatedSdks'),
-);
+export const OutdatedSdksSchema = titled('OutdatedSdks', {
+  sdks: v.array(titled('OutdatedSdk', { sdkVersion: v.string(), applications: Names })),
+});
 
-export const ApplicationInstancesSchema = v.pipe(
-  v.object({ instances: v.array(InstanceSchema) }),
-  v.title('ApplicationInstances'),
-);
+export const ApplicationInstancesSchema = titled('ApplicationInstances', {
+  instances: v.array(InstanceSchema),
+});
 
-export const ProjectApplicationsSchema = v.pipe(
-  v.object({
-    applications: v.array(
-      v.pipe(
-        v.object({
-          name: v.string(),
-          environments: Names,
-          instances: Names,
-          sdks: v.array(v.pipe(v.object({ name: v.string(), versions: Names }), v.title('ApplicationSdk'))),
-        }),
-        v.title('ProjectApplication'),
-      ),
-    ),
-    total: Count,
-  }),
-  v.title('ProjectApplications'),
-);
+export const ProjectApplicationsSchema = titled('ProjectApplications', {
+  applications: v.array(
+    titled('ProjectApplication', {
+      name: v.string(),
+      environments: Names,
+      instances: Names,
+      sdks: v.array(titled('ApplicationSdk', { name: v.string(), versions: Names })),
+    }),
+  ),
+  total: Count,
+});

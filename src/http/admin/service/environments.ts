@@ -2,9 +2,16 @@
 import * as v from 'valibot';
 import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import type { Environment, World } from '../../../domain/state/world.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import {
+  type RequestContext,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../../serving/route.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import { EnvironmentNameSchema, lineOfText } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
@@ -20,25 +27,22 @@ const ENVIRONMENT = `${ENVIRONMENTS}/:name`;
 const SORT_ORDER_PHRASE = 'an integer, the position in the list';
 const SortOrderSchema = v.pipe(v.number(SORT_ORDER_PHRASE), v.safeInteger(SORT_ORDER_PHRASE));
 
-const TypeSchema = v.pipe(
+const TypeSchema = described(
   lineOfText('a type', 1, URL_NAME_LENGTH_MAX),
-  v.description('Such as development, test, preproduction or production; any other is accepted.'),
+  'Such as development, test, preproduction or production; any other is accepted.',
 );
 
-const CreateEnvironmentBody = v.pipe(
-  v.object({
-    name: EnvironmentNameSchema,
-    type: TypeSchema,
-    enabled: v.optional(v.boolean()),
-    sortOrder: v.optional(SortOrderSchema),
-  }),
-  v.title('CreateEnvironment'),
-);
+const CreateEnvironmentBody = titled('CreateEnvironment', {
+  name: EnvironmentNameSchema,
+  type: TypeSchema,
+  enabled: v.optional(v.boolean()),
+  sortOrder: v.optional(SortOrderSchema),
+});
 
-const UpdateEnvironmentBody = v.pipe(
-  v.object({ type: v.optional(TypeSchema), sortOrder: v.optional(SortOrderSchema) }),
-  v.title('UpdateEnvironment'),
-);
+const UpdateEnvironmentBody = titled('UpdateEnvironment', {
+  type: v.optional(TypeSchema),
+  sortOrder: v.optional(SortOrderSchema),
+});
 
 /**
  * Positions by name. Not valibot's record: it silently leaves out fields named constructor or prototype, which are
@@ -91,12 +95,9 @@ function environmentResponse({ world }: RequestContext<unknown>, name: string, s
   return jsonResponse(status, environmentView(world, environment, enabledCountOf(world, name)));
 }
 
-function switchRoute(position: 'on' | 'off'): Route {
-  return writeRoute({
-    method: 'POST',
-    path: `${ENVIRONMENT}/${position}`,
+function switchRoute(position: 'on' | 'off'): RouteDraft {
+  return writeRoute(`POST ${ENVIRONMENT}/${position}`, {
     operationId: `toggleEnvironment${position === 'on' ? 'On' : 'Off'}`,
-    tag: 'Environments',
     summary: `Make an environment ${position === 'on' ? 'available to' : 'unavailable to'} new projects.`,
     permission: 'admin',
     locate: locate.environment,
@@ -107,44 +108,32 @@ function switchRoute(position: 'on' | 'off'): Route {
       name: params.name,
       fields: { enabled: position === 'on' },
     }),
-    respond: () => emptyResponse(204),
   });
 }
 
-export const environmentRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: ENVIRONMENTS,
+export const environmentRoutes = underTag('Environments', [
+  readRoute(`GET ${ENVIRONMENTS}`, {
     operationId: 'getAllEnvironments',
-    tag: 'Environments',
     summary: 'List the environments.',
-    permission: 'read',
     success: { status: 200, schema: EnvironmentsSchema },
     read: async (context) => {
       const environments = await environmentViews(context, context.world.directory.environments);
       return settledResponse(context, { version: 1, environments });
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: ENVIRONMENTS,
+  writeRoute(`POST ${ENVIRONMENTS}`, {
     operationId: 'createEnvironment',
-    tag: 'Environments',
     summary: 'Create an environment.',
     permission: 'admin',
     body: CreateEnvironmentBody,
     success: { status: 201, schema: EnvironmentSchema },
-    refusals: ['NameExistsError', 'InvalidOperationError'],
+    refusals: ['NameExistsError'],
     command: ({ body: { name, ...fields } }) => ({ type: 'create-environment', name, fields }),
     respond: (context) => environmentResponse(context, context.body.name, 201),
   }),
-  readRoute({
-    method: 'GET',
-    path: ENVIRONMENT,
+  readRoute(`GET ${ENVIRONMENT}`, {
     operationId: 'getEnvironment',
-    tag: 'Environments',
     summary: 'Read an environment.',
-    permission: 'read',
     locate: locate.environment,
     success: { status: 200, schema: EnvironmentSchema },
     read: async (context, environment) => {
@@ -152,25 +141,16 @@ export const environmentRoutes: readonly Route[] = [
       return pinnedResponse(context, environment, view ?? null);
     },
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: ENVIRONMENT,
+  writeRoute(`DELETE ${ENVIRONMENT}`, {
     operationId: 'removeEnvironment',
-    tag: 'Environments',
     summary: 'Delete an environment in which no flag is enabled.',
     permission: 'admin',
     locate: locate.environment,
     pinned: pins.environment,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-environment', name: params.name }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'PUT',
-    path: `${ENVIRONMENTS}/update/:name`,
+  writeRoute(`PUT ${ENVIRONMENTS}/update/:name`, {
     operationId: 'updateEnvironment',
-    tag: 'Environments',
     summary: 'Change the type or the position of an environment.',
     permission: 'admin',
     locate: locate.environment,
@@ -184,19 +164,14 @@ export const environmentRoutes: readonly Route[] = [
     }),
     respond: (context) => environmentResponse(context, context.params.name, 200),
   }),
-  writeRoute({
-    method: 'PUT',
-    path: `${ENVIRONMENTS}/sort-order`,
+  writeRoute(`PUT ${ENVIRONMENTS}/sort-order`, {
     operationId: 'updateSortOrder',
-    tag: 'Environments',
     summary: 'Change the order of the environments.',
     permission: 'admin',
     body: OrderBody,
-    success: { status: 200, schema: null },
     refusals: ['NotFoundError'],
     command: ({ body }) => ({ type: 'order-environments', order: body }),
-    respond: () => emptyResponse(200),
   }),
   switchRoute('on'),
   switchRoute('off'),
-];
+]);

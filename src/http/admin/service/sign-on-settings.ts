@@ -4,12 +4,13 @@
  * description of the service elsewhere can hold them (docs/specification/rights.md#settings-of-sign-on).
  */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
 import { invalidOperation, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { digestOf } from '../../serving/access.ts';
 import type { SignOn } from '../../serving/instance.ts';
-import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { settledResponse } from '../views/responses.ts';
 
 // The shapes of settings of single sign-on, as requests and responses have them.
@@ -19,44 +20,37 @@ const Switch = v.optional(v.nullable(v.boolean()));
 
 const SHARED_FIELDS = {
   enabled: v.boolean(),
-  autoCreate: v.pipe(Switch, v.description('Whether a first sign-in makes a user.')),
-  defaultRootRole: v.pipe(Text, v.description('The name of the root role of users whom no group gives one.')),
-  defaultRootRoleId: v.pipe(v.optional(v.nullable(v.number())), v.description('The id of that role.')),
+  autoCreate: described(Switch, 'Whether a first sign-in makes a user.'),
+  defaultRootRole: described(Text, 'The name of the root role of users whom no group gives one.'),
+  defaultRootRoleId: described(v.optional(v.nullable(v.number())), 'The id of that role.'),
   emailDomains: Text,
   enableGroupSyncing: Switch,
-  groupJsonPath: v.pipe(Text, v.description('The claim that lists the groups of a user.')),
+  groupJsonPath: described(Text, 'The claim that lists the groups of a user.'),
 } as const;
 
-const OidcSettingsSchema = v.pipe(
-  v.object({
-    ...SHARED_FIELDS,
-    discoverUrl: v.pipe(Text, v.description('Where the provider describes itself.')),
-    clientId: Text,
-    secret: v.pipe(Text, v.description('The SHA-256 digest of the secret; a request may have the secret.')),
-    acrValues: Text,
-    idTokenSigningAlgorithm: Text,
-    addGroupsScope: Switch,
-    enableSingleSignOut: Switch,
-    enablePkce: Switch,
-  }),
-  v.title('OidcSettings'),
-);
+const OidcSettingsSchema = titled('OidcSettings', {
+  ...SHARED_FIELDS,
+  discoverUrl: described(Text, 'Where the provider describes itself.'),
+  clientId: Text,
+  secret: described(Text, 'The SHA-256 digest of the secret; a request may have the secret.'),
+  acrValues: Text,
+  idTokenSigningAlgorithm: Text,
+  addGroupsScope: Switch,
+  enableSingleSignOut: Switch,
+  enablePkce: Switch,
+});
 
-const SamlSettingsSchema = v.pipe(
-  v.object({
-    ...SHARED_FIELDS,
-    entityId: Text,
-    signOnUrl: Text,
-    certificate: Text,
-    signOutUrl: Text,
-    spCertificate: Text,
-  }),
-  v.title('SamlSettings'),
-);
+const SamlSettingsSchema = titled('SamlSettings', {
+  ...SHARED_FIELDS,
+  entityId: Text,
+  signOnUrl: Text,
+  certificate: Text,
+  signOutUrl: Text,
+  spCertificate: Text,
+});
 
 const OIDC = '/auth/oidc/settings';
 const SAML = '/auth/saml/settings';
-const SHARED = { tag: 'Instance', permission: 'admin' } as const;
 
 const NO_SAML = invalidOperation(
   'This server has no sign-in by SAML. Set OIDC_ISSUER in its environment for OpenID Connect, which most providers of SAML speak too.',
@@ -123,20 +117,16 @@ function oidcRefusal(signOn: SignOn | null, own: Settings, sent: Settings): Refu
 const ownSettings = ({ world, instance }: RequestContext<unknown>): Settings =>
   oidcSettings(world, instance.signOn);
 
-export const signOnRoutes: readonly Route[] = [
-  readRoute({
-    ...SHARED,
-    method: 'GET',
-    path: OIDC,
+export const signOnRoutes = underTag('Instance', [
+  readRoute(`GET ${OIDC}`, {
+    permission: 'admin',
     operationId: 'getOidcSettings',
     summary: 'Show how people sign in by OpenID Connect, with the SHA-256 digest of the secret in its place.',
     success: { status: 200, schema: OidcSettingsSchema },
     read: (context) => settledResponse(context, ownSettings(context)),
   }),
-  readRoute({
-    ...SHARED,
-    method: 'POST',
-    path: OIDC,
+  readRoute(`POST ${OIDC}`, {
+    permission: 'admin',
     operationId: 'setOidcSettings',
     summary:
       'Say how people should sign in by OpenID Connect: taken if it is so; the environment of the server decides it.',
@@ -149,19 +139,15 @@ export const signOnRoutes: readonly Route[] = [
       return refusal ?? settledResponse(context, own);
     },
   }),
-  readRoute({
-    ...SHARED,
-    method: 'GET',
-    path: SAML,
+  readRoute(`GET ${SAML}`, {
+    permission: 'admin',
     operationId: 'getSamlSettings',
     summary: 'Show that nobody signs in by SAML.',
     success: { status: 200, schema: SamlSettingsSchema },
     read: (context) => settledResponse(context, { enabled: false }),
   }),
-  readRoute({
-    ...SHARED,
-    method: 'POST',
-    path: SAML,
+  readRoute(`POST ${SAML}`, {
+    permission: 'admin',
     operationId: 'setSamlSettings',
     summary: 'Say that nobody signs in by SAML; anything else is refused.',
     body: SamlSettingsSchema,
@@ -169,4 +155,4 @@ export const signOnRoutes: readonly Route[] = [
     refusals: ['InvalidOperationError'],
     read: (context) => (context.body.enabled ? NO_SAML : settledResponse(context, { enabled: false })),
   }),
-];
+]);

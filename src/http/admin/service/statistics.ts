@@ -6,7 +6,7 @@ import { peopleOf } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ApiTokenType, World } from '../../../domain/state/world.ts';
 import { EMPTY_HEADERS } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { countAll } from '../projects/event-counts.ts';
 import { StatisticsSchema } from '../schemas/report-schemas.ts';
 import { allApplications, updatedAtMs } from '../usage/application-views.ts';
@@ -104,27 +104,19 @@ function csvOf({ clientApps, ...counted }: Exclude<Awaited<ReturnType<typeof sta
     .join('');
 }
 
-export const statisticsRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/instance-admin/statistics',
+export const statisticsRoutes = underTag('Instance', [
+  readRoute('GET /instance-admin/statistics', {
     operationId: 'getInstanceAdminStats',
-    tag: 'Instance',
     summary: 'Read how much there is of everything in the service.',
-    permission: 'read',
     success: { status: 200, schema: StatisticsSchema },
     read: async (context) => {
       const counted = await statistics(context);
       return isRefusal(counted) ? counted : settledResponse(context, counted);
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: '/instance-admin/statistics/csv',
+  readRoute('GET /instance-admin/statistics/csv', {
     operationId: 'getInstanceAdminStatsCsv',
-    tag: 'Instance',
     summary: 'Read the same for a spreadsheet: a line of names, and a line of values.',
-    permission: 'read',
     success: { status: 200, schema: null, text: 'text/csv' },
     read: async (context) => {
       const counted = await statistics(context);
@@ -135,4 +127,4 @@ export const statisticsRoutes: readonly Route[] = [
       };
     },
   }),
-];
+]);

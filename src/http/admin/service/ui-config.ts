@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts';
 import { API_TOKENS_MAX } from '../../../domain/decide/token-commands.ts';
 import type { GrowthLimits } from '../../../domain/flags/growth-limits.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../../domain/kinds/segment.ts';
 import {
   FRONTEND_SETTING_ID,
@@ -13,9 +13,8 @@ import {
   ORIGIN_PHRASE,
   settingOf,
 } from '../../../domain/state/settings.ts';
-import { emptyResponse } from '../../serving/json-response.ts';
 import { publicUrl } from '../../serving/public-url.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const UI_CONFIG = '/ui-config';
@@ -25,34 +24,28 @@ const ORIGINS_MAX = 100;
 const ORIGIN_LENGTH_MAX = 300;
 
 const ORIGINS_PHRASE = `a list of at most ${ORIGINS_MAX} origins`;
-const OriginsBody = v.pipe(
-  v.object({
-    frontendApiOrigins: v.pipe(
-      list(
-        v.pipe(
-          v.string(ORIGIN_PHRASE),
-          v.maxLength(ORIGIN_LENGTH_MAX, `an origin of at most ${ORIGIN_LENGTH_MAX} characters`),
-          v.check(isOrigin, ORIGIN_PHRASE),
-        ),
-        ORIGINS_PHRASE,
+const OriginsBody = titled('FrontendOrigins', {
+  frontendApiOrigins: v.pipe(
+    list(
+      v.pipe(
+        v.string(ORIGIN_PHRASE),
+        v.maxLength(ORIGIN_LENGTH_MAX, `an origin of at most ${ORIGIN_LENGTH_MAX} characters`),
+        v.check(isOrigin, ORIGIN_PHRASE),
       ),
-      v.maxLength(ORIGINS_MAX, ORIGINS_PHRASE),
-      v.description('Origins such as https://shop.example; * stands for any, and an empty list for none.'),
+      ORIGINS_PHRASE,
     ),
-  }),
-  v.title('FrontendOrigins'),
-);
+    v.maxLength(ORIGINS_MAX, ORIGINS_PHRASE),
+    v.description('Origins such as https://shop.example; * stands for any, and an empty list for none.'),
+  ),
+});
 
 const Editions = v.object({ oss: v.exactOptional(v.string()), enterprise: v.exactOptional(v.string()) });
 
-const VersionInfoSchema = v.pipe(
-  v.object({
-    current: Editions,
-    latest: v.pipe(Editions, v.description('Always empty: the server asks nobody for newer releases.')),
-    isLatest: v.pipe(v.literal(true), v.description('Always true, so that no page announces a release.')),
-  }),
-  v.title('VersionInfo'),
-);
+const VersionInfoSchema = titled('VersionInfo', {
+  current: Editions,
+  latest: described(Editions, 'Always empty: the server asks nobody for newer releases.'),
+  isLatest: described(v.literal(true), 'Always true, so that no page announces a release.'),
+});
 
 const Limit = v.pipe(v.number(), v.integer());
 
@@ -79,28 +72,22 @@ const ResourceLimitsSchema = v.pipe(
   v.title('ResourceLimits'),
 );
 
-const UiConfigSchema = v.pipe(
-  v.object({
-    name: v.string(),
-    slogan: v.string(),
-    version: v.string(),
-    environment: v.string(),
-    unleashUrl: v.pipe(
-      v.string(),
-      v.description('Where the caller reached this server, for examples of requests.'),
-    ),
-    baseUriPath: v.string(),
-    versionInfo: VersionInfoSchema,
-    resourceLimits: ResourceLimitsSchema,
-    flags: v.pipe(v.record(v.string(), v.unknown()), v.description('Always empty.')),
-    links: v.pipe(v.array(v.unknown()), v.description('Always empty.')),
-    frontendApiOrigins: v.array(v.string()),
-    maintenanceMode: v.pipe(v.boolean(), v.description('Whether all changes are refused.')),
-  }),
-  v.title('UiConfig'),
-);
+const UiConfigSchema = titled('UiConfig', {
+  name: v.string(),
+  slogan: v.string(),
+  version: v.string(),
+  environment: v.string(),
+  unleashUrl: described(v.string(), 'Where the caller reached this server, for examples of requests.'),
+  baseUriPath: v.string(),
+  versionInfo: VersionInfoSchema,
+  resourceLimits: ResourceLimitsSchema,
+  flags: described(v.record(v.string(), v.unknown()), 'Always empty.'),
+  links: described(v.array(v.unknown()), 'Always empty.'),
+  frontendApiOrigins: v.array(v.string()),
+  maintenanceMode: described(v.boolean(), 'Whether all changes are refused.'),
+});
 
-const UiConfigBody = v.pipe(v.object({ frontendSettings: OriginsBody }), v.title('UiConfigUpdate'));
+const UiConfigBody = titled('UiConfigUpdate', { frontendSettings: OriginsBody });
 
 function uiConfigView(context: RequestContext<unknown>) {
   const { instance, streaming, world } = context;
@@ -144,44 +131,31 @@ function resourceLimits({ segments, strategies, values, constraints }: GrowthLim
   };
 }
 
-export const uiConfigRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: UI_CONFIG,
+export const uiConfigRoutes = underTag('Instance', [
+  readRoute(`GET ${UI_CONFIG}`, {
     operationId: 'getUiConfig',
-    tag: 'Instance',
     summary: 'Read the version, and the origins of pages that may call the surfaces for pages.',
-    permission: 'read',
     success: { status: 200, schema: UiConfigSchema },
     read: (context) => settledResponse(context, uiConfigView(context)),
   }),
-  writeRoute({
-    method: 'POST',
-    path: UI_CONFIG,
+  writeRoute(`POST ${UI_CONFIG}`, {
     operationId: 'setUiConfig',
-    tag: 'Instance',
     summary: 'Set the origins of pages that may call the surfaces for pages, as older clients do it.',
     permission: 'admin',
     needs: ['UPDATE_CORS'],
     body: UiConfigBody,
-    success: { status: 200, schema: null },
     command: ({ body }) => ({
       type: 'set-frontend-origins',
       origins: body.frontendSettings.frontendApiOrigins,
     }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'POST',
-    path: `${UI_CONFIG}/cors`,
+  writeRoute(`POST ${UI_CONFIG}/cors`, {
     operationId: 'setCors',
-    tag: 'Instance',
     summary: 'Set the origins of pages that may call the surfaces for pages.',
     permission: 'admin',
     needs: ['UPDATE_CORS'],
     body: OriginsBody,
     success: { status: 204, schema: null },
     command: ({ body }) => ({ type: 'set-frontend-origins', origins: body.frontendApiOrigins }),
-    respond: () => emptyResponse(204),
   }),
-];
+]);

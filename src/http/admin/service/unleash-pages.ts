@@ -4,10 +4,11 @@
  * for the few things that they read besides.
  */
 import * as v from 'valibot';
+import { titled } from '../../../domain/json/schema.ts';
 import { SYSTEM } from '../../../domain/state/decision.ts';
 import { API_TOKEN_USER_ID, authorOf } from '../../serving/access.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import { settledResponse } from '../views/responses.ts';
 
@@ -15,25 +16,21 @@ import { settledResponse } from '../views/responses.ts';
 
 const Id = v.pipe(v.number(), v.integer());
 
-const EventCreatorsSchema = v.array(v.pipe(v.object({ id: Id, name: v.string() }), v.title('EventCreator')));
+const EventCreatorsSchema = v.array(titled('EventCreator', { id: Id, name: v.string() }));
 
-const TelemetrySettingsSchema = v.pipe(
-  v.object({
-    versionInfoCollectionEnabled: v.literal(false),
-    featureInfoCollectionEnabled: v.literal(false),
-  }),
-  v.title('TelemetrySettings'),
-);
+const TelemetrySettingsSchema = titled('TelemetrySettings', {
+  versionInfoCollectionEnabled: v.literal(false),
+  featureInfoCollectionEnabled: v.literal(false),
+});
 
-const FeedbackSchema = v.pipe(
-  v.object({ userId: Id, feedbackId: v.string(), neverShow: v.boolean(), given: v.nullable(v.string()) }),
-  v.title('Feedback'),
-);
+const FeedbackSchema = titled('Feedback', {
+  userId: Id,
+  feedbackId: v.string(),
+  neverShow: v.boolean(),
+  given: v.nullable(v.string()),
+});
 
-const SplashSchema = v.pipe(
-  v.object({ userId: Id, splashId: v.string(), seen: v.literal(true) }),
-  v.title('Splash'),
-);
+const SplashSchema = titled('Splash', { userId: Id, splashId: v.string(), seen: v.literal(true) });
 
 const ID_PHRASE = `a text of 1 to ${TEXT_LENGTH_MAX} characters`;
 const FEEDBACK_ENTRIES = {
@@ -41,21 +38,14 @@ const FEEDBACK_ENTRIES = {
   given: v.optional(v.nullable(v.string()), null),
 } as const;
 
-const FeedbackBody = v.pipe(
-  v.object({
-    feedbackId: v.pipe(
-      v.string(ID_PHRASE),
-      v.minLength(1, ID_PHRASE),
-      v.maxLength(TEXT_LENGTH_MAX, ID_PHRASE),
-    ),
-    ...FEEDBACK_ENTRIES,
-  }),
-  v.title('CreateFeedback'),
-);
+const FeedbackBody = titled('CreateFeedback', {
+  feedbackId: v.pipe(v.string(ID_PHRASE), v.minLength(1, ID_PHRASE), v.maxLength(TEXT_LENGTH_MAX, ID_PHRASE)),
+  ...FEEDBACK_ENTRIES,
+});
 
-const UpdateFeedbackBody = v.pipe(v.object(FEEDBACK_ENTRIES), v.title('UpdateFeedback'));
+const UpdateFeedbackBody = titled('UpdateFeedback', FEEDBACK_ENTRIES);
 
-const UiErrorBody = v.pipe(v.object({ errorMessage: v.string() }), v.title('UiError'));
+const UiErrorBody = titled('UiError', { errorMessage: v.string() });
 
 const userIdOf = ({ caller }: RequestContext<unknown>): number => caller.actor.userId;
 
@@ -74,70 +64,51 @@ function eventCreators({ world }: RequestContext<unknown>) {
   return ids.map((id) => ({ id, name: authorOf(world, id).name }));
 }
 
-export const unleashPageRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/event-creators',
+export const unleashPageRoutes = underTag('Instance', [
+  readRoute('GET /event-creators', {
     operationId: 'getEventCreators',
     tag: 'Events',
     summary: 'List who can have recorded events, for filters of a log: users, API tokens and the server.',
-    permission: 'read',
     success: { status: 200, schema: EventCreatorsSchema },
     read: (context) => settledResponse(context, eventCreators(context)),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/telemetry/settings',
+  readRoute('GET /telemetry/settings', {
     operationId: 'getTelemetrySettings',
-    tag: 'Instance',
     summary: 'Say that nothing is reported to anybody.',
-    permission: 'read',
     success: { status: 200, schema: TelemetrySettingsSchema },
     read: (context) =>
       settledResponse(context, { versionInfoCollectionEnabled: false, featureInfoCollectionEnabled: false }),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/feedback',
+  readRoute('POST /feedback', {
     operationId: 'createFeedback',
-    tag: 'Instance',
     summary: 'Take the answer to a survey of a page of Unleash, and forget it.',
     permission: 'self',
     body: FeedbackBody,
     success: { status: 200, schema: FeedbackSchema },
     read: (context) => feedbackResponse(context, context.body),
   }),
-  readRoute({
-    method: 'PUT',
-    path: '/feedback/:id',
+  readRoute('PUT /feedback/:id', {
     operationId: 'updateFeedback',
-    tag: 'Instance',
     summary: 'Take another answer to a survey of a page of Unleash, and forget it.',
     permission: 'self',
     body: UpdateFeedbackBody,
     success: { status: 200, schema: FeedbackSchema },
     read: (context) => feedbackResponse(context, { ...context.body, feedbackId: context.params.id }),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/splash/:id',
+  readRoute('POST /splash/:id', {
     operationId: 'updateSplashSettings',
-    tag: 'Instance',
     summary: 'Take that a page of Unleash has shown something new, and forget it.',
     permission: 'self',
     success: { status: 200, schema: SplashSchema },
     read: (context) =>
       settledResponse(context, { userId: userIdOf(context), splashId: context.params.id, seen: true }),
   }),
-  readRoute({
-    method: 'POST',
-    path: '/record-ui-error',
+  readRoute('POST /record-ui-error', {
     operationId: 'recordUiError',
-    tag: 'Instance',
     summary: 'Take an error of a page of Unleash, and forget it.',
     permission: 'self',
     body: UiErrorBody,
     success: { status: 204, schema: null },
     read: ({ engine }) => ({ revision: engine.lastId, response: emptyResponse(204) }),
   }),
-];
+]);

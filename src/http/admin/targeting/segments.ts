@@ -1,10 +1,10 @@
 /** The segments of strategies. */
 import * as v from 'valibot';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import type { Segment } from '../../../domain/kinds/segment.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { jsonResponse } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { recordsSchema } from '../schemas/record-schemas.ts';
 import { recordsResponse } from '../views/records.ts';
@@ -16,68 +16,50 @@ const SEGMENT = `${SEGMENTS}/:id`;
 
 const SEGMENT_IDS_PHRASE = 'a list of segment ids';
 const SEGMENT_ID_PHRASE = 'the id of a segment';
-const StrategySegmentsBody = v.pipe(
-  v.object({
-    projectId: v.string(),
-    environmentId: v.string(),
-    strategyId: v.string(),
-    segmentIds: v.pipe(
-      list(v.pipe(v.number(SEGMENT_ID_PHRASE), v.integer(SEGMENT_ID_PHRASE)), SEGMENT_IDS_PHRASE),
-      v.description('They replace those that the strategy has.'),
-    ),
-  }),
-  v.title('SetStrategySegments'),
-);
+const StrategySegmentsBody = titled('SetStrategySegments', {
+  projectId: v.string(),
+  environmentId: v.string(),
+  strategyId: v.string(),
+  segmentIds: described(
+    list(v.pipe(v.number(SEGMENT_ID_PHRASE), v.integer(SEGMENT_ID_PHRASE)), SEGMENT_IDS_PHRASE),
+    'They replace those that the strategy has.',
+  ),
+});
 
-const StrategySegmentsSchema = v.pipe(
-  v.object({
-    projectId: v.string(),
-    environmentId: v.string(),
-    strategyId: v.string(),
-    segmentIds: v.array(v.pipe(v.number(), v.integer())),
-  }),
-  v.title('StrategySegments'),
-);
+const StrategySegmentsSchema = titled('StrategySegments', {
+  projectId: v.string(),
+  environmentId: v.string(),
+  strategyId: v.string(),
+  segmentIds: v.array(v.pipe(v.number(), v.integer())),
+});
 
-export const strategySegmentRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: `${SEGMENT}/strategies`,
+export const strategySegmentRoutes = underTag('Segments', [
+  readRoute(`GET ${SEGMENT}/strategies`, {
     operationId: 'getStrategiesBySegmentId',
-    tag: 'Segments',
     summary: 'List the strategies that use a segment.',
-    permission: 'read',
     locate: locate.segment,
     success: { status: 200, schema: StrategyUsesSchema },
-    refusals: ['NotFoundError'],
     read: async (context, segment) => {
       const strategies = await strategyUses(context, 'segment', segment.id);
       return isRefusal(strategies) ? strategies : settledResponse(context, { strategies });
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: `${SEGMENTS}/strategies/:strategyId`,
+  readRoute(`GET ${SEGMENTS}/strategies/:strategyId`, {
     operationId: 'getSegmentsByStrategyId',
-    tag: 'Segments',
     summary: 'List the segments of a strategy.',
-    permission: 'read',
     success: { status: 200, schema: recordsSchema('segments') },
     read: async (context) => {
       const segments = await segmentsOfStrategy(context);
       return isRefusal(segments) ? segments : recordsResponse(context, 'segments', segments);
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: `${SEGMENTS}/strategies`,
+  writeRoute(`POST ${SEGMENTS}/strategies`, {
     operationId: 'updateFeatureStrategySegments',
-    tag: 'Segments',
     summary: 'Set the segments of a strategy.',
     permission: 'targeting:write',
     body: StrategySegmentsBody,
     success: { status: 201, schema: StrategySegmentsSchema },
-    refusals: ['NotFoundError', 'InvalidOperationError', 'PayloadTooLargeError'],
+    refusals: ['NotFoundError'],
     command: async (context) => {
       const { body } = context;
       const { projectId: project, environmentId, strategyId, segmentIds: segments } = body;
@@ -90,7 +72,7 @@ export const strategySegmentRoutes: readonly Route[] = [
     respond: ({ body: { projectId, environmentId, strategyId, segmentIds } }) =>
       jsonResponse(201, { projectId, environmentId, strategyId, segmentIds }),
   }),
-];
+]);
 
 function noStrategy({
   projectId,

@@ -1,14 +1,10 @@
 /** The deprecation of strategy types. */
-import { emptyResponse } from '../../serving/json-response.ts';
-import { type Route, writeRoute } from '../../serving/route.ts';
+import { type RouteDraft, underTag, writeRoute } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 
-function deprecationRoute(action: 'deprecate' | 'reactivate'): Route {
-  return writeRoute({
-    method: 'POST',
-    path: `/strategies/:strategyName/${action}`,
+function deprecationRoute(action: 'deprecate' | 'reactivate'): RouteDraft {
+  return writeRoute(`POST /strategies/:strategyName/${action}`, {
     operationId: `${action}Strategy`,
-    tag: 'Strategies',
     summary:
       action === 'deprecate'
         ? 'Deprecate a strategy type: strategies of the type go on working, and forms stop offering it.'
@@ -16,17 +12,15 @@ function deprecationRoute(action: 'deprecate' | 'reactivate'): Route {
     permission: 'targeting:write',
     needs: ['UPDATE_STRATEGY'],
     locate: locate.strategyType,
-    success: { status: 200, schema: null },
     command: ({ params }) => ({
       type: 'deprecate-strategy-type',
       name: params.strategyName,
       deprecated: action === 'deprecate',
     }),
-    respond: () => emptyResponse(200),
   });
 }
 
-export const strategyTypeRoutes: readonly Route[] = [
+export const strategyTypeRoutes = underTag('Strategies', [
   deprecationRoute('deprecate'),
   deprecationRoute('reactivate'),
-];
+]);

@@ -1,10 +1,11 @@
 /** Applications that reported (docs/specification/usage.md). */
 import * as v from 'valibot';
+import { titled } from '../../../domain/json/schema.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { refuseInMaintenance } from '../../../domain/state/settings.ts';
 import { TEXT_LENGTH_MAX } from '../../../domain/usage/applications.ts';
 import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import {
@@ -113,20 +114,14 @@ function named(context: RequestContext<unknown>): WholeApplication | Refusal {
 }
 
 const OUTDATED_SDKS = {
-  tag: 'Usage',
   summary: 'List SDKs that are older than they should be, with the applications that use them.',
-  permission: 'read',
   success: { status: 200, schema: OutdatedSdksSchema },
 } as const;
 
-export const applicationRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: APPLICATIONS,
+export const applicationRoutes = underTag('Usage', [
+  readRoute(`GET ${APPLICATIONS}`, {
     operationId: 'getApplications',
-    tag: 'Usage',
     summary: 'List the applications that reported.',
-    permission: 'read',
     query: LIST_PARAMETERS,
     refusals: ['ValidationError'],
     success: { status: 200, schema: ApplicationsSchema },
@@ -140,13 +135,9 @@ export const applicationRoutes: readonly Route[] = [
       return shown({ applications, total: found.total });
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: APPLICATION,
+  readRoute(`GET ${APPLICATION}`, {
     operationId: 'getApplication',
-    tag: 'Usage',
     summary: 'Read an application with its instances, and the flags that it evaluated.',
-    permission: 'read',
     success: { status: 200, schema: ApplicationSchema },
     refusals: ['NotFoundError'],
     read: async (context) => {
@@ -163,13 +154,9 @@ export const applicationRoutes: readonly Route[] = [
       });
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: `${APPLICATION}/overview`,
+  readRoute(`GET ${APPLICATION}/overview`, {
     operationId: 'getApplicationOverview',
-    tag: 'Usage',
     summary: 'Read where an application runs, with which SDKs, and what it asks for in vain.',
-    permission: 'read',
     success: { status: 200, schema: ApplicationOverviewSchema },
     refusals: ['NotFoundError'],
     read: async (context) => {
@@ -180,28 +167,20 @@ export const applicationRoutes: readonly Route[] = [
       return settledResponse(context, overviewView(world, application, flags.length));
     },
   }),
-  readRoute({
+  readRoute('GET /metrics/sdks/outdated', {
     ...OUTDATED_SDKS,
-    method: 'GET',
-    path: '/metrics/sdks/outdated',
     operationId: 'getOutdatedSdks',
     read: (context) => shown(outdatedSdksView(allApplications(context))),
   }),
-  readRoute({
+  readRoute('GET /projects/:projectId/sdks/outdated', {
     ...OUTDATED_SDKS,
-    method: 'GET',
-    path: '/projects/:projectId/sdks/outdated',
     operationId: 'getOutdatedProjectSdks',
     locate: locate.project,
     read: (context) => shown(outdatedSdksView(applicationsIn(context))),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/metrics/instances/:appName/environment/:environment',
+  readRoute('GET /metrics/instances/:appName/environment/:environment', {
     operationId: 'getApplicationEnvironmentInstances',
-    tag: 'Usage',
     summary: 'List the instances of an application in an environment.',
-    permission: 'read',
     success: { status: 200, schema: ApplicationInstancesSchema },
     read: (context) => {
       const { appName, environment } = context.params;
@@ -211,13 +190,9 @@ export const applicationRoutes: readonly Route[] = [
       });
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: '/projects/:projectId/applications',
+  readRoute('GET /projects/:projectId/applications', {
     operationId: 'getProjectApplications',
-    tag: 'Usage',
     summary: 'List the applications whose tokens cover a project.',
-    permission: 'read',
     locate: locate.project,
     query: LIST_PARAMETERS,
     refusals: ['ValidationError'],
@@ -228,7 +203,7 @@ export const applicationRoutes: readonly Route[] = [
       return shown({ applications: found.page.map(projectApplicationView), total: found.total });
     },
   }),
-];
+]);
 
 // Changes that people make to applications. They are written behind, as reports are.
 
@@ -241,22 +216,16 @@ const Detail = v.pipe(v.string(DETAIL_PHRASE), v.maxLength(DETAIL_LENGTH_MAX, DE
 const ADDRESS_PHRASE = 'an address that begins with https:// or http://, or an empty text';
 const Address = v.pipe(Detail, v.regex(/^(?:https?:\/\/.*)?$/, ADDRESS_PHRASE));
 
-const DescriptionBody = v.pipe(
-  v.object({
-    description: v.exactOptional(Detail),
-    url: v.exactOptional(Address),
-    color: v.exactOptional(Detail),
-    icon: v.exactOptional(Detail),
-  }),
-  v.title('ApplicationDescription'),
-);
+const DescriptionBody = titled('ApplicationDescription', {
+  description: v.exactOptional(Detail),
+  url: v.exactOptional(Address),
+  color: v.exactOptional(Detail),
+  icon: v.exactOptional(Detail),
+});
 
-export const applicationChangeRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: APPLICATION,
+export const applicationChangeRoutes = underTag('Usage', [
+  readRoute(`POST ${APPLICATION}`, {
     operationId: 'createApplication',
-    tag: 'Usage',
     summary:
       'Describe an application, whether or not it has reported. What the body leaves out stays as it is.',
     permission: 'targeting:write',
@@ -278,16 +247,12 @@ export const applicationChangeRoutes: readonly Route[] = [
       return { revision: NO_STATE_SHOWN, response: emptyResponse(202) };
     },
   }),
-  readRoute({
-    method: 'DELETE',
-    path: APPLICATION,
+  readRoute(`DELETE ${APPLICATION}`, {
     operationId: 'deleteApplication',
-    tag: 'Usage',
     summary: 'Forget an application until it reports again. What it counted stays.',
     permission: 'targeting:write',
     needs: ['UPDATE_APPLICATION'],
     changesUsage: true,
-    success: { status: 200, schema: null },
     refusals: ['NotFoundError'],
     read: (context) => {
       const maintenance = refuseInMaintenance(context.world.directory.settings);
@@ -298,4 +263,4 @@ export const applicationChangeRoutes: readonly Route[] = [
       return { revision: NO_STATE_SHOWN, response: emptyResponse(200) };
     },
   }),
-];
+]);

@@ -3,7 +3,7 @@ import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
 import { SIDES } from '../../../domain/usage/reports.ts';
 import { DAY_MS, floorTo, HOUR_MS, type PeriodCount } from '../../../domain/usage/usage-table.ts';
 import { jsonResponse } from '../../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import { FlagUsageSchema, RawFlagUsageSchema } from '../schemas/usage-schemas.ts';
 
 const FLAG_USAGE = '/client-metrics/features/:featureName';
@@ -112,24 +112,16 @@ function added(a: PeriodCount, b: PeriodCount): PeriodCount {
   return { ...a, yes: a.yes + b.yes, no: a.no + b.no, variants: variants.size === 0 ? null : variants };
 }
 
-export const flagUsageRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: FLAG_USAGE,
+export const flagUsageRoutes = underTag('Usage', [
+  readRoute(`GET ${FLAG_USAGE}`, {
     operationId: 'getFeatureUsageSummary',
-    tag: 'Usage',
     summary: 'Read how often a flag was evaluated in this hour, and by which applications within a day.',
-    permission: 'read',
     success: { status: 200, schema: FlagUsageSchema },
     read: summary,
   }),
-  readRoute({
-    method: 'GET',
-    path: `${FLAG_USAGE}/raw`,
+  readRoute(`GET ${FLAG_USAGE}/raw`, {
     operationId: 'getRawFeatureMetrics',
-    tag: 'Usage',
     summary: 'List how often each application evaluated a flag, by hours or by days, the newest first.',
-    permission: 'read',
     query: {
       hoursBack: {
         description: `How far to go back: up to ${HOURS_MAX} hours by hours, beyond them by days.`,
@@ -140,4 +132,4 @@ export const flagUsageRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     read: raw,
   }),
-];
+]);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { ALL, type CreateApiToken } from '../../../domain/decide/token-commands.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import {
@@ -17,8 +17,8 @@ import {
 import type { ApiToken, World } from '../../../domain/state/world.ts';
 import { type Caller, digestOf, mayDo } from '../../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../../serving/fresh-secret.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
@@ -38,7 +38,7 @@ const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
 /** Fields of the body that creates a token. */
 const TOKEN_ENTRIES = {
   tokenName: v.optional(NameSchema),
-  username: v.pipe(v.optional(NameSchema), v.description('The older name of tokenName.')),
+  username: described(v.optional(NameSchema), 'The older name of tokenName.'),
   type: v.pipe(
     v.string(TYPE_PHRASE),
     v.transform((type) => type.toLowerCase()),
@@ -46,15 +46,13 @@ const TOKEN_ENTRIES = {
     v.description('In any case. The word backend means client.'),
     v.transform((type) => (type === 'backend' ? 'client' : type)),
   ),
-  environment: v.pipe(
+  environment: described(
     v.optional(v.string()),
-    v.description(
-      'The environment in which a client or frontend token is valid; when it is not sent, the one named default, or ' +
-        'else the first in order. An admin token is valid in all of them, *.',
-    ),
+    'The environment in which a client or frontend token is valid; when it is not sent, the one named default, or ' +
+      'else the first in order. An admin token is valid in all of them, *.',
   ),
-  project: v.pipe(v.optional(v.string()), v.description('In place of projects, for one.')),
-  projects: v.pipe(
+  project: described(v.optional(v.string()), 'In place of projects, for one.'),
+  projects: described(
     v.optional(
       v.pipe(
         list(v.string(), 'a list of project ids'),
@@ -62,19 +60,16 @@ const TOKEN_ENTRIES = {
         v.maxLength(PROJECTS_MAX, `a list of at most ${PROJECTS_MAX} project ids`),
       ),
     ),
-    v.description('Ids, or * for every project, which is the default.'),
+    'Ids, or * for every project, which is the default.',
   ),
   expiresAt: v.optional(v.nullable(DateTimeSchema), null),
 } as const;
 
-const CreateTokenBody = v.pipe(v.object(TOKEN_ENTRIES), v.title('CreateApiToken'));
+const CreateTokenBody = titled('CreateApiToken', TOKEN_ENTRIES);
 
-const UpdateTokenBody = v.pipe(
-  v.object({
-    expiresAt: v.pipe(v.nullable(DateTimeSchema), v.description('Null: the token does not expire.')),
-  }),
-  v.title('UpdateApiToken'),
-);
+const UpdateTokenBody = titled('UpdateApiToken', {
+  expiresAt: described(v.nullable(DateTimeSchema), 'Null: the token does not expire.'),
+});
 
 type TokenFields = Omit<ApiToken, 'digest' | 'createdAt' | 'seed'>;
 
@@ -201,12 +196,9 @@ function mayInProject({ world, caller }: Requester, act: Act, { type, projects }
   return world.projects.has(projectId) && mayDo(world, caller, need, { projectId, environment: null });
 }
 
-export const apiTokenRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: TOKENS,
+export const apiTokenRoutes = underTag('API tokens', [
+  readRoute(`GET ${TOKENS}`, {
     operationId: 'getAllApiTokens',
-    tag: 'API tokens',
     summary: 'List the API tokens, with digests in the place of secrets that cannot be shown again.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
@@ -215,11 +207,8 @@ export const apiTokenRoutes: readonly Route[] = [
     refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => tokensFor(context, () => true),
   }),
-  readRoute({
-    method: 'GET',
-    path: TOKEN,
+  readRoute(`GET ${TOKEN}`, {
     operationId: 'getApiTokensByName',
-    tag: 'API tokens',
     summary:
       'List the API tokens with a name, which several may have, or the one with a secret, which is then shown.',
     permission: 'admin',
@@ -234,73 +223,54 @@ export const apiTokenRoutes: readonly Route[] = [
       return tokensFor(context, ({ tokenName }) => tokenName === token);
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: TOKENS,
+  writeRoute(`POST ${TOKENS}`, {
     operationId: 'createApiToken',
-    tag: 'API tokens',
     summary: 'Create an API token. Only this response shows its secret, unless API_TOKEN_KEY is set.',
     permission: 'admin',
     needsOneOf: needsFor('CREATE'),
     body: CreateTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },
-    refusals: ['InvalidOperationError'],
     secretField: 'secret',
     command: (context) => creation(context, context.body),
     respond: created,
   }),
-  writeRoute({
-    method: 'PUT',
-    path: TOKEN,
+  writeRoute(`PUT ${TOKEN}`, {
     operationId: 'updateApiToken',
-    tag: 'API tokens',
     summary:
       'Change when an API token expires. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
     needsOneOf: needsFor('UPDATE'),
     body: UpdateTokenBody,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ world, params, body }) => ({
       type: 'update-api-token',
       digest: locate.tokenDigest(world, params),
       expiresAt: body.expiresAt,
     }),
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: TOKEN,
+  writeRoute(`DELETE ${TOKEN}`, {
     operationId: 'deleteApiToken',
-    tag: 'API tokens',
     summary:
       'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
     needsOneOf: needsFor('DELETE'),
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ world, params }) => ({
       type: 'delete-api-token',
       digest: locate.tokenDigest(world, params),
     }),
-    respond: () => emptyResponse(200),
   }),
-];
+]);
 
 // Tokens of one project.
 
 const PROJECT_TOKENS = '/projects/:projectId/api-tokens';
 
-const CreateProjectTokenBody = v.pipe(v.object(TOKEN_ENTRIES), v.title('CreateProjectApiToken'));
+const CreateProjectTokenBody = titled('CreateProjectApiToken', TOKEN_ENTRIES);
 
 const isFor = ({ projects }: ApiToken, projectId: string): boolean => projects.includes(projectId);
 
-export const projectTokenRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: PROJECT_TOKENS,
+export const projectTokenRoutes = underTag('API tokens', [
+  readRoute(`GET ${PROJECT_TOKENS}`, {
     operationId: 'getProjectApiTokens',
-    tag: 'API tokens',
     summary:
       'List the API tokens that name a project, with digests in the place of secrets that cannot be shown again.',
     permission: 'project:write',
@@ -318,18 +288,14 @@ export const projectTokenRoutes: readonly Route[] = [
       });
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: PROJECT_TOKENS,
+  writeRoute(`POST ${PROJECT_TOKENS}`, {
     operationId: 'createProjectApiToken',
-    tag: 'API tokens',
     summary: 'Create a client or frontend token for a project. Only this response shows its secret.',
     permission: 'project:write',
     needs: ['CREATE_PROJECT_API_TOKEN'],
     locate: locate.project,
     body: CreateProjectTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },
-    refusals: ['InvalidOperationError'],
     secretField: 'secret',
     command: (context) => {
       const { body, params } = context;
@@ -349,17 +315,12 @@ export const projectTokenRoutes: readonly Route[] = [
     },
     respond: created,
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: `${PROJECT_TOKENS}/:token`,
+  writeRoute(`DELETE ${PROJECT_TOKENS}/:token`, {
     operationId: 'deleteProjectApiToken',
-    tag: 'API tokens',
     summary: 'Delete an API token of a project, named by its secret or its digest.',
     permission: 'project:write',
     needs: ['DELETE_PROJECT_API_TOKEN'],
     locate: locate.project,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError', 'NotFoundError'],
     command: ({ world, params }) => {
       const digest = locate.tokenDigest(world, params);
       const token = world.directory.apiTokens.get(digest);
@@ -373,6 +334,5 @@ export const projectTokenRoutes: readonly Route[] = [
       }
       return { type: 'delete-api-token', digest };
     },
-    respond: () => emptyResponse(200),
   }),
-];
+]);

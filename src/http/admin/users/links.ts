@@ -1,6 +1,7 @@
 /** Routes with which Admins make links that they hand on themselves (docs/specification/users.md#links). */
 import * as v from 'valibot';
 import { RESET_LIFETIME_MS } from '../../../domain/access/links.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import type { Invitation } from '../../../domain/kinds/invitation.ts';
 import { userNamed } from '../../../domain/people/identity.ts';
 import { knownRole } from '../../../domain/people/roles-and-groups.ts';
@@ -9,7 +10,7 @@ import type { World } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
 import { jsonResponse } from '../../serving/json-response.ts';
 import { linkUrl } from '../../serving/public-url.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import {
@@ -23,27 +24,20 @@ import { recorded, settledResponse } from '../views/responses.ts';
 
 const INVITATIONS = '/invite-link/tokens';
 const INVITATION = `${INVITATIONS}/:token`;
-const SHARED = { tag: 'Users', permission: 'admin' } as const;
 
-const ResetBody = v.pipe(
-  v.object({
-    id: v.pipe(
-      lineOfText('a username or an email', 1, 1000),
-      v.description('The username or email of the user.'),
-    ),
-  }),
-  v.title('ResetPassword'),
-);
+const ResetBody = titled('ResetPassword', {
+  id: described(lineOfText('a username or an email', 1, 1000), 'The username or email of the user.'),
+});
 
-const CreateInvitationBody = v.pipe(
-  v.object({ name: lineOfText('a name', 1, TEXT_LENGTH_MAX), expiresAt: DateTimeSchema }),
-  v.title('CreateInvitation'),
-);
+const CreateInvitationBody = titled('CreateInvitation', {
+  name: lineOfText('a name', 1, TEXT_LENGTH_MAX),
+  expiresAt: DateTimeSchema,
+});
 
-const UpdateInvitationBody = v.pipe(
-  v.object({ enabled: v.optional(v.boolean()), expiresAt: v.optional(DateTimeSchema) }),
-  v.title('UpdateInvitation'),
-);
+const UpdateInvitationBody = titled('UpdateInvitation', {
+  enabled: v.optional(v.boolean()),
+  expiresAt: v.optional(DateTimeSchema),
+});
 
 function invitationView(world: World, { digest, rootRole, users, ...shown }: Invitation) {
   const { name, enabled, expiresAt, createdAt, createdBy } = shown;
@@ -62,11 +56,9 @@ function locateInvitation(world: World, params: Parameters<typeof locate.secretD
   );
 }
 
-export const invitationRoutes: readonly Route[] = [
-  writeRoute({
-    ...SHARED,
-    method: 'POST',
-    path: '/user-admin/reset-password',
+export const invitationRoutes = underTag('Users', [
+  writeRoute('POST /user-admin/reset-password', {
+    permission: 'admin',
     operationId: 'resetUserPassword',
     summary:
       'Make a link with which a user sets a password, good once and for a day. The server sends no email.',
@@ -84,10 +76,8 @@ export const invitationRoutes: readonly Route[] = [
     respond: (context) =>
       jsonResponse(200, { resetPasswordUrl: linkUrl(context, 'password', secretOf(context)) }),
   }),
-  readRoute({
-    ...SHARED,
-    method: 'GET',
-    path: INVITATIONS,
+  readRoute(`GET ${INVITATIONS}`, {
+    permission: 'admin',
     operationId: 'getAllPublicSignupTokens',
     summary: 'List the invitations, without their secrets.',
     success: { status: 200, schema: InvitationsSchema },
@@ -97,16 +87,13 @@ export const invitationRoutes: readonly Route[] = [
       return settledResponse(context, { tokens });
     },
   }),
-  writeRoute({
-    ...SHARED,
-    method: 'POST',
-    path: INVITATIONS,
+  writeRoute(`POST ${INVITATIONS}`, {
+    permission: 'admin',
     operationId: 'createPublicSignupToken',
     summary:
       'Make an invitation, by which people become users with the role Viewer. Only this response shows its link.',
     body: CreateInvitationBody,
     success: { status: 201, schema: NewInvitationSchema },
-    refusals: ['InvalidOperationError'],
     secretField: ['secret', 'url'],
     command: (context) => ({
       type: 'create-invitation',
@@ -120,20 +107,16 @@ export const invitationRoutes: readonly Route[] = [
       return jsonResponse(201, { ...shown, secret, url: linkUrl(context, 'invitation', secret) });
     },
   }),
-  readRoute({
-    ...SHARED,
-    method: 'GET',
-    path: INVITATION,
+  readRoute(`GET ${INVITATION}`, {
+    permission: 'admin',
     operationId: 'getPublicSignupToken',
     summary: 'Read an invitation, named by its secret or its digest.',
     locate: locateInvitation,
     success: { status: 200, schema: InvitationSchema },
     read: (context, invitation) => settledResponse(context, invitationView(context.world, invitation)),
   }),
-  writeRoute({
-    ...SHARED,
-    method: 'PUT',
-    path: INVITATION,
+  writeRoute(`PUT ${INVITATION}`, {
+    permission: 'admin',
     operationId: 'updatePublicSignupToken',
     summary: 'Switch an invitation off or on, or change when it expires.',
     locate: locateInvitation,
@@ -150,4 +133,4 @@ export const invitationRoutes: readonly Route[] = [
       return jsonResponse(200, invitationView(world, invitation));
     },
   }),
-];
+]);

@@ -1,29 +1,27 @@
 /** Routes about passwords of users (docs/specification/users.md#passwords). */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { invalid, invalidOperation, isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse } from '../../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { hashed, KnownPasswordSchema, NewPasswordSchema, PasswordBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 
-const CONFIRMATION = v.pipe(
+const CONFIRMATION = described(
   v.optional(KnownPasswordSchema),
-  v.description('The new password again; when it is sent, both must be the same.'),
+  'The new password again; when it is sent, both must be the same.',
 );
 
-const ChangePasswordBody = v.pipe(
-  v.object({ password: NewPasswordSchema, confirmPassword: CONFIRMATION }),
-  v.title('ChangePassword'),
-);
+const ChangePasswordBody = titled('ChangePassword', {
+  password: NewPasswordSchema,
+  confirmPassword: CONFIRMATION,
+});
 
-const ChangeOwnPasswordBody = v.pipe(
-  v.object({
-    password: NewPasswordSchema,
-    confirmPassword: CONFIRMATION,
-    oldPassword: v.pipe(KnownPasswordSchema, v.description('The password up to now.')),
-  }),
-  v.title('ChangeOwnPassword'),
-);
+const ChangeOwnPasswordBody = titled('ChangeOwnPassword', {
+  password: NewPasswordSchema,
+  confirmPassword: CONFIRMATION,
+  oldPassword: described(KnownPasswordSchema, 'The password up to now.'),
+});
 
 const DIFFERENT = invalid('The two new passwords differ.', '/body/confirmPassword');
 
@@ -31,28 +29,20 @@ function isConfirmed(body: { readonly password: string; readonly confirmPassword
   return body.confirmPassword === undefined || body.confirmPassword === body.password;
 }
 
-export const passwordRoutes: readonly Route[] = [
-  readRoute({
-    method: 'POST',
-    path: '/user-admin/validate-password',
+export const passwordRoutes = underTag('Users', [
+  readRoute('POST /user-admin/validate-password', {
     operationId: 'validatePassword',
-    tag: 'Users',
     summary: 'Check whether a password is good enough; 400 says what it lacks.',
     permission: 'self',
     body: PasswordBody,
-    success: { status: 200, schema: null },
     read: () => ({ revision: 0, response: emptyResponse(200) }),
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/user-admin/:id/change-password',
+  writeRoute('POST /user-admin/:id/change-password', {
     operationId: 'changeUserPassword',
-    tag: 'Users',
     summary: "Set a user's password.",
     permission: 'admin',
     locate: locate.user,
     body: ChangePasswordBody,
-    success: { status: 200, schema: null },
     secretsInBody: ['password', 'confirmPassword'],
     command: (context) => {
       const { body, params } = context;
@@ -65,18 +55,13 @@ export const passwordRoutes: readonly Route[] = [
         checked: null,
       }));
     },
-    respond: () => emptyResponse(200),
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/user/change-password',
+  writeRoute('POST /user/change-password', {
     operationId: 'changeMyPassword',
-    tag: 'Users',
     summary: "Change the caller's own password. The old one is asked for; the first one is set by an Admin.",
     permission: 'personal',
     body: ChangeOwnPasswordBody,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError', 'TooManyRequestsError'],
+    refusals: ['TooManyRequestsError'],
     secretsInBody: ['password', 'confirmPassword', 'oldPassword'],
     command: async (context) => {
       const { body, caller, passwords, world } = context;
@@ -93,9 +78,8 @@ export const passwordRoutes: readonly Route[] = [
         checked,
       }));
     },
-    respond: () => emptyResponse(200),
   }),
-];
+]);
 
 const NO_PASSWORD = invalidOperation('You have no password yet; an Admin sets the first one.');
 

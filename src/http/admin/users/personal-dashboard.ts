@@ -7,7 +7,7 @@ import { locateFlagAnywhere, peopleOf } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, User, World } from '../../../domain/state/world.ts';
 import { rolesIn } from '../../serving/access.ts';
-import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../serving/route.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { PersonalDashboardSchema, PersonalProjectSchema } from '../schemas/report-schemas.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
@@ -174,26 +174,20 @@ async function readProject(context: Context, project: ProjectState): Promise<Rea
   });
 }
 
-export const personalDashboardRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/personal-dashboard',
+export const personalDashboardRoutes = underTag('Users', [
+  readRoute('GET /personal-dashboard', {
     operationId: 'getPersonalDashboard',
-    tag: 'Users',
     summary: "Read the caller's projects and flags, and whom to ask.",
     permission: 'personal',
     success: { status: 200, schema: PersonalDashboardSchema },
     read: readDashboard,
   }),
-  readRoute({
-    method: 'GET',
-    path: '/personal-dashboard/:projectId',
+  readRoute('GET /personal-dashboard/:projectId', {
     operationId: 'getPersonalDashboardProjectDetails',
-    tag: 'Users',
     summary: 'Read how a project is, what was done in it last, and who owns it.',
     permission: 'personal',
     locate: locate.project,
     success: { status: 200, schema: PersonalProjectSchema },
     read: readProject,
   }),
-];
+]);

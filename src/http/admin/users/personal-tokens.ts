@@ -1,29 +1,27 @@
 /** Routes about personal tokens: the caller's own, and those of any user for an Admin. */
-import * as v from 'valibot';
+
 import type { Right } from '../../../domain/access/permissions.ts';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { personalTokensOf } from '../../../domain/people/personal-token-commands.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import type { ParamName, Params } from '../../serving/params.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { type RequestContext, type Route, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { NewPersonalTokenSchema, PersonalTokensSchema } from '../schemas/directory-schemas.ts';
 import { personalTokenView } from '../views/directory-views.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 
-const CreateTokenBody = v.pipe(
-  v.object({
-    description: v.pipe(
-      lineOfText('a description', 1, TEXT_LENGTH_MAX),
-      v.description("Different from that of the user's other tokens."),
-    ),
-    expiresAt: DateTimeSchema,
-  }),
-  v.title('CreatePersonalToken'),
-);
+const CreateTokenBody = titled('CreatePersonalToken', {
+  description: described(
+    lineOfText('a description', 1, TEXT_LENGTH_MAX),
+    "Different from that of the user's other tokens.",
+  ),
+  expiresAt: DateTimeSchema,
+});
 
 interface TokenRoutes {
   readonly base: string;
@@ -41,14 +39,11 @@ interface TokenRoutes {
 
 function tokenRoutes(options: TokenRoutes): readonly Route[] {
   const { base, tag, tokenParam, noun, whose, permission, locateOwner, locateToken, ownerId } = options;
-  const shared = { tag, permission } as const;
   const located = locateOwner === undefined ? {} : { locate: locateOwner };
-  return [
-    readRoute({
-      ...shared,
+  return underTag(tag, [
+    readRoute(`GET ${base}`, {
+      permission,
       ...located,
-      method: 'GET',
-      path: base,
       operationId: `get${noun}s`,
       summary: `List ${whose} personal tokens, without their secrets.`,
       success: { status: 200, schema: PersonalTokensSchema },
@@ -59,16 +54,14 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
         return settledResponse(context, { pats });
       },
     }),
-    writeRoute({
-      ...shared,
+    writeRoute(`POST ${base}`, {
+      permission,
       ...located,
-      method: 'POST',
-      path: base,
       operationId: `create${noun}`,
       summary: `Create one of ${whose} personal tokens. Only this response shows its secret.`,
       body: CreateTokenBody,
       success: { status: 201, schema: NewPersonalTokenSchema },
-      refusals: ['NameExistsError', 'InvalidOperationError'],
+      refusals: ['NameExistsError'],
       secretField: 'secret',
       command: (context) => ({
         type: 'create-personal-token',
@@ -81,23 +74,19 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
         return jsonResponse(201, { ...token, secret: secretOf(context) });
       },
     }),
-    writeRoute({
-      ...shared,
+    writeRoute(`DELETE ${base}/:${tokenParam}`, {
+      permission,
       ...(locateToken === undefined ? {} : { locate: locateToken }),
-      method: 'DELETE',
-      path: `${base}/:${tokenParam}`,
       operationId: `delete${noun}`,
       summary: `Delete one of ${whose} personal tokens.`,
-      success: { status: 200, schema: null },
-      refusals: ['NotFoundError', 'InvalidOperationError'],
+      refusals: ['NotFoundError'],
       command: (context) => {
         const userId = ownerId(context);
         const token = locate.personalTokenOf(context.world, userId, context.params[tokenParam]);
         return isRefusal(token) ? token : { type: 'delete-personal-token', userId, id: token.id };
       },
-      respond: () => emptyResponse(200),
     }),
-  ];
+  ]);
 }
 
 export const personalTokenRoutes: readonly Route[] = [

@@ -1,11 +1,11 @@
 /** Routes about roles, and the permissions that custom ones hold (docs/specification/membership.md#custom-roles). */
 import * as v from 'valibot';
 import { CUSTOM_ROLE_TYPES } from '../../../domain/access/roles.ts';
-import { list } from '../../../domain/json/list-schema.ts';
+import { described, list, titled } from '../../../domain/json/schema.ts';
 import { refuseTakenRoleName } from '../../../domain/people/role-commands.ts';
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import {
@@ -24,16 +24,16 @@ const ROLE = '/roles/:roleId';
 const PERMISSIONS_MAX = 500;
 
 const TYPE_PHRASE = `one of ${CUSTOM_ROLE_TYPES.join(', ')}`;
-const TypeSchema = v.pipe(
+const TypeSchema = described(
   v.picklist(CUSTOM_ROLE_TYPES, TYPE_PHRASE),
-  v.description('root-custom: a root role; custom: a role in projects.'),
+  'root-custom: a root role; custom: a role in projects.',
 );
 
 const SentPermissionSchema = v.object({
-  name: v.pipe(v.string(), v.description('As GET /permissions lists it.')),
-  environment: v.pipe(
+  name: described(v.string(), 'As GET /permissions lists it.'),
+  environment: described(
     v.optional(v.nullable(v.string())),
-    v.description('The environment in which it holds, for permissions of that type alone.'),
+    'The environment in which it holds, for permissions of that type alone.',
   ),
 });
 
@@ -49,60 +49,39 @@ const ROLE_ENTRIES = {
   ),
 } as const;
 
-const CreateRoleBody = v.pipe(
-  v.object({ ...ROLE_ENTRIES, type: v.optional(TypeSchema, 'custom') }),
-  v.title('CreateRole'),
-);
-const UpdateRoleBody = v.pipe(
-  v.object({ ...ROLE_ENTRIES, type: v.optional(TypeSchema) }),
-  v.title('UpdateRole'),
-);
-const CheckRoleBody = v.pipe(v.object({ name: ROLE_ENTRIES.name }), v.title('CheckRole'));
+const CreateRoleBody = titled('CreateRole', { ...ROLE_ENTRIES, type: v.optional(TypeSchema, 'custom') });
+const UpdateRoleBody = titled('UpdateRole', { ...ROLE_ENTRIES, type: v.optional(TypeSchema) });
+const CheckRoleBody = titled('CheckRole', { name: ROLE_ENTRIES.name });
 
-export const roleRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: '/permissions',
+export const roleRoutes = underTag('Users', [
+  readRoute('GET /permissions', {
     operationId: 'getPermissions',
-    tag: 'Users',
     summary: 'List the permissions that custom roles can hold.',
-    permission: 'read',
     success: { status: 200, schema: PermissionsSchema },
     read: (context) => settledResponse(context, permissionsView(context.world)),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/roles',
+  readRoute('GET /roles', {
     operationId: 'getRoles',
-    tag: 'Users',
     summary: 'List the roles.',
-    permission: 'read',
     success: { status: 200, schema: RolesSchema },
     read: (context) => settledResponse(context, { version: 1, roles: allRoles(context.world).map(roleView) }),
   }),
-  writeRoute({
-    method: 'POST',
-    path: '/roles',
+  writeRoute('POST /roles', {
     operationId: 'createRole',
-    tag: 'Users',
     summary: 'Create a custom role.',
     permission: 'admin',
     body: CreateRoleBody,
     success: { status: 200, schema: ChangedRoleSchema },
-    refusals: ['NameExistsError', 'InvalidOperationError'],
+    refusals: ['NameExistsError'],
     command: ({ body }) => ({ type: 'create-role', fields: body }),
     respond: ({ world }) => {
       const role = locate.present(locate.role(world, { roleId: String(world.directory.lastRoleId) }));
       return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
     },
   }),
-  readRoute({
-    method: 'POST',
-    path: '/roles/validate',
+  readRoute('POST /roles/validate', {
     operationId: 'validateRole',
-    tag: 'Users',
     summary: 'Check whether a role can have a name: it is valid and not taken.',
-    permission: 'read',
     body: CheckRoleBody,
     success: { status: 200, schema: RoleCheckSchema },
     refusals: ['NameExistsError'],
@@ -113,28 +92,21 @@ export const roleRoutes: readonly Route[] = [
       );
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: ROLE,
+  readRoute(`GET ${ROLE}`, {
     operationId: 'getRoleById',
-    tag: 'Users',
     summary: 'Read a role with its permissions.',
-    permission: 'read',
     locate: locate.role,
     success: { status: 200, schema: RoleWithPermissionsSchema },
     read: (context, role) => settledResponse(context, roleWithPermissionsView(role)),
   }),
-  writeRoute({
-    method: 'PUT',
-    path: ROLE,
+  writeRoute(`PUT ${ROLE}`, {
     operationId: 'updateRole',
-    tag: 'Users',
     summary: 'Replace the name, the description and the permissions of a custom role.',
     permission: 'admin',
     locate: locate.role,
     body: UpdateRoleBody,
     success: { status: 200, schema: ChangedRoleSchema },
-    refusals: ['NameExistsError', 'InvalidOperationError'],
+    refusals: ['NameExistsError'],
     command: ({ params, body }) => ({
       type: 'update-role',
       id: locate.numericId(params.roleId),
@@ -145,17 +117,11 @@ export const roleRoutes: readonly Route[] = [
       return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
     },
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: ROLE,
+  writeRoute(`DELETE ${ROLE}`, {
     operationId: 'deleteRole',
-    tag: 'Users',
     summary: 'Delete a custom role that nobody holds.',
     permission: 'admin',
     locate: locate.role,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-role', id: locate.numericId(params.roleId) }),
-    respond: () => emptyResponse(200),
   }),
-];
+]);

@@ -1,9 +1,10 @@
 /** Routes about service accounts (docs/specification/users.md#service-accounts). Those about their tokens are in personal-tokens.ts. */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { personalTokensOf } from '../../../domain/people/personal-token-commands.ts';
 import type { User } from '../../../domain/state/world.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import { DisplayNameSchema, RootRoleSchema, UsernameSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ServiceAccountSchema, ServiceAccountsSchema } from '../schemas/access-schemas.ts';
@@ -14,27 +15,20 @@ import { imageUrlOf } from '../views/views.ts';
 
 const ACCOUNTS = '/service-account';
 const ACCOUNT = `${ACCOUNTS}/:id`;
-const SHARED = { tag: 'Service accounts', permission: 'admin' } as const;
 
-const CreateBody = v.pipe(
-  v.object({
-    name: v.optional(v.nullable(DisplayNameSchema)),
-    username: v.pipe(
-      v.optional(v.nullable(UsernameSchema)),
-      v.description('Unique among users too; one is made up where it is left out.'),
-    ),
-    rootRole: RootRoleSchema,
-  }),
-  v.title('CreateServiceAccount'),
-);
+const CreateBody = titled('CreateServiceAccount', {
+  name: v.optional(v.nullable(DisplayNameSchema)),
+  username: described(
+    v.optional(v.nullable(UsernameSchema)),
+    'Unique among users too; one is made up where it is left out.',
+  ),
+  rootRole: RootRoleSchema,
+});
 
-const UpdateBody = v.pipe(
-  v.object({
-    name: v.optional(v.nullable(DisplayNameSchema)),
-    rootRole: v.optional(RootRoleSchema),
-  }),
-  v.title('UpdateServiceAccount'),
-);
+const UpdateBody = titled('UpdateServiceAccount', {
+  name: v.optional(v.nullable(DisplayNameSchema)),
+  rootRole: v.optional(RootRoleSchema),
+});
 
 /** With no field that clients of this interface do not know: some refuse those. */
 function serviceAccountView({ world, usage }: RequestContext<unknown>, account: User) {
@@ -52,11 +46,9 @@ function serviceAccountView({ world, usage }: RequestContext<unknown>, account: 
   };
 }
 
-export const serviceAccountRoutes: readonly Route[] = [
-  readRoute({
-    ...SHARED,
-    method: 'GET',
-    path: ACCOUNTS,
+export const serviceAccountRoutes = underTag('Service accounts', [
+  readRoute(`GET ${ACCOUNTS}`, {
+    permission: 'admin',
     operationId: 'getServiceAccounts',
     summary: 'List the service accounts with their tokens, and the root roles.',
     success: { status: 200, schema: ServiceAccountsSchema },
@@ -68,10 +60,8 @@ export const serviceAccountRoutes: readonly Route[] = [
       return settledResponse(context, { serviceAccounts, rootRoles: rootRolesView(world) });
     },
   }),
-  writeRoute({
-    ...SHARED,
-    method: 'POST',
-    path: ACCOUNTS,
+  writeRoute(`POST ${ACCOUNTS}`, {
+    permission: 'admin',
     operationId: 'createServiceAccount',
     summary: 'Create a service account.',
     body: CreateBody,
@@ -82,10 +72,8 @@ export const serviceAccountRoutes: readonly Route[] = [
     respond: (context, events) =>
       jsonResponse(201, serviceAccountView(context, recorded(events, 'service-account-created').data)),
   }),
-  writeRoute({
-    ...SHARED,
-    method: 'PUT',
-    path: ACCOUNT,
+  writeRoute(`PUT ${ACCOUNT}`, {
+    permission: 'admin',
     operationId: 'updateServiceAccount',
     summary: 'Change the name or the root role of a service account.',
     locate: locate.serviceAccount,
@@ -101,16 +89,11 @@ export const serviceAccountRoutes: readonly Route[] = [
       return jsonResponse(200, serviceAccountView(context, account));
     },
   }),
-  writeRoute({
-    ...SHARED,
-    method: 'DELETE',
-    path: ACCOUNT,
+  writeRoute(`DELETE ${ACCOUNT}`, {
+    permission: 'admin',
     operationId: 'deleteServiceAccount',
     summary: 'Delete a service account with its tokens and memberships.',
     locate: locate.serviceAccount,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-service-account', userId: locate.numericId(params.id) }),
-    respond: () => emptyResponse(200),
   }),
-];
+]);

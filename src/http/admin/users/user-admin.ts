@@ -1,11 +1,12 @@
 /** Routes about users (docs/specification/users.md, docs/specification/companions.md#users). */
 import * as v from 'valibot';
+import { described, titled } from '../../../domain/json/schema.ts';
 import { peopleOf } from '../../../domain/state/locate.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../serving/fresh-secret.ts';
-import { emptyResponse, jsonResponse } from '../../serving/json-response.ts';
+import { jsonResponse } from '../../serving/json-response.ts';
 import { linkUrl } from '../../serving/public-url.ts';
-import { type Route, readRoute, writeRoute } from '../../serving/route.ts';
+import { readRoute, underTag, writeRoute } from '../../serving/route.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -39,26 +40,17 @@ const IDENTITY_ENTRIES = {
   name: v.optional(v.nullable(DisplayNameSchema)),
 } as const;
 
-const UpdateUserBody = v.pipe(
-  v.object({ ...IDENTITY_ENTRIES, rootRole: v.optional(RootRoleSchema) }),
-  v.title('UpdateUser'),
-);
+const UpdateUserBody = titled('UpdateUser', { ...IDENTITY_ENTRIES, rootRole: v.optional(RootRoleSchema) });
 
-const CreateUserBody = v.pipe(
-  v.object({
-    ...IDENTITY_ENTRIES,
-    rootRole: RoleReferenceSchema,
-    password: v.pipe(
-      v.optional(NewPasswordSchema),
-      v.description('Without it, the response has a link with which the user sets one.'),
-    ),
-    sendEmail: v.pipe(
-      v.optional(v.boolean()),
-      v.description('Accepted and ignored; the server sends no email.'),
-    ),
-  }),
-  v.title('CreateUser'),
-);
+const CreateUserBody = titled('CreateUser', {
+  ...IDENTITY_ENTRIES,
+  rootRole: RoleReferenceSchema,
+  password: described(
+    v.optional(NewPasswordSchema),
+    'Without it, the response has a link with which the user sets one.',
+  ),
+  sendEmail: described(v.optional(v.boolean()), 'Accepted and ignored; the server sends no email.'),
+});
 
 /** Case-insensitive, in name, username and email; ordered by id. */
 function findUsers(world: World, text: string): User[] {
@@ -74,18 +66,14 @@ function findUsers(world: World, text: string): User[] {
 }
 
 /** A change of a user, and the caller's own profile. */
-export const userRoutes: readonly Route[] = [
-  writeRoute({
-    method: 'PUT',
-    path: USER,
+export const userRoutes = underTag('Users', [
+  writeRoute(`PUT ${USER}`, {
     operationId: 'updateUser',
-    tag: 'Users',
     summary: 'Change a user.',
     permission: 'admin',
     locate: locate.user,
     body: UpdateUserBody,
     success: { status: 200, schema: UserSchema },
-    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({
       type: 'update-user',
       userId: locate.numericId(params.id),
@@ -94,11 +82,8 @@ export const userRoutes: readonly Route[] = [
     respond: ({ world, params, usage }) =>
       jsonResponse(200, userView(locate.present(locate.user(world, params)), usage.signIns)),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/user/profile',
+  readRoute('GET /user/profile', {
     operationId: 'getProfile',
-    tag: 'Users',
     summary: "Read the caller's profile.",
     permission: 'self',
     success: { status: 200, schema: ProfileSchema },
@@ -107,14 +92,11 @@ export const userRoutes: readonly Route[] = [
       response: jsonResponse(200, profileView(world, caller)),
     }),
   }),
-];
+]);
 
-export const userAdminRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
-    path: USERS,
+export const userAdminRoutes = underTag('Users', [
+  readRoute(`GET ${USERS}`, {
     operationId: 'getUsers',
-    tag: 'Users',
     summary: 'List the users and the root roles.',
     permission: 'admin',
     query: LIST_PAGE.parameters,
@@ -130,16 +112,12 @@ export const userAdminRoutes: readonly Route[] = [
       return listsResponse(context, [users], { rootRoles: rootRolesView(world) });
     },
   }),
-  writeRoute({
-    method: 'POST',
-    path: USERS,
+  writeRoute(`POST ${USERS}`, {
     operationId: 'createUser',
-    tag: 'Users',
     summary: 'Create a user.',
     permission: 'admin',
     body: CreateUserBody,
     success: { status: 201, schema: NewUserSchema },
-    refusals: ['InvalidOperationError'],
     secretsInBody: ['password'],
     secretField: 'inviteLink',
     command: (context) => {
@@ -159,23 +137,16 @@ export const userAdminRoutes: readonly Route[] = [
       return jsonResponse(201, { ...user, rootRole: body.rootRole, ...link, emailSent: false });
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: `${USERS}/search`,
+  readRoute(`GET ${USERS}/search`, {
     operationId: 'searchUsers',
-    tag: 'Users',
     summary: 'Find users by part of their name, username or email.',
-    permission: 'read',
     query: { q: { description: 'The text to look for.' } },
     success: { status: 200, schema: FoundUsersSchema },
     read: (context) =>
       settledResponse(context, findUsers(context.world, context.query('q')).map(foundUserView)),
   }),
-  readRoute({
-    method: 'GET',
-    path: `${USERS}/access`,
+  readRoute(`GET ${USERS}/access`, {
     operationId: 'getUsersAndGroups',
-    tag: 'Users',
     summary: 'List the users and groups that can be given access to a project.',
     permission: 'access:give',
     query: LIST_PAGE.parameters,
@@ -188,35 +159,23 @@ export const userAdminRoutes: readonly Route[] = [
       return listsResponse(context, [users, groups]);
     },
   }),
-  readRoute({
-    method: 'GET',
-    path: USER,
+  readRoute(`GET ${USER}`, {
     operationId: 'getUser',
-    tag: 'Users',
     summary: 'Read a user.',
     permission: 'admin',
     locate: locate.user,
     success: { status: 200, schema: CompanionUserSchema },
     read: (context, user) => settledResponse(context, companionUserView(user, context.usage.signIns)),
   }),
-  writeRoute({
-    method: 'DELETE',
-    path: USER,
+  writeRoute(`DELETE ${USER}`, {
     operationId: 'deleteUser',
-    tag: 'Users',
     summary: "Delete a user with the user's tokens and memberships.",
     permission: 'admin',
     locate: locate.user,
-    success: { status: 200, schema: null },
-    refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-user', userId: locate.numericId(params.id) }),
-    respond: () => emptyResponse(200),
   }),
-  readRoute({
-    method: 'GET',
-    path: '/user',
+  readRoute('GET /user', {
     operationId: 'getMe',
-    tag: 'Users',
     summary: 'Read who the caller is and what the caller may do.',
     permission: 'self',
     success: { status: 200, schema: MeSchema },
@@ -231,4 +190,4 @@ export const userAdminRoutes: readonly Route[] = [
       });
     },
   }),
-];
+]);

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { each, inTurns, type Requester } from '../../../actors/turn.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
+import { titled } from '../../../domain/json/schema.ts';
 import type { ReferenceKind } from '../../../domain/kinds/kind.ts';
 import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
@@ -16,23 +17,17 @@ import { flagsNow, type ShownFlag } from './shelf-walk.ts';
 /** Bounds the response: 10,000 uses take about 2 MB. */
 const STRATEGY_USES_MAX = 10_000;
 
-export const StrategyUsesSchema = v.pipe(
-  v.object({
-    strategies: v.array(
-      v.pipe(
-        v.object({
-          id: v.string(),
-          projectId: v.string(),
-          featureName: v.string(),
-          environment: v.string(),
-          strategyName: v.string(),
-        }),
-        v.title('StrategyUse'),
-      ),
-    ),
-  }),
-  v.title('StrategyUses'),
-);
+export const StrategyUsesSchema = titled('StrategyUses', {
+  strategies: v.array(
+    titled('StrategyUse', {
+      id: v.string(),
+      projectId: v.string(),
+      featureName: v.string(),
+      environment: v.string(),
+      strategyName: v.string(),
+    }),
+  ),
+});
 
 type StrategyUse = Readonly<v.InferOutput<typeof StrategyUsesSchema>['strategies'][number]>;
 

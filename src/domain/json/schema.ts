@@ -1,11 +1,22 @@
-/**
- * The schema of a list that clients send. Unlike `v.array` it stops at ISSUES_MAX issues: valibot makes an object for each,
- * and 1 MiB of wrong items would hold the event loop for seconds, only for all but the first few to be thrown away.
- */
+/** Parts that schemas of requests and responses share. */
 import * as v from 'valibot';
 import { ISSUES_MAX, shown } from './issues.ts';
 
-/** `phrase` says what would be right, such as "a list of strings"; see issues.ts. */
+/** An object under a title of its own, by which the description names it. */
+export function titled<const Fields extends v.ObjectEntries>(title: string, fields: Fields) {
+  return v.pipe(v.object(fields), v.title(title));
+}
+
+/** The schema with a sentence that says what its value means. */
+export function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.pipe(schema, v.description(text));
+}
+
+/**
+ * The schema of a list that clients send. Unlike `v.array` it stops at ISSUES_MAX issues: valibot makes an object for each,
+ * and 1 MiB of wrong items would hold the event loop for seconds, only for all but the first few to be thrown away.
+ * `phrase` says what would be right, such as "a list of strings"; see issues.ts.
+ */
 export function list<const Item extends v.GenericSchema>(
   item: Item,
   phrase: string,
