@@ -274,8 +274,10 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config.logLevel);
   const ignored = ignoredVariables(env);
   if (ignored.length > 0)
+    // Operators: remove them when convenient
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
   if (env['HTTP_WORKERS'] !== undefined)
+    // Operators: remove them when convenient
     log.warn(
       {},
       'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',
@@ -283,6 +285,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const startedAt = performance.now();
   const tracer = config.tracing === null ? null : await openTracer(config.tracing, log);
   const signals = stopOnSignals(
+    // Operators, of "…: finishing the requests under way, then stopping": nothing
     (message) => log.info({}, message),
     () => tracer?.close(),
   );
@@ -298,6 +301,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       if (process.stderr.isTTY)
         return void process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
       const file = writeFirstToken(config.dataDir, secret);
+      // Operators: read it, and delete the file
       log.info(
         { file },
         'The first admin token is in this file; keep it in a safe place, and delete the file',
@@ -305,6 +309,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     },
   });
   const { recovery, engine } = server.store;
+  // Operators: nothing; the server is ready
   log.info(
     {
       port: server.port,
@@ -318,6 +323,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     `Flagstaff listens on ${originOf(config.host, server.port)}${config.basePath}`,
   );
   if (config.authType === 'none')
+    // Operators: use this only on a closed network
     log.warn({}, 'AUTH_TYPE=none: anybody who can reach this port may do everything');
   signals.server = server;
 }

@@ -12,6 +12,7 @@ import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
 import { FAULT_ROWS } from './faults/rows.ts';
 import { DESCRIBED } from './support/described-routes.ts';
+import { messagesOf } from './support/log-messages.ts';
 import { MANUAL_TABLES, withTables } from './support/manual-tables.ts';
 import { ROOT_FOLDER } from './support/server.ts';
 
@@ -177,11 +178,22 @@ test('the page of faults is what its table and the recorded counts make', () => 
   assert.equal(page, reliabilityPage(recordedCounts()), 'node --import tsx test/faults/render.ts writes it');
 });
 
-test('the tables of settings, exit codes and metrics are what the code makes', () => {
+test('the tables of settings, exit codes, metrics and log messages are what the code makes', () => {
   for (const page of new Set(MANUAL_TABLES.map((one) => one.page))) {
     const text = linesOf(page).join('\n');
     assert.equal(text, withTables(page, text), 'node --import tsx test/support/manual-tables.ts writes them');
   }
+});
+
+test('a message that is logged without a line for operators is found', () => {
+  const line = "log.warn({ path }, 'Something is odd.');";
+  assert.throws(
+    () => messagesOf('src/odd.ts', `function odd() {\n  ${line}\n}\n`),
+    /^Error: src\/odd\.ts:2 logs without/,
+  );
+  assert.deepEqual(messagesOf('src/odd.ts', `// Operators: look at \`path\`\n${line}\n`), [
+    { message: 'Something is odd.', advice: 'look at `path`' },
+  ]);
 });
 
 test('the specification numbers 23 endpoints, and the server has a route for each', () => {

@@ -42,6 +42,7 @@ export class EventRetention {
       assert(kept.length <= older.length, 'nothing is kept that is not there');
       return kept;
     } catch (error) {
+      // Operators: look at `err`
       this.#options.log.error({ err: error }, 'old snapshots could not be looked at; all of them are kept');
       return older;
     }
@@ -59,8 +60,10 @@ export class EventRetention {
         eventLog.count === 0 || eventLog.firstId <= durableId + 1,
         'retention leaves what is not durable',
       );
+      // Operators: nothing
       if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
     } catch (error) {
+      // Operators: look at `err`
       log.error(
         { err: error },
         'old events could not be deleted; the journal keeps more than the setting asks for',

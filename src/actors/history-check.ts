@@ -82,6 +82,7 @@ export class HistoryCheck {
     for (const file of this.#damages.keys()) if (!kept.has(basename(file))) this.#damages.delete(file);
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
+    // Operators: nothing, if `damagedFiles` is 0
     log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'All of the journal was read again');
     this.#passed();
   }
@@ -107,6 +108,7 @@ export class HistoryCheck {
     }
     const durationMs = Math.round(monotonicMs() - begunAt);
     if (parts.length > 0 && this.#bytesLeft === 0 && this.#damages.size === 0)
+      // Operators: nothing
       log.info({ bytes, durationMs }, 'What the start had not read of the journal is whole');
     this.#passed();
   }
@@ -133,6 +135,7 @@ export class HistoryCheck {
       onRead?.();
     } catch (error) {
       if (this.#isStopped) return false;
+      // Operators: look at `err`; run `flagstaff verify` on a backup
       this.#options.log.error(
         { err: error, segment: part.segment },
         'A journal file could not be checked; it is checked again later',
@@ -149,6 +152,7 @@ export class HistoryCheck {
     const isNew = !this.#damages.has(damage.file);
     this.#damages.set(damage.file, damage);
     if (isNew)
+      // Operators: run `flagstaff verify`, plan to replace the disk, and [mend the folder](docs/operating-commands.md#when-the-server-refuses-to-start)
       this.#options.log.error({ ...damage }, 'Old history is damaged; flags and changes are not concerned');
   }
 }
@@ -190,6 +194,7 @@ export class IndexReading {
     try {
       await eventLog.readNames(() => this.#pause());
       const durationMs = Math.round(monotonicMs() - begunAt);
+      // Operators: nothing; the rest of the [index](docs/operating.md#old-history) is read
       log.info({ events: eventLog.count, durationMs }, 'All events can be searched');
       return true;
     } catch (error) {

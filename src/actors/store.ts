@@ -110,6 +110,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const engine = openEngine(options, recovered, journal);
   const onFailed = (error: unknown): void =>
+    // Operators: look at `err`; usually the disk is full
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const keeper = openKeeper(options, recovered, { engine, onFailed });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
@@ -184,11 +185,13 @@ function openEngine(
   const engine = new Engine({
     ...{ world, journal, eventLog, clock, newId, newName, stop },
     lastAt: recovery.lastAt,
+    // Operators: report it with the log line
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
     ...given(options, 'limits', 'memoryBudgetBytes', 'mailboxLengthMax', 'audited', 'refusalToDecide'),
   });
   const bytes = stateBytes(world);
   const warning = memoryWarning(bytes, engine.memoryBudgetBytes);
+  // Operators, of "The state takes … of its memory budget": [make room](docs/operating.md#memory)
   if (warning !== null) log.warn({ stateBytes: bytes, budgetBytes: engine.memoryBudgetBytes }, warning);
   return engine;
 }
@@ -216,6 +219,7 @@ function openKeeper(
     monotonicMs: clock.monotonic,
     keepOlder: (older) => retention.keepOlder(older, engine.durableId),
     onTaken: async (snapshot) => {
+      // Operators: nothing; of its `records`, `recordsTakenOver` were copied from the snapshot before
       log.info({ ...snapshot }, 'snapshot taken');
       // Otherwise the next snapshot will do.
       if (!eventLog.isWhole) return;
@@ -247,6 +251,7 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
     return await recoverInto({ world, packed }, options, journal);
   } catch (error) {
     if (packed.fault === null) throw error;
+    // Operators: report it with the log line, and the file set aside as `.damaged`
     options.log.warn({ err: packed.fault }, 'A flag of the snapshot cannot be decoded; decoding all of it.');
     const again = emptyWorld();
     return recoverInto({ world: again, packed: null }, options, journal);
@@ -264,6 +269,7 @@ async function recoverInto(
     fs,
     folder: journal,
     logReader,
+    // Operators, of "The index file … is rebuilt": nothing
     note: (message) => log.info({}, message),
     laterBytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
     yieldToEventLoop: yieldTo(clock),
@@ -297,6 +303,7 @@ function stopOnUndecodable({ fs, folder, stop }: StoreOptions, { packed, recover
       await fs.rename(file, `${file}${DAMAGED_SUFFIX}`);
       await fs.syncFolder(snapshots);
     };
+    // Operators, of "The snapshot cannot be decoded although its checksums hold, …": report it with the log line, and the file set aside as `.damaged`
     const problem = `The snapshot cannot be decoded although its checksums hold, and was set aside: ${cause.message}`;
     const advice =
       'Start the server again: it uses an older snapshot, and the journal, which has the same events.';

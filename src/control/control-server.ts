@@ -52,6 +52,7 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
   if (path === null) {
     const message =
       'The path of the data folder is too long for a control socket: "flagstaff snapshot" cannot reach this server.';
+    // Operators, of "The path of the data folder is too long for a control socket, …": look at `err`; commands for a running server do not reach this one
     options.log.warn({ folder: options.folder }, message);
     return { close: async () => undefined };
   }
@@ -59,6 +60,7 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
     rmSync(join(options.folder, SOCKET_FILE_NAME), { force: true });
     return await listen(path, options);
   } catch (error) {
+    // Operators: look at `err`; commands for a running server do not reach this one
     options.log.warn({ err: error, path }, 'The control socket could not be opened.');
     return { close: async () => undefined };
   }
@@ -84,6 +86,7 @@ async function listen(path: string, options: ControlServerOptions): Promise<Cont
     if (server.listening) chmodSync(path, 0o600);
   });
   // Without a listener, running out of file descriptors while accepting would end the process.
+  // Operators: look at `err`
   server.on('error', (error) => options.log.warn({ err: error, path }, 'A control connection failed.'));
   return {
     close: async () => {
@@ -133,6 +136,7 @@ async function carryOut(
   try {
     return { status: 200, body: await handlers[command as ControlCommand]() };
   } catch (error) {
+    // Operators: look at `err`
     log.warn({ err: error, command }, 'A control request failed.');
     return { status: 500, body: { message: error instanceof Error ? error.message : String(error) } };
   }

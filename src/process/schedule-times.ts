@@ -58,8 +58,8 @@ const REST_FACTOR = 3;
 /** A search of a gigabyte, in pieces of a megabyte, takes at most 20 s longer. */
 const REST_MS_MAX = 20;
 
-/** Returns a function to be called between pieces of work. `waitedMs`: the time that this thread has waited for a core so far. */
-export function givingWay(
+/** Returns a function to be awaited between pieces of work, which rests in proportion to new waits. `waitedMs`: the time that this thread has waited for a core so far. */
+export function contentionBackOff(
   waitedMs: () => number,
   rest: (restMs: number) => Promise<unknown> = delay,
 ): () => Promise<void> {

@@ -154,6 +154,7 @@ async function openShared(config: ClusterConfig, log: ConnectionLog): Promise<Sh
         await connection.close();
         throw error;
       }
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       log.warn({ err: error }, 'The replicated log is not ready yet; trying again');
       await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS));
     }

@@ -63,17 +63,20 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
   if (tokens.length > 0) await engine.record(SYSTEM, tokenEvents(tokens, now));
   await options.fs.remove(marker);
   await options.fs.syncFolder(config.dataDir);
+  // Operators: nothing
   log.info({ file: config.importFile, events: outcome.eventCount }, 'state imported');
 }
 
 /** Without a word about it, a token that was added to the settings later looks like one that the server lost. */
 function logIgnoredSettings({ directory }: World, { config, log }: FirstStartOptions): void {
   const why = 'because the data folder already holds events';
+  // Operators: remove the setting
   if (config.importFile !== null) log.info({}, `IMPORT_FILE is ignored, ${why}`);
   const unknown = config.initialTokens.filter(({ secret }) => !directory.apiTokens.has(digestOf(secret)));
   for (const variable of new Set(unknown.map((token) => token.variable))) {
     const advice =
       'make tokens at /api/admin/api-tokens, or an admin token with "flagstaff token create --admin"';
+    // Operators: remove the setting
     log.warn({}, `${variable} has tokens that do not exist. It is ignored, ${why}; ${advice}`);
   }
 }

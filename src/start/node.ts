@@ -112,6 +112,7 @@ export async function openUsage(
       fs,
       folder: dataFolder(config.dataDir).usage,
       onDamaged: (details) =>
+        // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
         log.warn(
           details,
           'a file of what applications reported is damaged; it was set aside, and what it lacks is lost',
@@ -120,6 +121,7 @@ export async function openUsage(
     now: Date.now,
     hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
     onFault: (error) =>
+      // Operators: look at `err`: the disk is full, or the folder `usage` is somebody else's; it is tried again
       log.error(
         { err: error },
         'what applications reported could not be read or saved; flags are not concerned',
@@ -135,6 +137,7 @@ export function stalenessCheck({ engine }: Store, { log }: NodeOptions): Stalene
     engine,
     background: new Background(),
     timer: unrefTimer,
+    // Operators: report it with the log line
     onFault: (error) => log.error({ err: error }, 'the check for flags that outlived their types failed'),
   });
 }

@@ -13,6 +13,7 @@ import {
   SERVER_SETTINGS,
   type SettingRow,
 } from '../../src/start/setting-rows.ts';
+import { logMessages } from './log-messages.ts';
 import { ROOT_FOLDER } from './server.ts';
 
 interface ManualTable {
@@ -25,6 +26,7 @@ interface ManualTable {
 export const MANUAL_TABLES: readonly ManualTable[] = [
   { page: 'docs/operating.md', name: 'exit codes', make: exitCodes },
   { page: 'docs/operating.md', name: 'metrics', make: metrics },
+  { page: 'docs/operating.md', name: 'log messages', make: logTable },
   { page: 'docs/settings.md', name: 'settings', make: () => settings(SERVER_SETTINGS) },
   { page: 'docs/settings.md', name: 'settings of OpenID Connect', make: () => settings(OIDC_SETTINGS) },
   { page: 'docs/settings.md', name: 'settings of clusters', make: () => settings(CLUSTER_SETTINGS) },
@@ -52,6 +54,21 @@ function metrics(): string {
   return table(
     ['metric', 'what it counts, and what to look for'],
     own.map(({ name, help }) => [`\`${name}\``, help]),
+  );
+}
+
+/** One row for all messages with the same advice. */
+function logTable(): string {
+  const byAdvice = new Map<string, Set<string>>();
+  for (const { message, advice } of logMessages().filter((one) => one.advice !== 'nothing')) {
+    const messages = byAdvice.get(advice) ?? new Set();
+    byAdvice.set(advice, messages.add(`\`${message.replace(/(?<=[^…])[;.:] .*$/, '; …')}\``));
+  }
+  return table(
+    ['message', 'what to do'],
+    [...byAdvice]
+      .map(([advice, messages]) => [[...messages].sort().join(', '), advice])
+      .sort(([, one = ''], [, other = '']) => (one < other ? -1 : 1)),
   );
 }
 

@@ -8,7 +8,7 @@ import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import type { RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
 import type { OutlinedBlock } from '../../persistence/snapshots/packed-records.ts';
-import type { Taking } from '../../persistence/snapshots/snapshot-reader.ts';
+import type { BlockUse } from '../../persistence/snapshots/snapshot-reader.ts';
 import { FlagOutlines, type FlagSnapshotRecord, isSameRecord, outlineOf } from './flag-outlines.ts';
 import type { PackedFlags } from './packed-flags.ts';
 import { PART_SIZE_MIN, shareInEvents } from './shared-values.ts';
@@ -35,7 +35,7 @@ export function loaderOf(world: World): Loader {
   };
 }
 
-function loadDecoded(world: World, section: string, block: OutlinedBlock): Taking {
+function loadDecoded(world: World, section: string, block: OutlinedBlock): BlockUse {
   const { records } = block;
   const outlines = section === 'flags' ? FlagOutlines.of(block.outline(), records.count) : null;
   if (outlines === null) return 'decode';

@@ -113,6 +113,7 @@ export class Archivist {
     } catch (error) {
       const { message } = error as Error;
       if (!this.#isClosed && message !== this.#problem)
+        // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
         warn({ err: error }, 'The archive could not be kept up to date; the log keeps everything meanwhile');
       this.#tell(message);
     }
@@ -144,6 +145,7 @@ export class Archivist {
     if (this.#gatherer === null) {
       const problem = `the archive ends with event ${place.id} of another history than the journal`;
       if (this.#problem !== problem)
+        // Operators: delete [the bucket](docs/cluster.md#the-archive)
         warn({ archivedId: place.id }, `Nothing is archived and the log keeps everything: ${problem}`);
       this.#tell(problem);
       return false;

@@ -73,6 +73,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   const commitLog = new ReplicatedCommitLog({
     ...{ log, cluster, identity, pause, monotonic: clock.monotonic },
     onTrouble: (cause) =>
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
   });
   let replica: Replica | null = null;
@@ -160,12 +161,14 @@ async function alignFolder<S>(
       const newestId = end.places.at(-1)?.id ?? 0;
       const { place } = alignment;
       if (place.id < newestId) {
+        // Operators, of "Events that the replicated log refused are cut off the journal; …": nothing
         notes.warn({ keptEventId: place.id, cutEventId: newestId }, CUT);
         await cutJournal(fs, folder, place);
       }
       return alignment;
     } catch (error) {
       if (isFinal(error)) throw error;
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       notes.warn({ err: error }, 'The replicated log or its archive cannot be reached; trying again');
       await pause(START_PAUSE_MS);
     }
@@ -210,7 +213,9 @@ async function fetchMissing<S>({
     });
     if (fetched === null) return false;
     const { keptId: keptEventId, lastId: toEventId } = fetched;
+    // Operators, of "Events that the replicated log refused are cut off the journal; …": nothing
     if (keptEventId < newestId) notes.warn({ keptEventId, cutEventId: newestId }, CUT);
+    // Operators: nothing
     notes.info({ fromEventId: keptEventId, toEventId }, 'Events that this node lacked came from the archive');
     return true;
   } catch (error) {

@@ -75,8 +75,10 @@ function connectionOptions({
 async function tellChanges(connection: NatsConnection, log: ConnectionLog): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect')
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       log.warn({ server: status.server }, 'The connection to the replicated log is lost');
     if (status.type === 'reconnect')
+      // Operators: nothing
       log.info({ server: status.server }, 'The connection to the replicated log is back');
   }
 }

@@ -221,6 +221,7 @@ export class Replica {
     await engine.journal.flush();
     this.#announce(true);
     this.#resign('HANDED_OVER');
+    // Operators: nothing
     notes.info({ epoch: this.#epoch }, 'This node has handed over; it follows');
   }
 
@@ -278,11 +279,15 @@ export class Replica {
     const { notes, stop } = this.#options;
     if (error instanceof NewerRecordError) {
       this.#problem = error.message;
+      // Operators: upgrade this node
       notes.warn({ err: error }, `This node follows no further: ${error.message}. Upgrade it.`);
     } else if (error instanceof LogDamageError || error instanceof FencedError) {
       this.#problem = error.message;
       stop(new Error(`This node cannot go on: ${error.message}`, { cause: error }));
-    } else notes.warn({ err: error }, 'The replicated log could not be followed; trying again');
+    } else {
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
+      notes.warn({ err: error }, 'The replicated log could not be followed; trying again');
+    }
   }
 
   async #take(record: LogRecord): Promise<void> {
@@ -323,6 +328,7 @@ export class Replica {
     this.#patience.waitForLeader();
     if (leader.run !== identity.run) {
       this.#role.apply('LOST');
+      // Operators: nothing
       notes.info({ leader: leader.node, epoch: this.#reader.epoch }, `${leader.node} leads now`);
       return;
     }
@@ -333,6 +339,7 @@ export class Replica {
     this.#announce();
     await onLeading();
     this.#hasLed = true;
+    // Operators: nothing
     notes.info({ epoch: this.#epoch }, 'This node leads now');
   }
 
@@ -389,12 +396,14 @@ export class Replica {
     const { commitLog, engine, notes } = this.#options;
     if (commitLog.unconfirmedMs >= TICK_MS) void this.#askWhetherItLeads();
     if (!this.#isCutOff) {
+      // Operators: nothing
       if (this.#role.apply('CONFIRMED')) notes.info({ epoch: this.#epoch }, 'This node leads again');
       // Another node may have room for changes.
       if (this.isLeading && !engine.journal.writable && this.#hasHeir)
         void this.handOver().catch(() => undefined);
       return;
     }
+    // Operators, of "This node led, and … for … s; it decides nothing.": see [fail-over](docs/cluster.md#fail-over)
     if (this.#role.apply('CUT_OFF')) notes.warn({ epoch: this.#epoch }, this.#cutOffText());
     if (engine.journal.undecidedMs > UNDECIDED_MS) this.#announce(true);
     if (this.#unconfirmedMs > GIVE_UP_MS) this.#giveUp();
@@ -429,6 +438,7 @@ export class Replica {
       return;
     }
     this.#resign('GAVE_UP');
+    // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
     notes.warn({ epoch: this.#epoch }, 'This node has given up leading; it follows');
   }
 
@@ -456,10 +466,12 @@ export class Replica {
     const { log, cluster, identity: by, notes } = this.#options;
     const { id: previousId, chain: previousChain } = this.#reader.place ?? { id: 0, chain: 0 };
     const epoch = this.#reader.epoch + 1;
+    // Operators: nothing
     notes.info({ epoch }, 'Nobody leads; this node tries to take over');
     const record = encodeRecord({ kind: 'take-over', cluster, epoch, by, previousId, previousChain });
     const outcome = await log.append(this.#reader.position, record);
     if (outcome.kind === 'conflict' && this.#role.apply('LOST')) this.#patience.waitForLeader();
+    // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
     if (outcome.kind === 'unknown') notes.warn({ err: outcome.cause }, 'The replicated log does not answer');
   }
 

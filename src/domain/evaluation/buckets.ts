@@ -4,7 +4,7 @@
  */
 import { contextReader } from './context.ts';
 import { Interned } from './interned.ts';
-import { digestBehind, type Ending, Murmur3, utf8BytesOf } from './murmur3.ts';
+import { digestAfter, Murmur3, type Suffix, utf8BytesOf } from './murmur3.ts';
 import type { Run } from './run.ts';
 
 /** Variants are hashed from another seed than rollouts, so that a rollout does not decide the variant as well. */
@@ -60,16 +60,16 @@ export class Bucket {
   of(run: Run): number {
     if (this.#runId !== run.id) {
       const text = this.sticky(run);
-      this.#bucket = text ? (this.group.digestWith(run.endings.of(text)) % this.#highest) + 1 : 0;
+      this.#bucket = text ? (this.group.digestWith(run.suffixes.of(text)) % this.#highest) + 1 : 0;
       this.#runId = run.id;
     }
     return this.#bucket;
   }
 }
 
-/** From 1 to 100: the bucket of a rollout whose group stands there, for a user with that ending. */
-export function rolloutBucketBehind(hash: number, block: number, length: number, ending: Ending): number {
-  return (digestBehind(hash, block, length, ending) % ROLLOUT_BUCKETS) + 1;
+/** From 1 to 100: the bucket of a rollout whose group has this state of the hash, for a user with that suffix. */
+export function rolloutBucketAfter(hash: number, block: number, length: number, suffix: Suffix): number {
+  return (digestAfter(hash, block, length, suffix) % ROLLOUT_BUCKETS) + 1;
 }
 
 const rolloutBuckets = new Interned<Bucket>();

@@ -6,10 +6,10 @@
  * parents or other strategies, and the choice of variants, are left to rules.ts. The outcomes are those of the compiled flags, so
  * that both ways give the same object.
  */
-import { type Bucket, rolloutBucketBehind, type StickyReader } from './buckets.ts';
+import { type Bucket, rolloutBucketAfter, type StickyReader } from './buckets.ts';
 import type { CompiledFlag, CompiledStrategy } from './compiled-flag.ts';
 import type { Conditions } from './conditions.ts';
-import type { Ending } from './murmur3.ts';
+import type { Suffix } from './murmur3.ts';
 import type { Outcome } from './outcome.ts';
 import { type CompiledScope, outcomeBy, outcomeOf } from './rules.ts';
 import type { Run } from './run.ts';
@@ -62,7 +62,7 @@ export class FlagColumns {
     for (const bucket of buckets)
       if (bucket !== null && !positions.has(bucket)) positions.set(bucket, positions.size);
     const groups = [...positions.keys()];
-    const standings = groups.map(({ group }) => group.standing);
+    const states = groups.map(({ group }) => group.state);
     this.#flags = flags;
     this.#deciders = Uint8Array.from(deciders);
     this.#firsts = firstsOf(own);
@@ -73,9 +73,9 @@ export class FlagColumns {
       bucket === null ? NO_GROUP : positions.get(bucket)!,
     );
     this.#hits = flags.flatMap((flag, at) => own[at]!.map((strategy) => hitOf(flag, strategy)));
-    this.#hashes = Int32Array.from(standings, ({ hash }) => hash);
-    this.#blocks = Int32Array.from(standings, ({ block }) => block);
-    this.#lengths = Int32Array.from(standings, ({ length }) => length);
+    this.#hashes = Int32Array.from(states, ({ hash }) => hash);
+    this.#blocks = Int32Array.from(states, ({ block }) => block);
+    this.#lengths = Int32Array.from(states, ({ length }) => length);
     this.#stickies = groups.map(({ sticky }) => sticky);
   }
 
@@ -127,12 +127,12 @@ export class FlagColumns {
   /** From 1 to 100; 0 when the context lacks the field that the group is sticky on. */
   #bucket(group: number, visitor: Visitor): number {
     if (group === visitor.group) return visitor.bucket;
-    const ending = visitor.endingBy(this.#stickies[group]!);
+    const suffix = visitor.suffixBy(this.#stickies[group]!);
     visitor.group = group;
     visitor.bucket =
-      ending === null
+      suffix === null
         ? 0
-        : rolloutBucketBehind(this.#hashes[group]!, this.#blocks[group]!, this.#lengths[group]!, ending);
+        : rolloutBucketAfter(this.#hashes[group]!, this.#blocks[group]!, this.#lengths[group]!, suffix);
     return visitor.bucket;
   }
 }
@@ -143,20 +143,20 @@ class Visitor {
   group = NO_GROUP;
   bucket = 0;
   #sticky: StickyReader | null = null;
-  #ending: Ending | null = null;
+  #suffix: Suffix | null = null;
 
   constructor(run: Run) {
     this.run = run;
   }
 
   /** Null when the context lacks what `sticky` reads. */
-  endingBy(sticky: StickyReader): Ending | null {
+  suffixBy(sticky: StickyReader): Suffix | null {
     if (sticky !== this.#sticky) {
       const text = sticky(this.run);
-      this.#ending = text ? this.run.endings.of(text) : null;
+      this.#suffix = text ? this.run.suffixes.of(text) : null;
       this.#sticky = sticky;
     }
-    return this.#ending;
+    return this.#suffix;
   }
 }
 

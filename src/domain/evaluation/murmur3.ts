@@ -14,7 +14,7 @@ export function utf8BytesOf(text: string): Uint8Array {
   return utf8.encode(text);
 }
 
-/** Takes bytes in pieces, so that a beginning that many inputs share is hashed once. */
+/** Takes bytes in pieces, so that a prefix that many inputs share is hashed once. */
 export class Murmur3 {
   #hash: number;
   /** The bytes of the block begun, lowest first. */
@@ -51,21 +51,21 @@ export class Murmur3 {
     return finished(this.#hash ^ scramble(this.#block), this.#length);
   }
 
-  /** The hash of the bytes added and of `ending` after them; this object stays as it is. */
-  digestWith(ending: Ending): number {
-    return digestBehind(this.#hash, this.#block, this.#length, ending);
+  /** The hash of the bytes added and of `suffix` after them; this object stays as it is. */
+  digestWith(suffix: Suffix): number {
+    return digestAfter(this.#hash, this.#block, this.#length, suffix);
   }
 
-  /** The state of the hash, for `digestBehind`: a caller with many keeps the numbers in columns. */
-  get standing(): { readonly hash: number; readonly block: number; readonly length: number } {
+  /** The state of the hash, for `digestAfter`: a caller with many keeps the numbers in columns. */
+  get state(): { readonly hash: number; readonly block: number; readonly length: number } {
     return { hash: this.#hash, block: this.#block, length: this.#length };
   }
 }
 
 /** The result of `digestWith` for a hash in this state, from 0 to 2³² - 1. */
-export function digestBehind(hash: number, block: number, length: number, ending: Ending): number {
-  const { head, isHeadWhole, blocks, rest } = ending.behind(length & (BLOCK_BYTES - 1));
-  const whole = length + ending.length;
+export function digestAfter(hash: number, block: number, length: number, suffix: Suffix): number {
+  const { head, isHeadWhole, blocks, rest } = suffix.after(length & (BLOCK_BYTES - 1));
+  const whole = length + suffix.length;
   const first = scramble(block | head);
   if (!isHeadWhole) return finished(hash ^ first, whole);
   let mixing = mixed(hash, first);
@@ -73,8 +73,8 @@ export function digestBehind(hash: number, block: number, length: number, ending
   return finished(mixing ^ rest, whole);
 }
 
-/** An ending as it is cut into blocks behind a beginning that leaves some bytes of a block over. */
-interface CutEnding {
+/** A suffix cut into blocks after a prefix whose last block is not whole. */
+interface CutSuffix {
   /** The bytes that go into the block begun, in their place in it. */
   readonly head: number;
   /** Whether these make it whole; otherwise there is nothing else. */
@@ -85,30 +85,30 @@ interface CutEnding {
   readonly rest: number;
 }
 
-/** Bytes that many hashes end with, such as a user's id: what their blocks add to a hash is worked out once. */
-export class Ending {
+/** Bytes that many hashes end with, such as a user's id; their blocks are scrambled once. */
+export class Suffix {
   readonly length: number;
   readonly #bytes: Uint8Array;
   /** By the bytes of the block begun before it, 0 to 3. */
-  readonly #cuts: (CutEnding | undefined)[] = [undefined, undefined, undefined, undefined];
+  readonly #cuts: (CutSuffix | undefined)[] = [undefined, undefined, undefined, undefined];
 
   constructor(text: string) {
     this.#bytes = utf8BytesOf(text);
     this.length = this.#bytes.length;
   }
 
-  /** The text as it is cut behind `begunBytes` bytes of a block. */
-  behind(begunBytes: number): CutEnding {
+  /** The text, cut after `begunBytes` bytes of a block. */
+  after(begunBytes: number): CutSuffix {
     let cut = this.#cuts[begunBytes];
     if (cut === undefined) {
-      cut = cutBehind(begunBytes, this.#bytes);
+      cut = cutAfter(begunBytes, this.#bytes);
       this.#cuts[begunBytes] = cut;
     }
     return cut;
   }
 }
 
-function cutBehind(begunBytes: number, bytes: Uint8Array): CutEnding {
+function cutAfter(begunBytes: number, bytes: Uint8Array): CutSuffix {
   const headBytes = Math.min(BLOCK_BYTES - begunBytes, bytes.length);
   const blockCount = (bytes.length - headBytes) >> 2;
   const restAt = headBytes + blockCount * BLOCK_BYTES;

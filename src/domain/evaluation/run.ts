@@ -6,7 +6,7 @@
 import { parseAddress } from '../flags/address.ts';
 import type { EvaluationContext } from './context.ts';
 import { type Cost, costKind } from './cost.ts';
-import { Ending } from './murmur3.ts';
+import { Suffix } from './murmur3.ts';
 import { parseSemanticVersion } from './semantic-version.ts';
 
 export interface EvaluationInput {
@@ -49,7 +49,7 @@ export class Run {
   readonly id: number;
   readonly context: EvaluationContext;
   readonly hostName: string | null;
-  readonly endings = new Parsed(endingOf);
+  readonly suffixes = new Parsed(suffixOf);
   readonly addresses = new Parsed(parseAddress);
   readonly versions = new Parsed(parseSemanticVersion);
   readonly numbers = new Parsed(Number);
@@ -136,8 +136,8 @@ class Parsed<T> {
   }
 }
 
-function endingOf(text: string): Ending {
-  return new Ending(text);
+function suffixOf(text: string): Suffix {
+  return new Suffix(text);
 }
 
 /** A compiled condition. It never throws. */

@@ -182,6 +182,7 @@ class SignInByOidc {
     }
     this.#loggedCount += 1;
     if (this.#loggedCount <= LOGGED_MAX)
+      // Operators: look at [`problem`](docs/specification/rights.md#openid-connect) and `err`
       this.#options.warn({ problem, err: error }, 'somebody could not sign in with OpenID Connect');
     return problem;
   }

@@ -52,6 +52,7 @@ export class RequestLog {
   }
 
   failed(served: ServedRequest, error: unknown): void {
+    // Operators: report it with its `errorId`; a client got a 500
     this.#log.error({ err: error, ...fieldsOf(served), actor: served.actor }, 'request failed');
   }
 
@@ -68,6 +69,7 @@ export class RequestLog {
     }
     this.#loggedInPeriod += 1;
     const sentToken = served.head?.header('authorization') !== '';
+    // Operators: nothing, unless they grow: somebody guesses, or an application has an old token
     this.#log.info(
       { ...fieldsOf(served), sentToken, unloggedBefore: this.#unlogged },
       'A request without a valid token was refused',

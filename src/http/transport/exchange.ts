@@ -117,6 +117,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   send(response: HttpResponse): void {
     if (this.hasResponded) {
       const { path } = this.request;
+      // Operators: report it with the log line
       this.server.log.warn(
         { path, status: response.status },
         'A second response to one request was ignored.',
@@ -186,6 +187,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     try {
       return this.server.admit(this.request);
     } catch (error) {
+      // Operators: report it with the log line
       this.server.log.error(
         { err: error, path: this.request.path },
         'A request could not be judged by its head.',
@@ -260,6 +262,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   }
 
   #fail(error: unknown): void {
+    // Operators: report it with the log line
     this.server.log.error({ err: error, path: this.request.path }, 'A request handler failed.');
     this.refuse(HANDLER_FAILED, false);
   }

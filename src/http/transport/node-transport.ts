@@ -148,8 +148,13 @@ class NodeTransport implements Transport {
     const address = socket.remoteAddress ?? '';
     const isCrowded = this.#perAddress.of(address) >= connectionsPerAddressMax;
     if (isCrowded || this.#connections.size >= connectionsMax) {
-      if (isCrowded) this.#warn({ connectionsPerAddressMax, address }, 'Too many connections of one address');
-      else this.#warn({ connectionsMax }, 'Too many connections');
+      // Operators: find the client, or allow more [connections](docs/limits.md#connections-and-queues)
+      if (isCrowded)
+        this.#warn(
+          { connectionsPerAddressMax, address },
+          'Too many connections of one address: new ones are closed.',
+        );
+      else this.#warn({ connectionsMax }, 'Too many connections: new ones are closed.');
       socket.destroy();
       return;
     }
@@ -168,8 +173,8 @@ class NodeTransport implements Transport {
   }
 
   /** Once until a connection ends, because a flood would fill the log. */
-  #warn(fields: object, what: string): void {
-    if (!this.#isFull) this.#options.log.warn(fields, `${what}: new ones are closed.`);
+  #warn(fields: object, message: string): void {
+    if (!this.#isFull) this.#options.log.warn(fields, message);
     this.#isFull = true;
   }
 

@@ -20,6 +20,7 @@ export function refusalResponse(
     response.headers.startOf(response.status);
     return response;
   } catch (error) {
+    // Operators: report it with the log line
     above.log.error(
       { err: error, status: refusal.status },
       'The response to a refused request could not be made.',
@@ -38,6 +39,7 @@ export function sendableResponse(
     response.headers.startOf(response.status);
     return response;
   } catch (error) {
+    // Operators: report it with the log line
     above.log.error({ err: error, status: response.status }, 'A response was invalid and was not sent.');
     return refusalResponse(above, HANDLER_FAILED, head);
   }

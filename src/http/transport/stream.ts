@@ -229,6 +229,7 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
     try {
       tell();
     } catch (error) {
+      // Operators: report it with the log line
       this.#server.log.error({ err: error }, 'The owner of a stream failed to take note of its end.');
     }
   }

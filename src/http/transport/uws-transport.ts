@@ -108,6 +108,7 @@ export class UwsTransport implements Transport {
       new UwsExchange(this.#server, res, receiveHead(req, method, path ?? req.getUrl())).begin();
     } catch (error) {
       // A bug in the engine itself: what it threw would end the process, and all other connections with it.
+      // Operators: report it with the log line
       this.#options.log.error(
         { err: error },
         'A connection was closed because of an error in the HTTP engine.',
@@ -122,6 +123,7 @@ export class UwsTransport implements Transport {
     if (this.#openConnections < connectionsMax) this.#isFull = false;
     if (this.#openConnections <= connectionsMax) return;
     if (!this.#isFull)
+      // Operators: find the client, or allow more [connections](docs/limits.md#connections-and-queues)
       this.#options.log.warn({ connectionsMax }, 'Too many connections: new ones are closed.');
     this.#isFull = true;
     res.close();

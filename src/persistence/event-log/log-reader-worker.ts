@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { givingWay, OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
+import { contentionBackOff, OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
 import { DataFolderError } from '../disk/data-folder.ts';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
@@ -25,12 +25,12 @@ const parent = parentPort;
 preferOtherThreads();
 
 const schedule = scheduleTimes(OWN_SCHEDULE);
-const giveWay = givingWay(() => schedule?.().waitedMs ?? 0);
+const backOff = contentionBackOff(() => schedule?.().waitedMs ?? 0);
 
 async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult['outcome']> {
   try {
     const result = await run(task, async () => {
-      await giveWay();
+      await backOff();
       return Atomics.load(cancelled, 0) === 0;
     });
     return result === null ? { kind: 'cancelled' } : { kind: 'done', result };
@@ -48,7 +48,7 @@ function run(task: LogTask, goesOn: () => Promise<boolean>): Promise<TaskOutput 
     case 'page':
       return renderPage(realFileSystem, task.request);
     case 'check':
-      return checkPart(realFileSystem, task.request, giveWay);
+      return checkPart(realFileSystem, task.request, backOff);
   }
 }
 
@@ -59,7 +59,7 @@ parent.on('message', async (task: NumberedTask) => {
 /**
  * Lowers the priority of searches, which on few cores would make the thread that answers requests wait. On
  * Linux a priority is that of a thread; elsewhere this would be the priority of the whole process. Filters of system calls may
- * deny it; then only `giveWay` helps.
+ * deny it; then only `backOff` helps.
  */
 function preferOtherThreads(): void {
   if (process.platform !== 'linux') return;

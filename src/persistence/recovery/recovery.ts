@@ -29,7 +29,7 @@ import { segmentFileName } from '../journal/segment.ts';
 import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import type { OutlinedBlock } from '../snapshots/packed-records.ts';
-import { readSnapshot, type SnapshotReading, type Taking } from '../snapshots/snapshot-reader.ts';
+import { type BlockUse, readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
 import { rewriteTail } from './journal-end.ts';
 import type { Deferral, SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
@@ -45,7 +45,7 @@ export interface Loader {
   reset(): void;
   load(section: string, record: unknown): void;
   /** Takes records with an outline, decoded or not. Throws as `load` does. */
-  loadOutlined?(section: string, block: OutlinedBlock): Taking;
+  loadOutlined?(section: string, block: OutlinedBlock): BlockUse;
   replay(frame: RecordedFrame, position: FramePosition): void;
 }
 
@@ -153,9 +153,11 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   if (label === 'snapshot-only') {
     const message =
       'There is no journal. The server starts from the snapshot alone, without the events before it.';
+    // Operators, of "There is no journal. The server starts from the snapshot alone, …": nothing, if you put the snapshot there; else restore a backup
     log.warn({ snapshot: survey.snapshot?.path }, message);
   }
   if (survey.facts.mark === 'unreadable') {
+    // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
     log.warn(
       {},
       'The durable mark cannot be read, so damage in the last batch could be mistaken for a torn tail.',
@@ -164,16 +166,21 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   if (survey.journal.isEndOlder) {
     const message =
       'An older version of the server wrote this folder, and refuses it from the next change or snapshot on; a stop takes one. To go back, restore the backup that was made before the upgrade.';
+    // Operators, of "An older version of the server wrote this folder, …": keep the backup from before the [upgrade](docs/operating.md#upgrades)
     log.warn({}, message);
   }
   const beginning = beginningWarning(survey);
+  // Operators, of "… cannot be read and is written anew; …": run `flagstaff verify`, and compare the oldest journal file with a backup's
+  // Operators, of "… is missing and is written anew; …": only for a folder of 0.1.0: without `EVENT_RETENTION_DAYS`, somebody deleted old journal files; put them back from a backup
   if (beginning !== null) log.warn({}, beginning);
   for (const { path, problem, offset } of survey.badSnapshots) {
+    // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
     log.warn(
       { path, problem, offset },
       'A snapshot is damaged; nothing is lost, because the journal has the same events.',
     );
   }
+  // Operators: move the file elsewhere
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
 }
 
@@ -362,5 +369,6 @@ async function recordBeginning(
 function announceTail({ path, offset, tornBytes }: SegmentTail, log: RecoveryLog): void {
   if (tornBytes === 0) return;
   const message = 'A crash left a torn tail at the end of the journal, which is now cut off.';
+  // Operators, of "A crash left a torn tail at the end of the journal, …": nothing; it was never acknowledged
   log.warn({ path, offset, bytes: tornBytes }, message);
 }

@@ -39,7 +39,7 @@ export type SnapshotReading =
  * A receiver's answer to a block with an outline: 'decode' leaves it to the reader to give the records one by one;
  * 'taken' has what it needs; 'kept' goes on using the bytes, which are not overwritten then.
  */
-export type Taking = 'decode' | 'taken' | 'kept';
+export type BlockUse = 'decode' | 'taken' | 'kept';
 
 export interface ReadSnapshotOptions {
   readonly fs: FileSystem;
@@ -49,7 +49,7 @@ export interface ReadSnapshotOptions {
    * Offered records that need not be decoded, with the outline of them. Only where all of the content is as this build records
    * it.
    */
-  readonly onOutlined?: ((section: string, block: OutlinedBlock) => Taking) | undefined;
+  readonly onOutlined?: ((section: string, block: OutlinedBlock) => BlockUse) | undefined;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
   /** Awaited after each block, for a caller that must not hold up others. */
   readonly afterBlock?: () => Promise<void>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Ending, Murmur3, utf8BytesOf } from '../../../src/domain/evaluation/murmur3.ts';
+import { Murmur3, Suffix, utf8BytesOf } from '../../../src/domain/evaluation/murmur3.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const SEED = Number(process.env.SEED ?? 1);
@@ -28,7 +28,7 @@ test('known texts have known hashes, beyond ASCII over their UTF-8 bytes', () =>
   }
 });
 
-test(`a beginning and an ending that are kept give the hash of the whole, wherever it is cut (seed ${SEED})`, () => {
+test(`a beginning and an suffix that are kept give the hash of the whole, wherever it is cut (seed ${SEED})`, () => {
   const random = seededRandom(SEED);
   const characters = ['a', 'Z', '7', ':', 'ü', 'π', '€', '🏁'];
   const text = () =>
@@ -36,12 +36,12 @@ test(`a beginning and an ending that are kept give the hash of the whole, wherev
   for (let round = 0; round < 500; round += 1) {
     const beginnings = Array.from({ length: 4 }, text);
     const end = text();
-    const ending = new Ending(end);
+    const suffix = new Suffix(end);
     for (const start of beginnings) {
       const begun = new Murmur3(round).add(utf8BytesOf(start));
       const whole = new Murmur3(round).add(utf8BytesOf(start + end)).digest();
-      assert.equal(begun.digestWith(ending), whole, JSON.stringify([start, end]));
-      assert.equal(begun.digestWith(ending), whole, 'and both may be used again');
+      assert.equal(begun.digestWith(suffix), whole, JSON.stringify([start, end]));
+      assert.equal(begun.digestWith(suffix), whole, 'and both may be used again');
     }
   }
 });

@@ -16,9 +16,9 @@ import {
   sealBlock,
 } from '../../../src/persistence/snapshots/snapshot-format.ts';
 import {
+  type BlockUse,
   type ReadSnapshotOptions,
   readSnapshot,
-  type Taking,
   verifySnapshotFile,
 } from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import {
@@ -194,7 +194,7 @@ test('every flipped bit of a block with an outline shows', async () => {
     const flipped = Buffer.from(bytes);
     flipped[bit >> 3]! ^= 1 << (bit & 7);
     fs.put(PATH, flipped);
-    const onOutlined = (): Taking => 'taken';
+    const onOutlined = (): BlockUse => 'taken';
     const { problem } = await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
     assert.notEqual(problem, null, `bit ${bit}`);
   }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { givingWay } from '../../src/process/schedule-times.ts';
+import { contentionBackOff } from '../../src/process/schedule-times.ts';
 
 function watched(): {
   readonly rests: number[];
   wait(ms: number): void;
-  readonly giveWay: () => Promise<void>;
+  readonly backOff: () => Promise<void>;
 } {
   let waitedMs = 1_000;
   const rests: number[] = [];
-  const giveWay = givingWay(
+  const backOff = contentionBackOff(
     () => waitedMs,
     async (restMs) => void rests.push(restMs),
   );
@@ -18,29 +18,29 @@ function watched(): {
     wait: (ms) => {
       waitedMs += ms;
     },
-    giveWay,
+    backOff,
   };
 }
 
-describe('work that gives way', () => {
+describe('back-off under contention', () => {
   it('rests for three times as long as it had to wait for a core, and after small waits once they add up', async () => {
-    const { rests, wait, giveWay } = watched();
-    await giveWay();
+    const { rests, wait, backOff } = watched();
+    await backOff();
     wait(4);
-    await giveWay();
-    await giveWay();
+    await backOff();
+    await backOff();
     for (let piece = 0; piece < 4; piece += 1) {
       wait(0.125);
-      await giveWay();
+      await backOff();
     }
     assert.deepEqual(rests, [12, 1.125]);
   });
 
   it('rests for 20 ms at most', async () => {
-    const { rests, wait, giveWay } = watched();
+    const { rests, wait, backOff } = watched();
     wait(500);
-    await giveWay();
-    await giveWay();
+    await backOff();
+    await backOff();
     assert.deepEqual(rests, [20]);
   });
 });
