@@ -1,8 +1,8 @@
 /** Keeps a list of flags up to date: after an event about a flag that flag is read again, and not the list. */
-import { flagPath } from './changes.js';
+import { flagPath } from './changes.jsx';
 import { Refused } from './client.js';
 
-/** @import { Resource } from './resource.js' */
+/** @import { Resource } from './resource.jsx' */
 /** @import { EventHead, Flag, FlagSummary, ProjectOverview, Session } from './types.d.ts' */
 
 /** More flags than these at once cost more requests than the list does. */

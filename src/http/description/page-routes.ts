@@ -1,33 +1,22 @@
 /**
  * The pages that the server brings along: the console at `/`, the description of the interface at `/docs`, and at `/welcome`
- * what the links lead to that Admins hand on. All that
- * they need comes from here, so they work without any other host; what they show comes from the interface, with the
- * caller's own token.
+ * what the links lead to that Admins hand on. All that they need comes from here, so they work without any other host; what they
+ * show comes from the interface, with the caller's own token.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, extname } from 'node:path';
 import { type Coding, Compressor, preferredCoding } from '../serving/compressor.ts';
-import { COMMON_ERRORS } from '../serving/errors.ts';
+import { COMMON_ERRORS, type HttpError, plainErrorResponse } from '../serving/errors.ts';
 import { isNotModified, tagOfCoding } from '../serving/etag.ts';
 import type { PlainRoute } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
-
-const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
+import { buildPages, builtPages, type PageFiles } from './build-pages.ts';
 
 const require = createRequire(import.meta.url);
-
-/** The libraries of the console, as the import map in its page names them: the file that is served → its module. */
-const LIBRARIES = {
-  'preact.js': 'preact/dist/preact.mjs',
-  'preact-hooks.js': 'preact/hooks/dist/hooks.mjs',
-  'signals.js': '@preact/signals/dist/signals.mjs',
-  'signals-core.js': '@preact/signals-core/dist/signals-core.mjs',
-} as const;
 
 /** Only what this server sends runs, only this server is talked to, and no other page frames this one. */
 const PAGE_POLICY = [
@@ -41,17 +30,18 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The console's only inline script is its import map, which the policy names by its digest. */
-const CONSOLE_POLICY = PAGE_POLICY.replace(
-  "script-src 'self'",
-  `script-src 'self' ${importMapDigest(readFileSync(join(WEB_FOLDER, 'console/index.html'), 'utf8'))}`,
-);
-
 /** Swagger UI sets styles from its scripts and has its icons in its style sheet. Scripts stay as they are sent. */
 const DOCS_POLICY = PAGE_POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'").replace(
   "img-src 'self'",
   "img-src 'self' data:",
 );
+
+/** The page's policy, by the folder of its files. */
+const POLICIES: Readonly<Record<string, string>> = {
+  console: PAGE_POLICY,
+  docs: DOCS_POLICY,
+  welcome: PAGE_POLICY,
+};
 
 export interface PageOptions {
   /** `BASE_URI_PATH`, the prefix of every path. */
@@ -68,64 +58,72 @@ export function pageSurface({ basePath, describe }: PageOptions): Surface {
     errors: COMMON_ERRORS,
     description: null,
     routes: [
-      ...folderRoutes('console', '/', CONSOLE_POLICY),
-      ...folderRoutes('docs', '/docs', DOCS_POLICY),
-      ...folderRoutes('welcome', '/welcome', PAGE_POLICY),
-      ...libraryRoutes(),
+      pageRoute('/', () => findPage('console')),
+      pageRoute('/docs', () => findPage('docs')),
+      pageRoute('/welcome', () => findPage('welcome')),
+      // Nothing is decoded: an encoded name is that of no file.
+      ...Object.keys(POLICIES).map((folder) =>
+        pageRoute(`/${folder}/:name`, ({ path }) => findPage(path.slice(basePath.length + 1))),
+      ),
       ...swaggerRoutes(),
-      pageRoute('/docs/openapi.json', document),
+      pageRoute('/docs/openapi.json', once(document)),
       ...(basePath === '' ? [] : [redirect('', `${basePath}/`)]),
     ],
   };
 }
 
-/**
- * A folder of `web/`, with those inside it: its `index.html` at `indexPath`, its other files below the folder's name.
- */
-function folderRoutes(folder: string, indexPath: string, policy: string): readonly PlainRoute[] {
-  return readdirSync(join(WEB_FOLDER, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(?:html|css|js|svg)$/.test(name))
-    .map((name) => {
-      const page = readPage(join(WEB_FOLDER, folder, name), policy);
-      return pageRoute(name === 'index.html' ? indexPath : `/${folder}/${name}`, () => page);
-    });
+type Pages = ReadonlyMap<string, Page>;
+
+/** By path below the base path, pages by the names of their folders. They are the same for all servers of a process. */
+let pages: Pages | Promise<Pages> | null = null;
+
+function findPage(name: string): Page | null | Promise<Page | null> {
+  pages ??= readPages();
+  return pages instanceof Promise ? pages.then((read) => read.get(name) ?? null) : (pages.get(name) ?? null);
 }
 
-/** The digest of the one import map in a page, as a Content-Security-Policy names it. */
-function importMapDigest(html: string): string {
-  const map = /<script type="importmap">([^<]*)<\/script>/.exec(html)?.[1];
-  if (map === undefined) throw new Error('the page of the console has no import map');
-  return `'sha256-${createHash('sha256').update(map).digest('base64')}'`;
-}
-
-function libraryRoutes(): readonly PlainRoute[] {
-  return Object.entries(LIBRARIES).map(([name, file]) =>
-    pageRoute(`/console/lib/${name}`, () => libraryPage(moduleFile(file))),
+/** The files that packing has built; a checkout builds them when the first page is asked for. */
+function readPages(): Pages | Promise<Pages> {
+  const built = builtPages();
+  if (built !== null) return pagesOf(built);
+  return buildPages().then(
+    (files) => {
+      pages = pagesOf(files);
+      return pages;
+    },
+    (error: unknown) => {
+      pages = null;
+      throw error;
+    },
   );
 }
 
-/** The library without the address of its source map, which is not served. */
-function libraryPage(file: string): Page {
-  const text = readFileSync(file, 'utf8').replace(/\n?\/\/# sourceMappingURL=\S+\s*$/, '\n');
-  return makePage(Buffer.from(text), '.js', PAGE_POLICY);
+function pagesOf(files: PageFiles): Pages {
+  const made = [...files].flatMap(([name, content]) => {
+    const policy = POLICIES[name.slice(0, name.indexOf('/'))];
+    if (policy === undefined) return [];
+    return [
+      [name.replace('/index.html', ''), makePage(content, extname(name), policy, lifeOf(name))] as const,
+    ];
+  });
+  return new Map(made);
 }
 
-/** Finds a file of an installed package by its path, because the package's `exports` need not name it. */
-function moduleFile(file: string): string {
-  const [scope = '', name = ''] = file.split('/');
-  const packageName = scope.startsWith('@') ? `${scope}/${name}` : scope;
-  const folders = require.resolve.paths(packageName) ?? [];
-  const found = folders.map((folder) => join(folder, file)).find((path) => existsSync(path));
-  if (found === undefined) throw new Error(`the package ${packageName} has no file ${file}`);
-  return found;
-}
+/** A name that holds a digest is never that of other content. */
+const lifeOf = (name: string): string =>
+  /-[0-9a-f]{10}\.[a-z]+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
 
 function swaggerRoutes(): readonly PlainRoute[] {
   const files = [
     require.resolve('swagger-ui-dist/swagger-ui.css'),
     require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
   ];
-  return files.map((file) => pageRoute(`/docs/${basename(file)}`, () => readPage(file, DOCS_POLICY)));
+  return files.map((file) =>
+    pageRoute(
+      `/docs/${basename(file)}`,
+      once(() => makePage(readFileSync(file), extname(file), DOCS_POLICY)),
+    ),
+  );
 }
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
@@ -134,9 +132,9 @@ function redirect(path: string, to: string): PlainRoute {
   return { kind: 'plain', method: 'GET', path, respond: () => ({ status: 308, headers, body: null }) };
 }
 
-// Files of pages: read once at the start, served from memory, always as one and the same bytes, so that an ETag of
-// their content holds. A browser keeps them and asks each time whether they still hold, which costs it no body. Each is
-// compressed once, when the first browser asks for it so.
+// Files of pages are served from memory, always as one and the same bytes, so that an ETag of their content holds. A browser keeps
+// those whose names hold a digest and never asks for them again; for the others it asks whether they still hold, which costs it no
+// body. Each is compressed once, when the first browser asks for it so.
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -154,8 +152,6 @@ const COMMON_HEADERS = [
   'no-referrer',
   'cross-origin-opener-policy',
   'same-origin',
-  'cache-control',
-  'no-cache',
   'vary',
   'accept-encoding',
 ] as const;
@@ -174,34 +170,54 @@ interface Page {
 const compressor = new Compressor();
 
 /** `kind` is a file name extension; `policy` the page's Content-Security-Policy. */
-function makePage(body: Uint8Array, kind: string, policy: string): Page {
+function makePage(body: Uint8Array, kind: string, policy: string, life = 'no-cache'): Page {
   const type = CONTENT_TYPES[kind];
   if (type === undefined) throw new Error(`no content type is known for ${kind} files`);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  const own = ['content-type', type, 'etag', etag, 'content-security-policy', policy];
+  const own = ['content-type', type, 'etag', etag, 'content-security-policy', policy, 'cache-control', life];
   return { body, etag, headers: ResponseHeaders.of(...own, ...COMMON_HEADERS), codings: new Map() };
 }
 
-function readPage(file: string, policy: string): Page {
-  return makePage(readFileSync(file), extname(file), policy);
+/** Makes the page when it is first asked for. */
+function once(make: () => Page): () => Page {
+  let made: Page | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
-/** `page` is asked for at the first request, and kept. */
-function pageRoute(path: string, page: () => Page): PlainRoute {
-  let made: Page | null = null;
+/** `find` finds nothing where the path names no file. */
+function pageRoute(
+  path: string,
+  find: (request: TransportRequest) => Page | null | Promise<Page | null>,
+): PlainRoute {
   return {
     kind: 'plain',
     method: 'GET',
     path,
     isLarge: true,
-    respond: (request) => {
-      made ??= page();
-      const coding = preferredCoding(request.header('accept-encoding'));
-      if (coding === 'identity' || made.body.byteLength < COMPRESSED_BYTES_MIN)
-        return responseOf(made, request);
-      return codedResponse(made, coding, request);
+    respond(request) {
+      const page = find(request);
+      return page instanceof Promise
+        ? page.then((found) => pageResponse(found, request))
+        : pageResponse(page, request);
     },
   };
+}
+
+const NO_SUCH_FILE: HttpError = {
+  status: 404,
+  name: 'NotFoundError',
+  message: 'There is no such file.',
+  details: [{ message: 'There is no such file.' }],
+};
+
+function pageResponse(page: Page | null, request: TransportRequest): HttpResponse | Promise<HttpResponse> {
+  if (page === null) return plainErrorResponse(NO_SUCH_FILE);
+  const coding = preferredCoding(request.header('accept-encoding'));
+  if (coding === 'identity' || page.body.byteLength < COMPRESSED_BYTES_MIN) return responseOf(page, request);
+  return codedResponse(page, coding, request);
 }
 
 /** At once where it was compressed before. */

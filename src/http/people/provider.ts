@@ -9,7 +9,7 @@
 import type * as Client from 'openid-client';
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
 
-/** Why nobody was signed in; the sign-in page has a sentence for each (web/console/views/sign-in.js). */
+/** Why nobody was signed in; the sign-in page has a sentence for each (web/console/views/sign-in.jsx). */
 export type SignInProblem = 'unreachable' | 'denied' | 'expired' | 'failed' | 'busy' | 'refused' | 'taken';
 
 export class ProviderError extends Error {

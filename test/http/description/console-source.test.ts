@@ -11,7 +11,7 @@ const FOLDER = join(ROOT_FOLDER, 'web/console');
 const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.[a-z]+$/.test(name))
   .map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
-const scripts = sources.filter(({ name }) => name.endsWith('.js'));
+const scripts = sources.filter(({ name }) => /\.jsx?$/.test(name));
 
 describe("the console's source", () => {
   it('passes the strict type check, by the types in its comments', () => {

@@ -1,10 +1,10 @@
 /** What people do with their own account. */
 import { messageOf } from '../client.js';
-import { ask } from '../forms/ask.js';
-import { openEdit } from '../forms/edit-dialog.js';
-import { notice } from '../notices.js';
+import { ask } from '../forms/ask.jsx';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { notice } from '../notices.jsx';
 import { endOneSession } from '../sessions.js';
-import { PASSWORD_HINT } from './user-edits.js';
+import { PASSWORD_HINT } from './user-edits.jsx';
 
 /** @import { Edit, OwnSession, Session } from '../types.d.ts' */
 

@@ -1,11 +1,11 @@
 /** What can be begun from anywhere, by its name. */
 import { place } from '../place.js';
 import { changeOwnPassword } from './account-edits.js';
-import { createFlag } from './flag-edits.js';
-import { createProject } from './project-edits.js';
-import { createEnvironment, editContextField, editSegment } from './service-edits.js';
+import { createFlag } from './flag-edits.jsx';
+import { createProject } from './project-edits.jsx';
+import { createEnvironment, editContextField, editSegment } from './service-edits.jsx';
 import { createApiToken, createPersonalToken } from './token-edits.js';
-import { createInvitation, createUser } from './user-edits.js';
+import { createInvitation, createUser } from './user-edits.jsx';
 
 /** @import { Session } from '../types.d.ts' */
 

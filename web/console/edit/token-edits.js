@@ -1,9 +1,9 @@
 /** Tokens: of people, and of applications. */
 import { path } from '../client.js';
-import { asOption } from '../forms/choice.js';
-import { openEdit } from '../forms/edit-dialog.js';
-import { showSecret } from '../forms/secret.js';
-import { removeAfterAsking } from './remove.js';
+import { asOption } from '../forms/choice.jsx';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { showSecret } from '../forms/secret.jsx';
+import { removeAfterAsking } from './remove.jsx';
 
 /** @import { ApiToken, Edit, PersonalToken, Session } from '../types.d.ts' */
 

@@ -9,7 +9,7 @@ const MARGIN = 12;
  * @param {number} guess the height of a row in pixels before one has been measured
  */
 export function useVisibleRows(count, guess) {
-  const body = useRef(/** @type {HTMLElement | null} */ (null));
+  const body = useRef(/** @type {HTMLTableSectionElement | null} */ (null));
   const [range, setRange] = useState({ from: 0, to: Math.min(count, 40), height: guess });
   useEffect(() => {
     let frame = 0;

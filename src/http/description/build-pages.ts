@@ -1,0 +1,120 @@
+/**
+ * Makes the files of the pages from `web/`: of each page one script and one style sheet, whose names hold a digest of their content, so
+ * that a browser keeps them for ever. Packing runs this module, which writes them beside the compiled code; a checkout makes them when
+ * the first page is asked for.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** Path below `web/`, such as `console/app-5QWXJBWA.js` → content. */
+export type PageFiles = ReadonlyMap<string, Uint8Array>;
+
+const SOURCE_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
+
+/** Below the folder of compiled code; a checkout has none. */
+export const BUILT_FOLDER = fileURLToPath(new URL('../../web', import.meta.url));
+
+const PAGES = ['console', 'docs', 'welcome'];
+
+/** The oldest JavaScript that browsers of the last three years know. */
+const TARGET = 'es2022';
+
+/** Letters and digits of a digest in a name. */
+const DIGEST_LENGTH = 10;
+
+/** References of a page to files of its own. */
+const REFERENCE = /(?<=(?:href|src)=")[a-z]+\/[\w./-]+\.(?:css|jsx?|svg)(?=")/g;
+
+export async function buildPages(): Promise<PageFiles> {
+  const pages = PAGES.map((name) => ({
+    name: `${name}/index.html`,
+    text: readFileSync(join(SOURCE_FOLDER, name, 'index.html'), 'utf8'),
+  }));
+  const references = pages.flatMap(({ text }) => text.match(REFERENCE) ?? []);
+  const sources = [...new Set(references)].filter((name) => existsSync(join(SOURCE_FOLDER, name)));
+  const { files, licenses } = await bundle(sources.filter((name) => extname(name) !== '.svg'));
+  for (const name of sources.filter((one) => extname(one) === '.svg'))
+    files.set(name, readFileSync(join(SOURCE_FOLDER, name)));
+  const named = new Map([...files].map(([name, content]) => [name, digestName(name, content)]));
+  return new Map<string, Uint8Array>([
+    ...[...files].map(([name, content]) => [named.get(name) ?? name, content] as const),
+    ...pages.map(({ name, text }) => {
+      const linked = text.replace(
+        REFERENCE,
+        (reference) => named.get(reference.replace(/x$/, '')) ?? reference,
+      );
+      return [name, Buffer.from(linked)] as const;
+    }),
+    ['licenses.txt', Buffer.from(licenses)],
+  ]);
+}
+
+/** Each source with all that it imports, under its own name; and the licenses of the packages among that. */
+async function bundle(
+  sources: readonly string[],
+): Promise<{ files: Map<string, Uint8Array>; licenses: string }> {
+  // The package has what was built, and no builder.
+  const { build, stop } = await import('esbuild');
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: SOURCE_FOLDER,
+    entryPoints: [...sources],
+    outbase: SOURCE_FOLDER,
+    outdir: SOURCE_FOLDER,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    target: TARGET,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+  });
+  await stop();
+  const files = new Map(
+    outputFiles.map(({ path, contents }) => [relative(SOURCE_FOLDER, path).replaceAll('\\', '/'), contents]),
+  );
+  return { files, licenses: licensesOf(Object.keys(metafile.inputs)) };
+}
+
+/** `inputs`: files relative to `web/`. */
+function licensesOf(inputs: readonly string[]): string {
+  const folders = inputs.flatMap(
+    (file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(resolve(SOURCE_FOLDER, file))?.[0] ?? [],
+  );
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
+      const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+      if (license === undefined)
+        throw new Error(`the package ${name} has no license, so that nothing of it can be handed on`);
+      return `${name}\n\n${readFileSync(join(folder, license), 'utf8')}`;
+    })
+    .join('\n\n');
+}
+
+function digestName(name: string, content: Uint8Array): string {
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, DIGEST_LENGTH);
+  const extension = extname(name);
+  return `${name.slice(0, -extension.length)}-${digest}${extension}`;
+}
+
+/** The files that packing has made; null in a checkout. */
+export function builtPages(): PageFiles | null {
+  if (!existsSync(BUILT_FOLDER)) return null;
+  const names = readdirSync(BUILT_FOLDER, { recursive: true, encoding: 'utf8' });
+  return new Map(
+    names
+      .filter((name) => extname(name) !== '')
+      .map((name) => [name.replaceAll('\\', '/'), readFileSync(join(BUILT_FOLDER, name))]),
+  );
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  for (const [name, content] of await buildPages()) {
+    mkdirSync(dirname(join(BUILT_FOLDER, name)), { recursive: true });
+    writeFileSync(join(BUILT_FOLDER, name), content);
+  }
+}

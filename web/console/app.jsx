@@ -1,0 +1,145 @@
+/** The start: finds out whether one has to sign in, lets people do so, and opens the page for whoever they are. */
+import { signal } from '@preact/signals';
+import { render } from 'preact';
+import { createClient, messageOf, Refused } from './client.js';
+import { createFeed, newestEventId } from './feed.js';
+import { closeDialogs } from './forms/dialogs.jsx';
+import { Notices, notice } from './notices.jsx';
+import { Page } from './page.jsx';
+import { Loading } from './parts/states.jsx';
+import { rightsOf, SessionContext } from './session.js';
+import {
+  beginSessionByPassword,
+  endAllSessions,
+  endSession,
+  offeredSignIns,
+  takeProblem,
+  whenSessionEnds,
+} from './sessions.js';
+import { SignIn } from './views/sign-in.jsx';
+
+/** @import { Session, SignIns } from './types.d.ts' */
+
+/** Of the caller where authentication is off. */
+const NOBODY_ID = -1;
+
+/** @typedef {{ session: Session } | { problem: string | null, offered: SignIns }} State */
+
+/** Null until it is known whether one has to sign in. @type {import('@preact/signals').Signal<State | null>} */
+const state = signal(null);
+
+/** Whether the session is being replaced by another: that one ends is expected then. */
+let isReplacing = false;
+
+/** Whoever has a session, or needs none, is let in; the first request tells. */
+async function start() {
+  const problem = takeProblem();
+  try {
+    await open();
+    if (problem !== null) notice('refused', problem);
+  } catch (error) {
+    const isExpected = error instanceof Refused && error.status === 401;
+    await askToSignIn(problem ?? (isExpected ? null : messageOf(error)));
+  }
+}
+
+/** @param {string | null} problem why nobody is signed in, where that is to be said */
+async function askToSignIn(problem) {
+  state.value = { problem, offered: await offeredSignIns() };
+}
+
+async function open() {
+  const client = createClient();
+  const profile = await client.get('/user/profile');
+  // Before anything that events change is read, so that the feed tells of each change that was not seen.
+  const newest = await newestEventId(client);
+  const [me, { projects }, { environments }] = await Promise.all([
+    client.get('/user'),
+    client.get('/projects'),
+    client.get('/environments'),
+  ]);
+  const feed = createFeed(client, newest, () => {
+    if (!isReplacing) void leave('You are signed out, or your token is no longer valid.');
+  });
+  /** @type {[string, string][]} */
+  const types = environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [
+    name,
+    type,
+  ]);
+  /** @type {Session} */
+  const session = {
+    client,
+    profile,
+    me,
+    open: me.user.id === NOBODY_ID,
+    isUser: me.user.id !== NOBODY_ID && !me.user.isAPI,
+    feed,
+    may: rightsOf(me, profile),
+    projects: signal(projects),
+    environmentTypes: signal(new Map(types)),
+    signOut: () => signOut(endSession),
+    signOutEverywhere: () => signOut(endAllSessions),
+    replaceSession,
+  };
+  state.value = { session };
+  void feed.look();
+}
+
+/** @param {() => Promise<string | null | void>} end resolves to where the browser goes on to sign out, where it does */
+async function signOut(end) {
+  try {
+    const next = await end();
+    await leave(null);
+    if (typeof next === 'string') location.assign(next);
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+}
+
+/** @type {Session['replaceSession']} */
+async function replaceSession(change, next) {
+  isReplacing = true;
+  try {
+    const response = await change();
+    await beginSessionByPassword(next).catch((error) => leave(messageOf(error)));
+    return response;
+  } finally {
+    isReplacing = false;
+  }
+}
+
+/** @param {string | null} problem why there is no session any more; null when it was given up */
+async function leave(problem) {
+  if (state.value === null || !('session' in state.value)) return;
+  state.value.session.feed.close();
+  state.value = null;
+  closeDialogs();
+  await askToSignIn(problem);
+  if (problem === null) notice('done', 'Signed out.');
+}
+
+function App() {
+  if (state.value === null) return <Loading />;
+  if ('session' in state.value) {
+    return (
+      <SessionContext.Provider value={state.value.session}>
+        <Page />
+      </SessionContext.Provider>
+    );
+  }
+  const { problem, offered } = state.value;
+  return (
+    <>
+      <SignIn problem={problem} offered={offered} enter={open} />
+      <Notices />
+    </>
+  );
+}
+
+const root = document.getElementById('app');
+if (root !== null) {
+  root.replaceChildren();
+  whenSessionEnds(() => void leave('You are signed out.'));
+  render(<App />, root);
+  void start();
+}

@@ -1,0 +1,119 @@
+/** Changes of flags: each says what it did and offers to take it back; those in production are asked about first. */
+import { signal } from '@preact/signals';
+import { messageOf, path, Refused } from './client.js';
+import { rollBack } from './edit/rollback.jsx';
+import { ask } from './forms/ask.jsx';
+import { revisionOf } from './forms/conflict.jsx';
+import { notice } from './notices.jsx';
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { Change } from './client.js' */
+/** @import { Flag, Session } from './types.d.ts' */
+
+/**
+ * @typedef {object} FlagChange
+ * @property {string} project
+ * @property {string} flag
+ * @property {Change} change
+ * @property {string} done what is said once it is done
+ * @property {string} [ifMatch] the ETag of the flag that the change was made from
+ * @property {Change} [undo] what takes it back; a rollback when it is left out
+ */
+
+/**
+ * The flag that was read last after a change that was made here, for a view that shows it: the next change is then made from this one.
+ * @type {import('@preact/signals').Signal<{ at: string, flag: Flag, etag: string } | null>}
+ */
+export const changedFlag = signal(null);
+
+/**
+ * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response.
+ * @param {Session} session
+ * @param {FlagChange} of
+ * @returns {Promise<unknown>}
+ */
+export async function changeFlag(session, { project, flag, change, done, ifMatch = '', undo }) {
+  const at = flagPath(project, flag);
+  const { client, feed } = session;
+  const before = revisionOf(ifMatch === '' ? (await client.read(at)).etag : ifMatch);
+  const response = await client.change(change, ifMatch);
+  // A flag that was deleted or renamed has nothing to be brought back to.
+  const after = await client.read(at).catch(() => null);
+  const takeBack = () => undoChange(session, { at, before, etag: after?.etag ?? '', undo });
+  if (after !== null) changedFlag.value = { at, flag: after.body, etag: after.etag };
+  notice('done', done, after === null ? null : takeBack);
+  void feed.look();
+  return response;
+}
+
+/** @param {string} project @param {string} flag */
+export const flagPath = (project, flag) => path`/projects/${project}/features/${flag}`;
+
+/**
+ * As one rollback. When somebody has changed the flag since, it is asked first what that takes back besides.
+ * @param {Session} session
+ * @param {{ at: string, before: number, etag: string, undo: Change | undefined }} of
+ */
+async function undoChange(session, { at, before, etag, undo }) {
+  /** @type {Change} */
+  const change = undo ?? { method: 'POST', path: `${at}/rollback`, body: { eventId: before } };
+  try {
+    await session.client.change(change, undo === undefined ? etag : '');
+    notice('done', 'Taken back.');
+  } catch (error) {
+    if (error instanceof Refused && error.status === 412) await askFirst(session, at, before);
+    else notice('refused', messageOf(error));
+  }
+  void session.feed.look();
+}
+
+/** @param {Session} session @param {string} at @param {number} before */
+async function askFirst(session, at, before) {
+  try {
+    await rollBack(session, { at, eventId: before });
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+}
+
+/** The same; a refusal becomes a message. Resolves to whether it was done. @param {Session} session @param {FlagChange} of */
+export async function tryChangeFlag(session, of) {
+  try {
+    await changeFlag(session, of);
+    return true;
+  } catch (error) {
+    notice('refused', messageOf(error));
+    return false;
+  }
+}
+
+/** @param {Session} session @param {string} environment */
+export function isProduction({ environmentTypes }, environment) {
+  return environmentTypes.value.get(environment) === 'production';
+}
+
+/**
+ * Whether a change may be sent: at once, unless it is one of production, which is asked about.
+ * @param {Session} session
+ * @param {{ environment?: string, affected?: () => Promise<string>, of?: { name: string }, agree: string }} change
+ * @param {ComponentChildren} sentence what will be true
+ */
+export async function mayChangeProduction(session, { environment, affected, of, agree }, sentence) {
+  if (environment === undefined || !isProduction(session, environment)) return true;
+  const who = affected === undefined ? null : await affected();
+  return ask({
+    title: 'Change production?',
+    agree: `${agree} in ${environment}`,
+    danger: true,
+    body: (
+      <>
+        <p>
+          <code>{of?.name ?? ''}</code>
+          {environment === 'production' ? ' in production.' : ` in ${environment}, which is production.`}
+        </p>
+        <div>{sentence}</div>
+        {who === null ? null : <p>{who}</p>}
+      </>
+    ),
+  });
+}

@@ -1,0 +1,287 @@
+/** What can be done with a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
+import { flagPath, tryChangeFlag } from '../changes.jsx';
+import { messageOf, path } from '../client.js';
+import { ask } from '../forms/ask.jsx';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { notice } from '../notices.jsx';
+import { hrefOf } from '../place.js';
+import { FLAG_TYPES } from '../words.js';
+
+/** @import { Edit, Flag, Session } from '../types.d.ts' */
+
+const NAME_HINT =
+  'Letters, digits, “_”, “.”, “~” and “-”; unique over the whole service. It cannot be changed later.';
+
+/** @typedef {{ name: string, description: string, type: string, impressionData: boolean }} NewFlag */
+
+/** @param {Session} session @param {string} project */
+export function createFlag(session, project) {
+  /** @type {Edit<NewFlag>} */
+  const edit = {
+    title: 'New flag',
+    agree: 'Create',
+    fields: [
+      { name: 'name', label: 'Name', hint: NAME_HINT, required: true },
+      { name: 'description', label: 'Description', kind: 'long-text' },
+      { name: 'type', label: 'Type', kind: 'choice', options: FLAG_TYPES },
+      IMPRESSIONS,
+    ],
+    values: { name: '', description: '', type: 'release', impressionData: false },
+    sentence: ({ name, type }) => [
+      typeText(type, true),
+      ' flag ',
+      <code>{name || '…'}</code>,
+      ' exists in ',
+      <code>{project}</code>,
+      ', off in every environment.',
+    ],
+    change: (values) => ({ method: 'POST', path: path`/projects/${project}/features`, body: values }),
+    done: ({ name }) => `${name} is created.`,
+    after: (_, { name }) => goTo(project, name),
+  };
+  return openEdit(session, edit);
+}
+
+const IMPRESSIONS = /** @type {const} */ ({
+  name: 'impressionData',
+  label: 'Applications report each evaluation (impression data)',
+  kind: 'check',
+});
+
+/** Such as: a release. @param {string} type @param {boolean} [isFirst] whether it begins a sentence */
+function typeText(type, isFirst = false) {
+  const text = FLAG_TYPES.find(([key]) => key === type)?.[1].toLowerCase() ?? type;
+  return `${isFirst ? 'A' : 'a'}${/^[aeiou]/.test(text) ? 'n' : ''} ${text}`;
+}
+
+/** @param {string} project @param {string} flag */
+function goTo(project, flag) {
+  location.hash = hrefOf({ view: 'flag', project, flag });
+}
+
+/** @param {Session} session @param {Flag} flag */
+export function copyFlag(session, { project, name }) {
+  /** @type {Edit<{ name: string, replaceGroupId: boolean }>} */
+  const edit = {
+    title: `Copy ${name}`,
+    agree: 'Copy',
+    fields: [
+      { name: 'name', label: 'Name of the copy', hint: NAME_HINT, required: true },
+      {
+        name: 'replaceGroupId',
+        label: 'Select other users than the original does',
+        hint: 'Strategies that select users by the group of the old flag get the group of the new one.',
+        kind: 'check',
+      },
+    ],
+    values: { name: `${name}-copy`, replaceGroupId: true },
+    sentence: (values) => (
+      <>
+        <code>{values.name || '…'}</code> has the strategies and variants of <code>{name}</code>, and is off
+        in every environment.
+      </>
+    ),
+    change: (body) => ({ method: 'POST', path: `${flagPath(project, name)}/clone`, body }),
+    done: (values) => `${values.name} is a copy of ${name}.`,
+    after: (_, values) => goTo(project, values.name),
+  };
+  return openEdit(session, edit);
+}
+
+/** @typedef {{ description: string, type: string, stale: boolean, impressionData: boolean }} Metadata */
+
+/** @param {Flag} flag @returns {Metadata} */
+const metadataOf = ({ description, type, stale, impressionData }) => ({
+  description: description ?? '',
+  type,
+  stale,
+  impressionData,
+});
+
+/** @param {Session} session @param {Flag} flag @param {string} etag */
+export function describeFlag(session, flag, etag) {
+  const { project, name } = flag;
+  /** @type {Edit<Metadata>} */
+  const edit = {
+    title: `Edit ${name}`,
+    agree: 'Save',
+    fields: [
+      { name: 'description', label: 'Description', kind: 'long-text' },
+      { name: 'type', label: 'Type', kind: 'choice', options: FLAG_TYPES },
+      { name: 'stale', label: 'Stale: it should be removed from the code', kind: 'check' },
+      IMPRESSIONS,
+    ],
+    values: metadataOf(flag),
+    sentence: ({ type, stale }) => (
+      <>
+        <code>{name}</code>
+        {` is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it stays as it is.`}
+      </>
+    ),
+    change: (body) => ({ method: 'PUT', path: flagPath(project, name), body }),
+    done: () => `${name} is changed.`,
+    of: { project, name, etag, valuesIn: metadataOf },
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {Flag} flag */
+export async function archiveFlag(session, { project, name }) {
+  const agreed = await ask({
+    title: 'Archive this flag?',
+    agree: 'Archive',
+    danger: true,
+    body: (
+      <>
+        <p>
+          <code>{name}</code> leaves the lists, and is off for applications until it is revived.
+        </p>
+        <p>It keeps its history, its strategies and its name.</p>
+      </>
+    ),
+  });
+  if (!agreed) return;
+  await tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'DELETE', path: flagPath(project, name) },
+    undo: { method: 'POST', path: path`/archive/revive/${name}` },
+    done: `${name} is archived.`,
+  });
+}
+
+/** @param {Session} session @param {{ project: string, name: string }} flag */
+export const reviveFlag = (session, { project, name }) =>
+  tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'POST', path: path`/archive/revive/${name}` },
+    undo: { method: 'DELETE', path: flagPath(project, name) },
+    done: `${name} is back.`,
+  });
+
+/** Of the archive, for good. @param {Session} session @param {string} name */
+export async function deleteFlag(session, name) {
+  const agreed = await ask({
+    title: 'Delete this flag for good?',
+    agree: 'Delete for good',
+    danger: true,
+    body: (
+      <p>
+        <code>{name}</code> cannot be brought back. Its name is free again; its events stay in the log.
+      </p>
+    ),
+  });
+  if (!agreed) return;
+  try {
+    await session.client.change({ method: 'DELETE', path: path`/archive/${name}` });
+    notice('done', `${name} is deleted.`);
+    void session.feed.look();
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+}
+
+/** @param {Session} session @param {Flag} flag */
+export function addTag(session, { name, tags }) {
+  /** @type {Edit<{ type: string, value: string }>} */
+  const edit = {
+    title: `Tag ${name}`,
+    agree: 'Add tag',
+    fields: [
+      { name: 'type', label: 'Type', required: true },
+      { name: 'value', label: 'Value', hint: '2 to 50 characters.', required: true },
+    ],
+    values: { type: 'simple', value: '' },
+    sentence: ({ type, value }) => (
+      <>
+        <code>{name}</code>
+        {` has the tag ${type || '…'}: ${value || '…'}${tags.length === 0 ? '' : ' besides those it has'}.`}
+      </>
+    ),
+    change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
+    done: ({ value }) => `${name} is tagged ${value}.`,
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {Flag} flag @param {{ type: string, value: string }} tag */
+export const removeTag = (session, { project, name }, { type, value }) =>
+  tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` },
+    undo: { method: 'POST', path: path`/features/${name}/tags`, body: { type, value } },
+    done: `The tag ${value} is removed.`,
+  });
+
+/** @param {Session} session @param {Flag} flag @param {string} etag */
+export async function addDependency(session, { project, name }, etag) {
+  const at = flagPath(project, name);
+  /** @type {string[]} */
+  const parents = await session.client.get(`${at}/parents`);
+  /** @type {Edit<{ feature: string, enabled: string, variants: string }>} */
+  const edit = {
+    title: `Make ${name} depend on another flag`,
+    agree: 'Add dependency',
+    fields: [
+      {
+        name: 'feature',
+        label: 'Flag',
+        suggestions: parents,
+        required: true,
+        hint: 'One of the same project, which depends on none itself.',
+      },
+      {
+        name: 'enabled',
+        label: 'It must be',
+        kind: 'choice',
+        options: [
+          ['true', 'on'],
+          ['false', 'off'],
+        ],
+      },
+      {
+        name: 'variants',
+        label: 'With one of these variants',
+        hint: 'Separated by commas; empty for any.',
+        when: ({ enabled }) => enabled === 'true',
+      },
+    ],
+    values: { feature: '', enabled: 'true', variants: '' },
+    sentence: ({ feature, enabled }) => (
+      <>
+        <code>{name}</code> is on for somebody only while <code>{feature || '…'}</code>
+        {` is ${enabled === 'true' ? 'on' : 'off'} for them.`}
+      </>
+    ),
+    change: ({ feature, enabled, variants }) => ({
+      method: 'POST',
+      path: `${at}/dependencies`,
+      body: {
+        feature,
+        enabled: enabled === 'true',
+        ...(enabled === 'true' ? { variants: listOf(variants) } : {}),
+      },
+    }),
+    done: ({ feature }) => `${name} depends on ${feature}.`,
+    of: { project, name, etag, valuesIn: () => ({ feature: '', enabled: 'true', variants: '' }) },
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {string} text separated by commas or new lines */
+export const listOf = (text) =>
+  text
+    .split(/[,\n]/)
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+/** @param {Session} session @param {Flag} flag @param {string} parent */
+export const removeDependency = (session, { project, name }, parent) =>
+  tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/dependencies/${parent}` },
+    done: `${name} does not depend on ${parent} any more.`,
+  });

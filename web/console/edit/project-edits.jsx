@@ -1,0 +1,191 @@
+/** What can be done with a project: create, describe, delete, its members and its environments. */
+import { path } from '../client.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { UserSearch } from '../forms/user-search.jsx';
+import { flagsOf, hrefOf } from '../place.js';
+import { readPinned } from './pinned.js';
+import { changeAtOnce, removeAfterAsking } from './remove.jsx';
+
+/** @import { Edit, LoggedEvent, ProjectMember, ProjectSummary, Role, Session } from '../types.d.ts' */
+
+/** @type {readonly (readonly [string, string])[]} */
+const MODES = [
+  ['open', 'Open'],
+  ['protected', 'Protected'],
+  ['private', 'Private'],
+];
+
+/** @param {Session} session */
+export function createProject(session) {
+  /** @type {Edit<{ name: string, id: string, description: string }>} */
+  const edit = {
+    title: 'New project',
+    agree: 'Create',
+    fields: [
+      { name: 'name', label: 'Name', required: true },
+      {
+        name: 'id',
+        label: 'Id',
+        hint: 'It stands in addresses and cannot be changed later. Empty: made from the name.',
+      },
+      { name: 'description', label: 'Description', kind: 'long-text' },
+    ],
+    values: { name: '', id: '', description: '' },
+    sentence: ({ name }) => (
+      <>
+        The project <b>{name || '…'}</b> exists, without flags, with every environment that is on.
+      </>
+    ),
+    change: ({ id, ...values }) => ({
+      method: 'POST',
+      path: '/projects',
+      body: id === '' ? values : { id, ...values },
+    }),
+    done: ({ name }) => `The project ${name} is created.`,
+    after: (response) => {
+      const { id } = /** @type {{ id: string }} */ (response);
+      location.hash = hrefOf(flagsOf(id));
+    },
+  };
+  return openEdit(session, edit);
+}
+
+/** @typedef {{ name: string, description: string, mode: string, defaultStickiness: string }} ProjectValues */
+
+/** @param {Session} session @param {ProjectSummary} project */
+export async function describeProject(session, { id, name }) {
+  const at = path`/projects/${id}`;
+  const { values, pinned } = await readPinned(session, {
+    at: `${at}/overview`,
+    search: { type: 'project-updated', project: id },
+    /** @param {ProjectSummary} project @returns {ProjectValues} */
+    valuesIn: ({ name: called, description = '', mode, defaultStickiness }) => ({
+      ...{ name: called, description, mode, defaultStickiness },
+    }),
+  });
+  /** @type {Edit<ProjectValues>} */
+  const edit = {
+    title: `Edit the project ${name}`,
+    agree: 'Save',
+    fields: [
+      { name: 'name', label: 'Name', required: true },
+      { name: 'description', label: 'Description', kind: 'long-text' },
+      { name: 'mode', label: 'Mode', kind: 'choice', options: MODES },
+      { name: 'defaultStickiness', label: 'Stickiness of new strategies' },
+    ],
+    values,
+    sentence: (now) => (
+      <>
+        The project <code>{id}</code> is called <b>{now.name || '…'}</b>.
+      </>
+    ),
+    change: (body) => ({ method: 'PUT', path: at, body }),
+    done: (now) => `The project ${now.name} is changed.`,
+    undo: { method: 'PUT', path: at, body: values },
+    pinned,
+  };
+  await openEdit(session, edit);
+}
+
+/** @param {Session} session @param {ProjectSummary} project */
+export const deleteProject = (session, { id, name }) =>
+  removeAfterAsking(session, {
+    title: `Delete the project ${name}?`,
+    agree: 'Delete for good',
+    text: 'Its archived flags, its segments and its members’ roles go with it, and cannot be brought back. Flags that are not archived keep it from being deleted.',
+    change: { method: 'DELETE', path: path`/projects/${id}` },
+    done: `The project ${name} is deleted.`,
+  });
+
+/** @param {ProjectMember} member */
+export const memberName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
+
+/** @param {Session} session @param {string} project @param {readonly Role[]} roles */
+export function addMember(session, project, roles) {
+  const [role] = roles;
+  /** @param {{ user: string, role: string }} values */
+  const memberPath = ({ user, role: held }) => path`/projects/${project}/users/${user || '0'}/roles/${held}`;
+  /** @type {Edit<{ user: string, role: string }>} */
+  const edit = {
+    title: `Add a member to ${project}`,
+    agree: 'Add',
+    fields: [
+      {
+        name: 'user',
+        label: 'User',
+        kind: 'own',
+        render: (control) => <UserSearch session={session} control={control} />,
+      },
+      {
+        name: 'role',
+        label: 'Role',
+        kind: 'choice',
+        options: roles.map(({ id, name }) => [String(id), name]),
+      },
+    ],
+    values: { user: '', role: String(role?.id ?? '') },
+    sentence: ({ user, role: held }) =>
+      `The user ${user || '…'} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
+    change: (values) => ({ method: 'POST', path: memberPath(values) }),
+    done: () => 'The member is added.',
+    undo: (values) => ({ method: 'DELETE', path: memberPath(values) }),
+  };
+  return openEdit(session, edit);
+}
+
+/** @typedef {{ project: string, etag: string, since: number }} AccessAt who belongs to a project, as it was read */
+
+/** @param {AccessAt} access */
+const pinnedAccess = ({ project, etag, since }) => ({
+  at: path`/projects/${project}/access`,
+  etag,
+  since,
+  search: { project },
+  /** @param {LoggedEvent} event */
+  isAbout: ({ type }) => /^project-(?:user|group)-/.test(type),
+  valuesIn: () => null,
+});
+
+/** @param {Session} session @param {AccessAt} access @param {ProjectMember} member @param {number} roleId */
+export const setRole = (session, { project, ...read }, { id, roleId: before }, roleId) =>
+  changeAtOnce(session, {
+    pinned: pinnedAccess({ project, ...read }),
+    change: { method: 'PUT', path: path`/projects/${project}/users/${id}/roles/${roleId}` },
+    undo: { method: 'PUT', path: path`/projects/${project}/users/${id}/roles/${before}` },
+    done: 'The role is changed.',
+  });
+
+/** @param {Session} session @param {AccessAt} access @param {ProjectMember} member */
+export function removeMember(session, { project, ...read }, member) {
+  const at = path`/projects/${project}/users/${member.id}/roles/${member.roleId}`;
+  return changeAtOnce(session, {
+    pinned: pinnedAccess({ project, ...read }),
+    change: { method: 'DELETE', path: at },
+    undo: { method: 'POST', path: at },
+    done: `${memberName(member)} is no member any more.`,
+  });
+}
+
+/** @param {Session} session @param {string} project @param {string} environment @param {boolean} isWanted */
+export function setProjectEnvironment(session, project, environment, isWanted) {
+  const add = /** @type {const} */ ({
+    method: 'POST',
+    path: path`/projects/${project}/environments`,
+    body: { environment },
+  });
+  const remove = /** @type {const} */ ({
+    method: 'DELETE',
+    path: path`/projects/${project}/environments/${environment}`,
+  });
+  if (isWanted) {
+    return changeAtOnce(session, { change: add, undo: remove, done: `${project} uses ${environment}.` });
+  }
+  return removeAfterAsking(session, {
+    title: `Take ${environment} out of ${project}?`,
+    agree: 'Take out',
+    text: `Applications get no flags of ${project} in ${environment} until it is added again.`,
+    change: remove,
+    undo: add,
+    done: `${project} does not use ${environment} any more.`,
+  });
+}

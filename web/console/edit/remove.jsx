@@ -1,0 +1,52 @@
+/** Removes something for good, once that is agreed to; what the server refuses becomes a message. */
+import { messageOf, Refused } from '../client.js';
+import { ask } from '../forms/ask.jsx';
+import { ByOthers, eventsSince } from '../forms/conflict.jsx';
+import { takeBack } from '../forms/edit-dialog.jsx';
+import { notice } from '../notices.jsx';
+
+/** @import { Change } from '../client.js' */
+/** @import { Pinned, Session } from '../types.d.ts' */
+
+/**
+ * @param {Session} session
+ * @param {{ title: string, agree: string, text: string, change: Change, done: string, undo?: Change }} of
+ */
+export async function removeAfterAsking(session, { title, agree, text, change, done, undo }) {
+  if (!(await ask({ title, agree, danger: true, body: <p>{text}</p> }))) return;
+  await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
+}
+
+/**
+ * Where it says what the change was made from, and somebody else was faster, it is asked first what to do.
+ * @param {Session} session
+ * @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of
+ */
+export async function changeAtOnce(session, { change, done, undo, pinned }) {
+  try {
+    await session.client.change(change, pinned?.etag).catch((error) => {
+      if (pinned !== undefined && error instanceof Refused && error.status === 412) {
+        return takeBoth(session, { change, pinned });
+      }
+      throw error;
+    });
+    notice('done', done, undo === undefined ? null : () => takeBack(session, undo));
+  } catch (error) {
+    if (error !== KEPT_THEIRS) notice('refused', messageOf(error));
+  }
+  void session.feed.look();
+}
+
+const KEPT_THEIRS = new Error('the change was given up for that of somebody else');
+
+/** @param {Session} session @param {{ change: Change, pinned: Pinned<unknown> }} of */
+async function takeBoth({ client }, { change, pinned }) {
+  const [{ etag }, events] = await Promise.all([client.read(pinned.at), eventsSince(client, pinned)]);
+  const agreed = await ask({
+    title: 'Somebody else was faster',
+    agree: 'Take both',
+    body: <ByOthers events={events} />,
+  });
+  if (!agreed) throw KEPT_THEIRS;
+  await client.change(change, etag);
+}

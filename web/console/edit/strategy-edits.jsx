@@ -1,0 +1,217 @@
+/** What can be done with the strategies of a flag in an environment. */
+import { affectedBy, audienceOf } from '../audience.js';
+import { mayChangeProduction, tryChangeFlag } from '../changes.jsx';
+import { path } from '../client.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { inputOf } from '../operators.js';
+import { kindOf, percentOf } from '../words.js';
+import { strategyFields } from './strategy-fields.jsx';
+
+/** @import { Change } from '../client.js' */
+/** @import { ConstraintInput, ContextField, Edit, Flag, FlagEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
+
+/**
+ * @typedef {object} StrategyValues
+ * @property {string} name
+ * @property {string} title
+ * @property {boolean} disabled
+ * @property {number} rollout
+ * @property {string} stickiness
+ * @property {string} groupId
+ * @property {Record<string, unknown>} parameters of other kinds than the rollout
+ * @property {readonly ConstraintInput[]} constraints
+ * @property {readonly number[]} segments
+ * @property {readonly Variant[]} variants
+ */
+
+/**
+ * @typedef {object} Choices what a strategy can refer to
+ * @property {readonly StrategyType[]} types
+ * @property {readonly Segment[]} segments
+ * @property {readonly ContextField[]} fields
+ */
+
+/** @typedef {{ flag: Flag, etag: string, environment: FlagEnvironment }} At */
+
+/** @param {At} at */
+const strategiesPath = ({ flag, environment }) =>
+  path`/projects/${flag.project}/features/${flag.name}/environments/${environment.name}/strategies`;
+
+/** @param {Session} session @param {At} at */
+export async function addStrategy(session, at) {
+  const { flag } = at;
+  const values = {
+    name: 'flexibleRollout',
+    title: '',
+    disabled: false,
+    rollout: 100,
+    stickiness: 'default',
+    groupId: flag.name,
+    parameters: {},
+    constraints: [],
+    segments: [],
+    variants: [],
+  };
+  await edit(session, at, {
+    title: `New strategy in ${at.environment.name}`,
+    agree: 'Add',
+    values,
+    change: (input) => ({ method: 'POST', path: strategiesPath(at), body: input }),
+    valuesIn: () => values,
+  });
+}
+
+/** @param {Session} session @param {At} at @param {Strategy} strategy */
+export async function editStrategy(session, at, strategy) {
+  await edit(session, at, {
+    title: `Edit a strategy in ${at.environment.name}`,
+    agree: 'Save',
+    values: valuesOf(strategy),
+    change: (input) => ({ method: 'PUT', path: `${strategiesPath(at)}/${strategy.id}`, body: input }),
+    valuesIn: (flag) => {
+      const now = flag.environments
+        .find(({ name }) => name === at.environment.name)
+        ?.strategies.find(({ id }) => id === strategy.id);
+      return now === undefined ? null : valuesOf(now);
+    },
+  });
+}
+
+/**
+ * @param {Session} session
+ * @param {At} at
+ * @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, valuesIn: (flag: Flag) => StrategyValues | null }} of
+ */
+async function edit(session, at, { title, agree, values, change, valuesIn }) {
+  const { flag, etag, environment } = at;
+  const choices = await choicesOf(session, flag.project);
+  const segmentNames = new Map(choices.segments.map(({ id, name }) => [id, name]));
+  /** @type {Edit<StrategyValues>} */
+  const dialog = {
+    title,
+    agree,
+    wide: true,
+    fields: strategyFields(choices),
+    values,
+    sentence: (now) => sentenceOf(flag, environment, audienceOf(inputFor(now), segmentNames), now.disabled),
+    change: (now) => change(inputFor(now)),
+    done: () => `${flag.name}: the strategies in ${environment.name} are changed.`,
+    of: { project: flag.project, name: flag.name, etag, valuesIn },
+    environment: environment.name,
+    affected: () => affectedBy(session, flag.name, environment),
+  };
+  await openEdit(session, dialog);
+}
+
+/** @param {Flag} flag @param {FlagEnvironment} environment @param {string} audience @param {boolean} disabled */
+function sentenceOf({ name }, { name: environment, enabled }, audience, disabled) {
+  if (disabled) return ['This strategy selects nobody while it is disabled.'];
+  const condition = enabled ? '' : ' once it is switched on there';
+  return (
+    <>
+      <code>{name}</code>
+      {` is on in ${environment} for ${audience}${condition}.`}
+    </>
+  );
+}
+
+/** @param {Session} session @param {string} project @returns {Promise<Choices>} */
+async function choicesOf({ client }, project) {
+  const [{ strategies }, { segments }, fields] = await Promise.all([
+    client.get('/strategies'),
+    client.get('/segments'),
+    client.get('/context'),
+  ]);
+  const usable = segments.filter(
+    (/** @type {Segment} */ one) => one.project === undefined || one.project === project,
+  );
+  return { types: strategies, segments: usable, fields };
+}
+
+/** @param {Strategy} strategy @returns {StrategyValues} */
+function valuesOf({ name, title, disabled, parameters, constraints, segments, variants }) {
+  const { rollout, stickiness, groupId, ...others } = parameters ?? {};
+  return {
+    name,
+    title: title ?? '',
+    disabled: disabled === true,
+    rollout: percentOf(rollout),
+    stickiness: typeof stickiness === 'string' ? stickiness : 'default',
+    groupId: typeof groupId === 'string' ? groupId : '',
+    parameters: name === 'flexibleRollout' ? others : (parameters ?? {}),
+    constraints: constraints.map(inputOf),
+    segments,
+    variants,
+  };
+}
+
+/** @param {StrategyValues} values @returns {StrategyInput} */
+function inputFor({ rollout, stickiness, groupId, parameters, title, ...values }) {
+  const own = { rollout: String(rollout), stickiness, groupId };
+  return {
+    ...values,
+    title: title === '' ? null : title,
+    constraints: [...values.constraints],
+    segments: [...values.segments],
+    variants: [...values.variants],
+    parameters: values.name === 'flexibleRollout' ? { ...parameters, ...own } : parameters,
+  };
+}
+
+/** @param {Session} session @param {At} at @param {{ change: Change, done: string, sentence: string, agree: string }} of */
+async function changeInEnvironment(session, at, { change, done, sentence, agree }) {
+  const { flag, etag, environment } = at;
+  const question = {
+    environment: environment.name,
+    agree,
+    of: flag,
+    affected: () => affectedBy(session, flag.name, environment),
+  };
+  if (!(await mayChangeProduction(session, question, sentence))) return;
+  await tryChangeFlag(session, { project: flag.project, flag: flag.name, change, done, ifMatch: etag });
+}
+
+/** @param {Session} session @param {At} at @param {Strategy} strategy */
+export function removeStrategy(session, at, strategy) {
+  const title = strategy.title || kindOf(strategy.name);
+  return changeInEnvironment(session, at, {
+    change: { method: 'DELETE', path: `${strategiesPath(at)}/${strategy.id}` },
+    done: `The strategy “${title}” is removed from ${at.environment.name}.`,
+    sentence: `The strategy “${title}” will be removed.`,
+    agree: 'Remove',
+  });
+}
+
+/** @param {Session} session @param {At} at @param {Strategy} strategy */
+export function turnStrategy(session, at, { id, title, name, disabled }) {
+  const word = disabled === true ? 'enabled' : 'disabled';
+  const shown = title || kindOf(name);
+  return changeInEnvironment(session, at, {
+    change: {
+      method: 'PATCH',
+      path: `${strategiesPath(at)}/${id}`,
+      body: [{ op: 'replace', path: '/disabled', value: disabled !== true }],
+    },
+    done: `The strategy “${shown}” is ${word} in ${at.environment.name}.`,
+    sentence: `The strategy “${shown}” will be ${word}.`,
+    agree: disabled === true ? 'Enable' : 'Disable',
+  });
+}
+
+/** One place up. Strategies are tried in their order, and the first that fits decides the variant. @param {Session} session @param {At} at @param {number} index */
+export function moveUp(session, at, index) {
+  const ids = at.environment.strategies.map(({ id }) => id);
+  const [moved] = ids.splice(index, 1);
+  if (moved === undefined) throw new Error(`there is no strategy at ${index}`);
+  ids.splice(index - 1, 0, moved);
+  return changeInEnvironment(session, at, {
+    change: {
+      method: 'POST',
+      path: `${strategiesPath(at)}/set-sort-order`,
+      body: ids.map((id, sortOrder) => ({ id, sortOrder })),
+    },
+    done: `The strategies in ${at.environment.name} are in another order.`,
+    sentence: 'The strategies will be tried in another order.',
+    agree: 'Reorder',
+  });
+}

@@ -1,0 +1,166 @@
+/** The fields of a strategy's dialog. Which of them are shown depends on its kind. */
+import { ConstraintsEditor } from '../forms/constraints-editor.jsx';
+import { VariantsEditor } from '../forms/variants-editor.jsx';
+import { kindOf } from '../words.js';
+
+/** @import { TargetedEvent } from 'preact' */
+/** @import { Control, Field, StrategyType } from '../types.d.ts' */
+/** @import { Choices, StrategyValues } from './strategy-edits.jsx' */
+
+/** Beside the context fields that may be sticky. */
+const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
+
+/** @param {StrategyValues} values */
+const isRollout = ({ name }) => name === 'flexibleRollout';
+
+/** @param {Choices} choices @returns {readonly Field<StrategyValues>[]} */
+export function strategyFields({ types, segments, fields }) {
+  const sticky = fields.filter(({ stickiness }) => stickiness).map(({ name }) => name);
+  /** @type {readonly (readonly [string, string])[]} */
+  const options = types.filter(({ deprecated }) => !deprecated).map(({ name }) => [name, kindOf(name)]);
+  return [
+    { name: 'name', label: 'Kind', kind: 'choice', options },
+    { name: 'title', label: 'Title', hint: 'Optional; what people call it.' },
+    {
+      name: 'rollout',
+      label: 'Share of users',
+      kind: 'own',
+      paths: ['parameters/rollout'],
+      when: isRollout,
+      render: rolloutControl,
+    },
+    {
+      name: 'stickiness',
+      label: 'The same user always gets the same, by',
+      suggestions: [...new Set([...STICKINESS, ...sticky])],
+      paths: ['parameters/stickiness'],
+      when: isRollout,
+    },
+    {
+      name: 'groupId',
+      label: 'Group',
+      hint: 'Flags with the same group select the same users.',
+      paths: ['parameters/groupId'],
+      when: isRollout,
+    },
+    {
+      name: 'parameters',
+      label: 'Parameters',
+      kind: 'own',
+      when: (values) => parametersOf(types, values).length > 0,
+      render: (control) => parameterControls(types, control),
+    },
+    {
+      name: 'constraints',
+      label: 'Only where all of this is true',
+      kind: 'own',
+      render: ({ values, set, issuesAt }) => (
+        <ConstraintsEditor
+          of={values.constraints}
+          change={(constraints) => set({ constraints })}
+          fields={fields}
+          issuesAt={issuesAt}
+        />
+      ),
+      paths: [],
+    },
+    {
+      name: 'segments',
+      label: 'Only in all of these segments',
+      kind: 'own',
+      when: () => segments.length > 0,
+      render: (control) => segmentControls(segments, control),
+    },
+    {
+      name: 'variants',
+      label: 'Variants of this strategy',
+      kind: 'own',
+      render: ({ values, set, issuesAt }) => (
+        <VariantsEditor
+          of={values.variants}
+          change={(variants) => set({ variants })}
+          stickiness={values.stickiness}
+          issuesAt={issuesAt}
+          at="variants"
+        />
+      ),
+      paths: [],
+    },
+    { name: 'disabled', label: 'Disabled: it selects nobody', kind: 'check' },
+  ];
+}
+
+/** @param {Control<StrategyValues>} control */
+function rolloutControl({ values: { rollout }, set }) {
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  const onInput = (event) =>
+    set({ rollout: Math.min(100, Math.max(0, Math.round(event.currentTarget.valueAsNumber || 0))) });
+  const range = { min: 0, max: 100, step: 1, value: rollout, onInput };
+  return (
+    <div class="slider">
+      <input {...range} type="range" aria-label="Share of users in percent" />
+      <label class="share-input">
+        <input {...range} type="number" class="input" aria-label="Share of users as a number" />%
+      </label>
+    </div>
+  );
+}
+
+/** @param {readonly StrategyType[]} types @param {StrategyValues} values */
+function parametersOf(types, { name }) {
+  return name === 'flexibleRollout' ? [] : (types.find((type) => type.name === name)?.parameters ?? []);
+}
+
+/** @param {readonly StrategyType[]} types @param {Control<StrategyValues>} control */
+function parameterControls(types, { id, values, set, issuesAt }) {
+  return parametersOf(types, values).map(({ name, description, required, type }) => {
+    const issues = issuesAt(`parameters/${name}`);
+    const current = values.parameters[name];
+    /** @param {TargetedEvent<HTMLInputElement>} event */
+    const onInput = (event) =>
+      set({ parameters: { ...values.parameters, [name]: event.currentTarget.value } });
+    return (
+      <div key={name} class="field">
+        <label for={`${id}-${name}`}>{name}</label>
+        <input
+          id={`${id}-${name}`}
+          class="input"
+          type="text"
+          inputMode={type === 'number' || type === 'percentage' ? 'decimal' : 'text'}
+          required={required}
+          value={current === undefined ? '' : String(current)}
+          aria-invalid={issues.length > 0 ? 'true' : undefined}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={onInput}
+        />
+        {description === '' ? null : <p class="hint">{description}</p>}
+      </div>
+    );
+  });
+}
+
+/** @param {Choices['segments']} segments @param {Control<StrategyValues>} control */
+function segmentControls(segments, { values, set }) {
+  const chosen = new Set(values.segments);
+  return (
+    <div class="legal">
+      {segments.map(({ id, name }) => (
+        <label key={id} class="check">
+          <input
+            type="checkbox"
+            checked={chosen.has(id)}
+            onChange={() =>
+              set({
+                segments: chosen.has(id)
+                  ? values.segments.filter((one) => one !== id)
+                  : [...values.segments, id],
+              })
+            }
+          />
+          {name}
+        </label>
+      ))}
+    </div>
+  );
+}

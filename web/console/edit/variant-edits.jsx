@@ -1,0 +1,68 @@
+/** The variants of a flag, which all its environments share. */
+import { flagPath } from '../changes.jsx';
+import { counted } from '../format.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { VariantsEditor } from '../forms/variants-editor.jsx';
+
+/** @import { Edit, Flag, Session, Variant } from '../types.d.ts' */
+
+/** @typedef {{ variants: readonly Variant[] }} Values */
+
+/** @param {Flag} flag @returns {Values} */
+const valuesOf = ({ variants }) => ({ variants: variants ?? [] });
+
+/** @param {Session} session @param {Flag} flag @param {string} etag */
+export function editVariants(session, flag, etag) {
+  const { project, name } = flag;
+  /** @type {Edit<Values>} */
+  const edit = {
+    title: `Variants of ${name}`,
+    agree: 'Save',
+    wide: true,
+    fields: [
+      {
+        name: 'variants',
+        label: 'Variants',
+        kind: 'own',
+        hint: 'Those for whom the flag is on get one of them. A strategy with variants of its own decides instead.',
+        paths: [],
+        render: ({ values, set, issuesAt }) => (
+          <VariantsEditor
+            of={values.variants}
+            change={(variants) => set({ variants })}
+            stickiness={values.variants[0]?.stickiness ?? 'default'}
+            issuesAt={issuesAt}
+            at=""
+          />
+        ),
+      },
+    ],
+    values: valuesOf(flag),
+    sentence: ({ variants }) => (
+      <>
+        <code>{name}</code>
+        {variants.length === 0
+          ? ' has no variants.'
+          : ` has ${counted(variants.length, 'variant')}: ${variants.map(shareOf).join(', ')}.`}
+      </>
+    ),
+    change: ({ variants }) => ({
+      method: 'PUT',
+      path: `${flagPath(project, name)}/variants`,
+      body: variants,
+    }),
+    done: () => `The variants of ${name} are changed.`,
+    of: { project, name, etag, valuesIn: valuesOf },
+    ...productionOf(session, flag),
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Variant} variant */
+const shareOf = ({ name, weight }) => `${name || '…'} for ${weight / 10} %`;
+
+/** Variants are the same everywhere, so changing them changes production where there is one. @param {Session} session @param {Flag} flag */
+function productionOf({ environmentTypes }, { environments }) {
+  const production = environments.find(({ name }) => environmentTypes.value.get(name) === 'production');
+  return production === undefined ? {} : { environment: production.name };
+}

@@ -1,0 +1,148 @@
+/** Somebody else changed what is edited while a form was open: who, when, what, and how to take both. */
+import { path } from '../client.js';
+import { Changes } from '../parts/event-item.jsx';
+import { TimeAgo } from '../parts/time-ago.jsx';
+import { deedOf, shown } from '../words.js';
+
+/** @import { Client } from '../client.js' */
+/** @import { Edit, EventPage, LoggedEvent, Pinned, Session } from '../types.d.ts' */
+
+/** Events of others that are listed. */
+const LISTED_MAX = 10;
+
+/**
+ * @typedef {object} ConflictState
+ * @property {readonly LoggedEvent[]} events of others, newest first
+ * @property {Record<string, unknown> | null} theirs null when what was edited is gone
+ * @property {Record<string, unknown>} mine
+ * @property {Record<string, unknown>} merged
+ * @property {readonly string[]} both fields that both changed, each in another way
+ * @property {string} etag of the flag as it is now
+ */
+
+/**
+ * @param {Session} session
+ * @param {{ edit: Edit<any>, base: { values: any, etag: string }, mine: any }} edited
+ * @returns {Promise<ConflictState>}
+ */
+export async function conflictOf({ client }, { edit, base, mine }) {
+  const { at, since, search, isAbout, valuesIn } = sourceOf(edit, base.etag);
+  const [{ body, etag }, events] = await Promise.all([
+    client.read(at),
+    eventsSince(client, { search, since, isAbout }),
+  ]);
+  const theirs = valuesIn(body);
+  return { events, theirs, mine, ...mergedOf(base.values, mine, theirs ?? base.values), etag };
+}
+
+/** @param {Edit<any>} edit @param {string} etag @returns {Omit<Pinned<any>, 'etag'>} */
+function sourceOf({ of, pinned }, etag) {
+  if (pinned !== undefined) return pinned;
+  if (of === undefined) throw new Error('nothing says what this was made from');
+  const { project, name, valuesIn } = of;
+  return {
+    at: path`/projects/${project}/features/${name}`,
+    since: revisionOf(etag),
+    search: /** @type {object} */ ({ project, feature: name }),
+    valuesIn,
+  };
+}
+
+/**
+ * What others did to it, newest first.
+ * @param {Client} client
+ * @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of
+ * @returns {Promise<readonly LoggedEvent[]>}
+ */
+export async function eventsSince(client, { search, since, isAbout = () => true }) {
+  /** @type {EventPage} */
+  const { events } = await client.post('/events/search', { ...search, limit: LISTED_MAX });
+  return events.filter((event) => event.id > since && isAbout(event));
+}
+
+/** The event id in an ETag, which begins with it. @param {string} etag */
+export function revisionOf(etag) {
+  return Number(/^"(\d+)/.exec(etag)?.[1] ?? 0);
+}
+
+/**
+ * Field by field: what only one of the two changed is theirs or mine, and what both changed is mine until decided.
+ * @param {Record<string, unknown>} base
+ * @param {Record<string, unknown>} mine
+ * @param {Record<string, unknown>} theirs
+ */
+export function mergedOf(base, mine, theirs) {
+  /** @type {Record<string, unknown>} */
+  const merged = {};
+  const both = [];
+  for (const name of Object.keys(mine)) {
+    const isMine = !isSame(base[name], mine[name]);
+    merged[name] = isMine ? mine[name] : theirs[name];
+    if (isMine && !isSame(base[name], theirs[name]) && !isSame(mine[name], theirs[name])) both.push(name);
+  }
+  return { merged, both };
+}
+
+/** @param {unknown} one @param {unknown} other */
+const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * @param {object} props
+ * @param {ConflictState} props.of
+ * @param {(merged: object, theirs: object, etag: string) => void} props.resolve
+ * @param {() => void} props.close
+ */
+export function Conflict({ of: { events, theirs, mine, merged, both, etag }, resolve, close }) {
+  return (
+    <section class="conflict" role="alert">
+      <ByOthers events={events} />
+      {theirs === null ? (
+        <p>What you edited is gone, so your change cannot be kept.</p>
+      ) : (
+        both.map((name) => (
+          <p key={name} class="event-field">
+            {`${name}: theirs is `}
+            <ins>{shown(theirs[name])}</ins>, yours is <ins>{shown(mine[name])}</ins>
+          </p>
+        ))
+      )}
+      <div class="question-answers">
+        <button type="button" class="button" onClick={close}>
+          Keep only theirs
+        </button>
+        {theirs === null ? null : (
+          <button type="button" class="button button-main" onClick={() => resolve(merged, theirs, etag)}>
+            {both.length === 0 ? 'Take both' : 'Take both, mine where they differ'}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Who was faster, and what they did. @param {{ events: readonly LoggedEvent[] }} props */
+export function ByOthers({ events }) {
+  const [last] = events;
+  return (
+    <>
+      <p class="conflict-title">
+        {last === undefined ? (
+          'This was changed meanwhile'
+        ) : (
+          <>
+            {`${last.createdBy} changed this `}
+            <TimeAgo iso={last.createdAt} />
+          </>
+        )}
+      </p>
+      <ul class="rollback-list">
+        {events.map((event) => (
+          <li key={event.id}>
+            {deedOf(event)}
+            <Changes of={event} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,211 @@
+/** Constraints as rows: a context field, how it is compared, and values of the kind that the comparison takes. */
+import { useId, useState } from 'preact/hooks';
+import { hasCase, NEW_CONSTRAINT, OPERATOR_GROUPS, valueKindOf, withOperator } from '../operators.js';
+import { comparisonOf } from '../words.js';
+import { Issues } from './fields.jsx';
+
+/** @import { TargetedEvent } from 'preact' */
+/** @import { ConstraintInput, ContextField } from '../types.d.ts' */
+/** @import { Operator } from '../operators.js' */
+
+/**
+ * @param {object} props
+ * @param {readonly ConstraintInput[]} props.of
+ * @param {(constraints: ConstraintInput[]) => void} props.change
+ * @param {readonly ContextField[]} props.fields
+ * @param {(path: string) => readonly string[]} props.issuesAt
+ */
+export function ConstraintsEditor({ of, change, fields, issuesAt }) {
+  const list = useId();
+  /** @param {number} index @param {ConstraintInput | null} next null removes it */
+  const replace = (index, next) =>
+    change(of.flatMap((one, at) => (at !== index ? [one] : next === null ? [] : [next])));
+  return (
+    <div class="rows">
+      <datalist id={list}>
+        {fields.map(({ name, description }) => (
+          <option key={name} value={name}>
+            {description}
+          </option>
+        ))}
+      </datalist>
+      {of.map((constraint, index) => (
+        <ConstraintRow
+          key={index}
+          of={constraint}
+          position={index + 1}
+          field={fields.find(({ name }) => name === constraint.contextName)}
+          fieldList={list}
+          change={(next) => replace(index, next)}
+          issues={issuesAt(`constraints/${index}`)}
+        />
+      ))}
+      <button type="button" class="button row-add" onClick={() => change([...of, NEW_CONSTRAINT])}>
+        Add constraint
+      </button>
+    </div>
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {ConstraintInput} props.of
+ * @param {number} props.position
+ * @param {ContextField | undefined} props.field
+ * @param {string} props.fieldList
+ * @param {(constraint: ConstraintInput | null) => void} props.change
+ * @param {readonly string[]} props.issues
+ */
+function ConstraintRow({ of, position, field, fieldList, change, issues }) {
+  const invalid = issues.length > 0 ? /** @type {const} */ ('true') : undefined;
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  const onField = (event) => change({ ...of, contextName: event.currentTarget.value });
+  /** @param {TargetedEvent<HTMLSelectElement>} event */
+  const onOperator = (event) => change(withOperator(of, /** @type {Operator} */ (event.currentTarget.value)));
+  return (
+    <div class="row" role="group" aria-label={`Constraint ${position}`}>
+      <div class="row-controls">
+        <input
+          class="input row-field"
+          aria-label="Context field"
+          placeholder="Context field"
+          aria-invalid={invalid}
+          list={fieldList}
+          value={of.contextName}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={onField}
+        />
+        <select class="input row-operator" aria-label="Comparison" value={of.operator} onChange={onOperator}>
+          {OPERATOR_GROUPS.map(([group, , operators]) => (
+            <optgroup key={group} label={group}>
+              {operators.map((operator) => (
+                <option key={operator} value={operator} selected={operator === of.operator}>
+                  {comparisonOf({ operator })}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+        <Values of={of} field={field} change={change} />
+        <button
+          type="button"
+          class="button row-remove"
+          aria-label={`Remove constraint ${position}`}
+          onClick={() => change(null)}
+        >
+          ×
+        </button>
+      </div>
+      <div class="row-options">
+        {check('Turn it round: true where this is not', of.inverted === true, (inverted) =>
+          change({ ...of, inverted }),
+        )}
+        {hasCase(of.operator)
+          ? check('Whatever the case of letters', of.caseInsensitive === true, (caseInsensitive) =>
+              change({ ...of, caseInsensitive }),
+            )
+          : null}
+      </div>
+      <Issues of={issues} />
+    </div>
+  );
+}
+
+/** @param {string} text @param {boolean} checked @param {(checked: boolean) => void} change */
+function check(text, checked, change) {
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  const onChange = (event) => change(event.currentTarget.checked);
+  return (
+    <label class="check">
+      <input type="checkbox" checked={checked} onChange={onChange} />
+      {text}
+    </label>
+  );
+}
+
+/** @type {Readonly<Record<'number' | 'time' | 'version' | 'text', Record<string, string>>>} */
+const SINGLE = {
+  number: { type: 'text', inputMode: 'decimal', placeholder: '18', 'aria-label': 'Number' },
+  time: { type: 'datetime-local', 'aria-label': 'Time, UTC' },
+  version: { type: 'text', placeholder: '2.0.0', 'aria-label': 'Version' },
+  text: { type: 'text', placeholder: '^beta-', 'aria-label': 'Regular expression' },
+};
+
+/** @param {{ of: ConstraintInput, field: ContextField | undefined, change: (constraint: ConstraintInput) => void }} props */
+function Values({ of, field, change }) {
+  const kind = valueKindOf(of.operator);
+  if (kind === 'many')
+    return (
+      <ManyValues
+        key={of.operator}
+        values={of.values ?? []}
+        legal={field?.legalValues ?? []}
+        change={(values) => change({ ...of, values })}
+      />
+    );
+  const value = of.value ?? '';
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  const onInput = (event) => {
+    const text = event.currentTarget.value;
+    change({
+      ...of,
+      value: kind === 'time' && text !== '' ? `${text}:00.000Z`.replace(/(:\d\d):\d\d:00/, '$1:00') : text,
+    });
+  };
+  return (
+    <input
+      {...SINGLE[kind]}
+      class="input row-values"
+      value={kind === 'time' ? value.slice(0, 16) : value}
+      onInput={onInput}
+    />
+  );
+}
+
+/** One value on each line, or separated by commas. @param {{ values: readonly string[], legal: ContextField['legalValues'], change: (values: string[]) => void }} props */
+function ManyValues({ values, legal, change }) {
+  // What is typed stays as it is typed: a trailing comma is on the way to the next value.
+  const [text, setText] = useState(values.join(', '));
+  if (legal.length > 0) {
+    return (
+      <div class="row-values legal" role="group" aria-label="Values">
+        {legal.map(({ value, description }) => (
+          <label key={value} class="check" title={description}>
+            <input
+              type="checkbox"
+              checked={values.includes(value)}
+              onChange={() =>
+                change(values.includes(value) ? values.filter((one) => one !== value) : [...values, value])
+              }
+            />
+            {value}
+          </label>
+        ))}
+      </div>
+    );
+  }
+  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
+  const onInput = (event) => {
+    setText(event.currentTarget.value);
+    change([
+      ...new Set(
+        event.currentTarget.value
+          .split(/[,\n]/)
+          .map((part) => part.trim())
+          .filter(Boolean),
+      ),
+    ]);
+  };
+  return (
+    <textarea
+      class="input row-values"
+      rows={1}
+      aria-label="Values, separated by commas"
+      placeholder="NO, SE"
+      spellcheck={false}
+      value={text}
+      onInput={onInput}
+    />
+  );
+}

@@ -1,0 +1,180 @@
+/**
+ * The dialog in which everything is made and edited: the fields, the sentence that will be true, the request as curl,
+ * what the server refuses at the field that it names, and what to do when somebody else was faster.
+ */
+import { useRef, useState } from 'preact/hooks';
+import { changeFlag, mayChangeProduction } from '../changes.jsx';
+import { messageOf, Refused } from '../client.js';
+import { notice } from '../notices.jsx';
+import { Conflict, conflictOf } from './conflict.jsx';
+import { Curl } from './curl.jsx';
+import { Modal, openDialog } from './dialogs.jsx';
+import { FieldRow, Issues } from './fields.jsx';
+
+/** @import { Change } from '../client.js' */
+/** @import { Edit, Field, Session } from '../types.d.ts' */
+/** @import { ConflictState } from './conflict.jsx' */
+
+/**
+ * Resolves once the dialog is closed.
+ * @template {object} V
+ * @param {Session} session
+ * @param {Edit<V>} edit
+ */
+export function openEdit(session, edit) {
+  return openDialog((close) => <EditDialog session={session} edit={edit} close={close} />);
+}
+
+/** @param {{ session: Session, edit: Edit<any>, close: () => void }} props */
+function EditDialog({ session, edit, close }) {
+  const form = useForm(session, edit, close);
+  const fields = edit.fields.filter(({ when }) => when?.(form.values) !== false);
+  const change = edit.change(form.values);
+  return (
+    <Modal title={edit.title} close={close} isWide={edit.wide === true}>
+      <form class="edit" noValidate ref={form.ref} onSubmit={form.submit}>
+        {fields.map((field, index) => (
+          <div key={field.name} {...(index === 0 ? { 'data-first-field': true } : {})}>
+            <FieldRow field={field} values={form.values} set={form.set} issuesAt={form.issuesAt} />
+          </div>
+        ))}
+        {form.conflict === null ? null : <Conflict of={form.conflict} resolve={form.resolve} close={close} />}
+        <div class="preview">{edit.sentence(form.values)}</div>
+        <Curl change={withoutSecrets(change, fields)} ifMatch={form.etag} />
+        <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths }) => paths ?? [name]))} />
+        <div class="question-answers">
+          <button type="button" class="button" onClick={close}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={`button ${edit.danger === true ? 'button-danger' : 'button-main'}`}
+            disabled={form.isBusy || form.conflict !== null}
+          >
+            {edit.agree}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+/** For the command that is shown: what is typed unseen stays so. @param {Change} change @param {readonly Field<any>[]} fields @returns {Change} */
+function withoutSecrets(change, fields) {
+  const secrets = fields.filter(({ kind }) => kind === 'password').map(({ name }) => name);
+  if (secrets.length === 0) return change;
+  const entries = Object.entries(change.body ?? {});
+  return {
+    ...change,
+    body: Object.fromEntries(entries.map(([name, value]) => [name, secrets.includes(name) ? '…' : value])),
+  };
+}
+
+/** @param {Session} session @param {Edit<any>} edit @param {() => void} close */
+function useForm(session, edit, close) {
+  const [values, setValues] = useState(edit.values);
+  /** What the values were made from. */
+  const [base, setBase] = useState({ values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' });
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
+  const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const ref = useRef(/** @type {HTMLFormElement | null} */ (null));
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    setRefusal(null);
+    try {
+      if (!(await mayChangeProduction(session, edit, edit.sentence(values)))) return;
+      await save(session, edit, values, base.etag);
+      close();
+    } catch (error) {
+      await onRefused(error);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  /** @param {unknown} error */
+  async function onRefused(error) {
+    if (error instanceof Refused && error.status === 412) {
+      setConflict(await conflictOf(session, { edit, base, mine: values }));
+      return;
+    }
+    setRefusal(error instanceof Refused ? error : new Refused(0, messageOf(error)));
+    // Once the refusal is shown, whoever sent the form goes on at the first field that is at fault.
+    setTimeout(() => {
+      const faulty = ref.current?.querySelector('[aria-invalid]');
+      if (faulty instanceof HTMLElement) faulty.focus();
+    });
+  }
+
+  return {
+    values,
+    ref,
+    isBusy,
+    conflict,
+    submit,
+    etag: base.etag,
+    /** @param {object} changed */
+    set: (changed) => setValues((/** @type {object} */ before) => ({ ...before, ...changed })),
+    /** @param {string} path below the body */
+    issuesAt: (path) =>
+      detailsOf(refusal)
+        .filter((one) => isBelow(one.path, path))
+        .map(({ message }) => message),
+    /** What belongs to none of the fields. @param {readonly string[]} paths */
+    issuesElsewhere(paths) {
+      if (refusal === null) return [];
+      const details = detailsOf(refusal);
+      if (details.length === 0) return [refusal.message];
+      return details
+        .filter((one) => !paths.some((path) => isBelow(one.path, path)))
+        .map(({ message }) => message);
+    },
+    /** @param {object} merged @param {object} theirs @param {string} etag */
+    resolve(merged, theirs, etag) {
+      setValues(merged);
+      setBase({ values: theirs, etag });
+      setConflict(null);
+    },
+  };
+}
+
+/** @param {Refused | null} refusal */
+const detailsOf = (refusal) => refusal?.details ?? [];
+
+/** @param {string | undefined} pointer such as `/body/constraints/0` @param {string} path such as `constraints` */
+function isBelow(pointer, path) {
+  return pointer === `/body/${path}` || pointer?.startsWith(`/body/${path}/`) === true;
+}
+
+/** @param {Session} session @param {Edit<any>} edit @param {any} values @param {string} etag */
+async function save(session, edit, values, etag) {
+  const change = edit.change(values);
+  const done = edit.done(values);
+  if (edit.of !== undefined) {
+    const { project, name } = edit.of;
+    const response = await changeFlag(session, { project, flag: name, change, done, ifMatch: etag });
+    edit.after?.(response, values);
+    return;
+  }
+  const response = await (edit.send?.(change, values) ?? session.client.change(change, etag));
+  const undo = typeof edit.undo === 'function' ? edit.undo(values, response) : (edit.undo ?? null);
+  notice('done', done, undo === null ? null : () => takeBack(session, undo));
+  void session.feed.look();
+  edit.after?.(response, values);
+}
+
+/** @param {Session} session @param {import('../client.js').Change} undo */
+export async function takeBack(session, undo) {
+  try {
+    await session.client.change(undo);
+    notice('done', 'Taken back.');
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+  void session.feed.look();
+}

@@ -1,0 +1,46 @@
+/** What is shown once and kept by nobody: a token or a link that is copied and handed on. */
+import { useRef, useState } from 'preact/hooks';
+import { Modal, openDialog } from './dialogs.jsx';
+
+/**
+ * Resolves once the dialog is closed.
+ * @param {{ title: string, lead: string, label: string, secret: string }} of
+ */
+export const showSecret = (of) => openDialog((close) => <Secret {...of} close={close} />);
+
+/** @param {{ title: string, lead: string, label: string, secret: string, close: () => void }} props */
+function Secret({ title, lead, label, secret, close }) {
+  const shown = useRef(/** @type {HTMLPreElement | null} */ (null));
+  const [said, setSaid] = useState('');
+  async function copy() {
+    const { clipboard } = navigator;
+    try {
+      // Browsers have it on safe pages only.
+      if (clipboard === undefined) throw new Error('there is no clipboard here');
+      await clipboard.writeText(secret);
+      setSaid('Copied.');
+    } catch {
+      if (shown.current !== null) getSelection()?.selectAllChildren(shown.current);
+      setSaid('It is selected: copy it with Ctrl C or ⌘ C.');
+    }
+  }
+  return (
+    <Modal title={title} close={close}>
+      <p>{lead}</p>
+      <pre class="secret" tabIndex={0} role="group" aria-label={label} ref={shown}>
+        {secret}
+      </pre>
+      <p class="muted" role="status">
+        {said}
+      </p>
+      <div class="question-answers">
+        <button type="button" class="button" onClick={() => void copy()}>
+          Copy
+        </button>
+        <button type="button" class="button button-main" data-first onClick={close}>
+          I have it
+        </button>
+      </div>
+    </Modal>
+  );
+}

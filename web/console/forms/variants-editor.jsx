@@ -1,0 +1,188 @@
+/** Variants as rows: a name, a share that is fixed or part of the rest, and a payload. */
+import { Shares } from '../parts/variants.jsx';
+import { WEIGHT_TOTAL } from '../words.js';
+import { Choice } from './choice.jsx';
+import { Issues } from './fields.jsx';
+import { OverridesEditor } from './overrides-editor.jsx';
+
+/** @import { TargetedEvent } from 'preact' */
+/** @import { Variant } from '../types.d.ts' */
+
+/** @type {readonly (readonly [string, string])[]} */
+const PAYLOAD_TYPES = [
+  ['', 'No payload'],
+  ['string', 'Text'],
+  ['json', 'JSON'],
+  ['csv', 'CSV'],
+  ['number', 'Number'],
+];
+
+/**
+ * @param {object} props
+ * @param {readonly Variant[]} props.of
+ * @param {(variants: Variant[]) => void} props.change
+ * @param {string} props.stickiness of new variants
+ * @param {(path: string) => readonly string[]} props.issuesAt
+ * @param {string} props.at where the list stands in the body; empty for the body itself
+ */
+export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
+  /** @param {readonly Variant[]} next */
+  const set = (next) => change(weighted(next));
+  /** @param {number} index @param {Variant | null} next null removes it */
+  const replace = (index, next) =>
+    set(of.flatMap((one, position) => (position !== index ? [one] : next === null ? [] : [next])));
+  const add = () => set([...of, { name: '', weight: 0, weightType: 'variable', stickiness, overrides: [] }]);
+  return (
+    <div class="rows">
+      {of.length === 0 ? null : <Shares weights={of.map(({ weight }) => weight)} />}
+      {of.map((variant, index) => (
+        <VariantRow
+          key={index}
+          of={variant}
+          position={index + 1}
+          change={(next) => replace(index, next)}
+          issues={issuesAt(at === '' ? String(index) : `${at}/${index}`)}
+        />
+      ))}
+      <Issues of={sumIssues(of)} />
+      <button type="button" class="button row-add" onClick={add}>
+        Add variant
+      </button>
+    </div>
+  );
+}
+
+/** Those that are not fixed share what the fixed ones leave, so that all come to the whole. @param {readonly Variant[]} variants @returns {Variant[]} */
+export function weighted(variants) {
+  const fixed = variants
+    .filter(({ weightType }) => weightType === 'fix')
+    .reduce((sum, { weight }) => sum + weight, 0);
+  const count = variants.filter(({ weightType }) => weightType === 'variable').length;
+  const rest = Math.max(0, WEIGHT_TOTAL - fixed);
+  let given = 0;
+  return variants.map((variant) => {
+    if (variant.weightType === 'fix') return variant;
+    given += 1;
+    // The first ones take what does not divide.
+    return { ...variant, weight: Math.floor(rest / count) + (given <= rest % count ? 1 : 0) };
+  });
+}
+
+/** @param {readonly Variant[]} variants */
+function sumIssues(variants) {
+  const sum = variants.reduce((before, { weight }) => before + weight, 0);
+  if (variants.length === 0 || sum === WEIGHT_TOTAL) return [];
+  const percent = (sum * 100) / WEIGHT_TOTAL;
+  return [
+    `The shares come to ${percent} %, not to 100 %. Leave one of them without “fixed”: it gets the rest.`,
+  ];
+}
+
+/** @param {{ of: Variant, position: number, change: (variant: Variant | null) => void, issues: readonly string[] }} props */
+function VariantRow({ of, position, change, issues }) {
+  const { name, weight, weightType, payload } = of;
+  const isFixed = weightType === 'fix';
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  const onName = (event) => change({ ...of, name: event.currentTarget.value });
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  const onShare = (event) =>
+    change({
+      ...of,
+      weightType: 'fix',
+      weight: Math.round((event.currentTarget.valueAsNumber || 0) * (WEIGHT_TOTAL / 100)),
+    });
+  return (
+    <div class="row" role="group" aria-label={`Variant ${position}`}>
+      <div class="row-controls">
+        <input
+          class="input row-field"
+          aria-label="Name"
+          placeholder="Name"
+          aria-invalid={issues.length > 0 ? 'true' : undefined}
+          value={name}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={onName}
+        />
+        <label class="share-input">
+          <input
+            class="input"
+            type="number"
+            min={0}
+            max={100}
+            step={0.1}
+            aria-label="Share in percent"
+            value={(weight * 100) / WEIGHT_TOTAL}
+            onInput={onShare}
+          />
+          %
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isFixed}
+            onChange={() => change({ ...of, weightType: isFixed ? 'variable' : 'fix' })}
+          />
+          fixed
+        </label>
+        <Choice
+          options={PAYLOAD_TYPES}
+          value={payload?.type ?? ''}
+          change={(type) => change(withPayload(of, type, payload?.value ?? ''))}
+          attributes={{ 'aria-label': 'Payload' }}
+        />
+        <button
+          type="button"
+          class="button row-remove"
+          aria-label={`Remove variant ${position}`}
+          onClick={() => change(null)}
+        >
+          ×
+        </button>
+      </div>
+      {payload === undefined ? null : (
+        <PayloadEditor of={payload} change={(value) => change(withPayload(of, payload.type, value))} />
+      )}
+      <OverridesEditor of={of.overrides} change={(overrides) => change({ ...of, overrides })} />
+      <Issues of={issues} />
+    </div>
+  );
+}
+
+/** @param {Variant} variant @param {string} type empty for none @param {string} value @returns {Variant} */
+function withPayload({ payload: _, ...variant }, type, value) {
+  if (type === '') return variant;
+  return {
+    ...variant,
+    payload: { type: /** @type {NonNullable<Variant['payload']>['type']} */ (type), value },
+  };
+}
+
+/** @param {{ of: NonNullable<Variant['payload']>, change: (value: string) => void }} props */
+function PayloadEditor({ of: { type, value }, change }) {
+  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
+  const onInput = (event) => change(event.currentTarget.value);
+  return (
+    <>
+      <textarea
+        class="input payload-input"
+        rows={type === 'json' ? 4 : 2}
+        aria-label="Value of the payload"
+        spellcheck={false}
+        value={value}
+        onInput={onInput}
+      />
+      <Issues of={type === 'json' && !isJson(value) ? ['This is no JSON yet.'] : []} />
+    </>
+  );
+}
+
+/** @param {string} text */
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,66 @@
+/** Short messages at the foot of the page: what a click did, and how to take it back; or why it did not. */
+import { signal } from '@preact/signals';
+
+/** How long a message stays, in milliseconds; a refusal has more to read, and undoing takes a decision. */
+const STAYS_MS = { done: 3_500, undo: 10_000, refused: 9_000 };
+
+/**
+ * @typedef {object} Notice
+ * @property {number} id
+ * @property {'done' | 'refused'} kind
+ * @property {string} text
+ * @property {(() => Promise<void>) | null} undo
+ */
+
+/** @type {import('@preact/signals').Signal<readonly Notice[]>} */
+const notices = signal([]);
+let lastId = 0;
+
+/** @param {Notice['kind']} kind @param {string} text @param {Notice['undo']} [undo] */
+export function notice(kind, text, undo = null) {
+  lastId += 1;
+  const id = lastId;
+  notices.value = [...notices.value, { id, kind, text, undo }];
+  setTimeout(() => dismiss(id), STAYS_MS[kind === 'done' && undo !== null ? 'undo' : kind]);
+}
+
+/** What was said about one page does not follow to another. */
+export function dismissRefusals() {
+  notices.value = notices.value.filter(({ kind }) => kind !== 'refused');
+}
+
+/** @param {number} id */
+function dismiss(id) {
+  notices.value = notices.value.filter((one) => one.id !== id);
+}
+
+export function Notices() {
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notices.value.map((one) => (
+        <NoticeItem key={one.id} of={one} />
+      ))}
+    </div>
+  );
+}
+
+/** @param {{ of: Notice }} props */
+function NoticeItem({ of: { id, kind, text, undo } }) {
+  const takeBack = () => {
+    dismiss(id);
+    void undo?.();
+  };
+  return (
+    <div class={`notice notice-${kind}`} {...(kind === 'refused' ? { role: 'alert' } : {})}>
+      <span>{text}</span>
+      {undo === null ? null : (
+        <button type="button" class="notice-action" onClick={takeBack}>
+          Undo
+        </button>
+      )}
+      <button type="button" class="notice-close" aria-label="Dismiss" onClick={() => dismiss(id)}>
+        ×
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+/** The page of somebody who is signed in: the view of the current address, and what all views share, kept up to date. */
+import { useEffect } from 'preact/hooks';
+import { useEvents } from './feed.js';
+import { closeDialogs } from './forms/dialogs.jsx';
+import { dismissRefusals } from './notices.jsx';
+import { Shell } from './parts/shell.jsx';
+import { Empty } from './parts/states.jsx';
+import { flagsOf, hrefOf, place } from './place.js';
+import { useSession } from './session.js';
+import { AccountView } from './views/account-view.jsx';
+import { ArchiveView } from './views/archive-view.jsx';
+import { EventsView } from './views/events-view.jsx';
+import { FlagView } from './views/flag-view.jsx';
+import { FlagsView } from './views/flags-view.jsx';
+import { HealthView } from './views/health-view.jsx';
+import { ProjectsView } from './views/projects-view.jsx';
+import { SettingsView } from './views/settings-view.jsx';
+import { ContextFieldsView, EnvironmentsView, SegmentsView } from './views/shared-views.jsx';
+import { TokensView } from './views/tokens-view.jsx';
+import { UsersView } from './views/users-view.jsx';
+
+/** @import { EventHead, Place, Session } from './types.d.ts' */
+
+export function Page() {
+  const session = useSession();
+  useEvents(session, (events) => void refreshShared(session, events));
+  const shown = place.value ?? firstPlace(session);
+  const key = shown === null ? '' : hrefOf(shown.view === 'flags' ? flagsOf(shown.project) : shown);
+  useEffect(() => {
+    document.title = `${titleOf(shown)} · Flagstaff`;
+    return () => {
+      closeDialogs();
+      dismissRefusals();
+    };
+  }, [key]);
+  return (
+    <Shell place={shown}>
+      <View key={key} place={shown} />
+    </Shell>
+  );
+}
+
+/** @param {Session} session @returns {Place | null} null for an address that names nothing */
+function firstPlace({ projects }) {
+  if (location.hash.replace(/^#?\/?/, '') !== '') return null;
+  const first = projects.value.find(({ id }) => id === 'default') ?? projects.value[0];
+  return first === undefined ? { view: 'projects' } : flagsOf(first.id);
+}
+
+/** @param {{ place: Place | null }} props */
+function View({ place }) {
+  switch (place?.view) {
+    case 'flags':
+      return <FlagsView project={place.project} />;
+    case 'archive':
+      return <ArchiveView project={place.project} />;
+    case 'flag':
+      return <FlagView project={place.project} name={place.flag} />;
+    case 'settings':
+      return <SettingsView project={place.project} />;
+    case 'history':
+      return <EventsView of={place.project} />;
+    case 'projects':
+      return <ProjectsView />;
+    case 'environments':
+      return <EnvironmentsView />;
+    case 'segments':
+      return <SegmentsView />;
+    case 'context-fields':
+      return <ContextFieldsView />;
+    case 'account':
+      return <AccountView />;
+    case 'users':
+      return <UsersView />;
+    case 'tokens':
+      return <TokensView />;
+    case 'events':
+      return <EventsView />;
+    case 'health':
+      return <HealthView />;
+    default:
+      return <NothingHere />;
+  }
+}
+
+function NothingHere() {
+  return (
+    <>
+      <h1>Nothing is here</h1>
+      <Empty title="This address names no page of the console">
+        It may be misspelt, or from another version. The projects are in the menu.
+      </Empty>
+    </>
+  );
+}
+
+/** @param {Place | null} place */
+function titleOf(place) {
+  if (place === null) return 'Nothing is here';
+  switch (place.view) {
+    case 'flags':
+      return place.project;
+    case 'archive':
+      return `Archive of ${place.project}`;
+    case 'settings':
+      return `Settings of ${place.project}`;
+    case 'history':
+      return `History of ${place.project}`;
+    case 'flag':
+      return place.flag;
+    default:
+      return place.view.charAt(0).toUpperCase() + place.view.slice(1).replaceAll('-', ' ');
+  }
+}
+
+/** Events that change what the list of projects says: their names, their members, how many flags they have and how well these are. */
+const CHANGES_PROJECTS =
+  /^(?:project|drop)-|^feature-(?:created|archived|revived|deleted|stale|import|metadata)/;
+
+/** What every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly EventHead[]} events */
+async function refreshShared({ client, projects, environmentTypes }, events) {
+  try {
+    if (events.some(({ type }) => CHANGES_PROJECTS.test(type))) {
+      projects.value = (await client.get('/projects')).projects;
+    }
+    if (events.some(({ type }) => type.startsWith('environment-'))) {
+      const { environments } = await client.get('/environments');
+      environmentTypes.value = new Map(
+        environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [name, type]),
+      );
+    }
+  } catch {
+    // The feed tells when the server cannot be reached; the names stay as they were.
+  }
+}

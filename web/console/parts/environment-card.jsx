@@ -1,0 +1,185 @@
+/** A flag in one environment: a summary, what differs there from production, and the strategies with what can be done to them. */
+import { audienceOfAll } from '../audience.js';
+import { isProduction } from '../changes.jsx';
+import { copyStrategies } from '../edit/copy-strategies.jsx';
+import { addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } from '../edit/strategy-edits.jsx';
+import { counted, number } from '../format.js';
+import { useSession } from '../session.js';
+import { kindOf } from '../words.js';
+import { StrategyItem } from './strategy.jsx';
+import { FlagSwitch } from './switch.jsx';
+import { TimeAgo } from './time-ago.jsx';
+
+/** @import { At } from '../edit/strategy-edits.jsx' */
+/** @import { FlagEnvironment, FlagUsage, Strategy, Variant } from '../types.d.ts' */
+/** @import { FlagProps } from './flag-cards.jsx' */
+
+/** With more strategies than these in all, only production shows its own from the start. */
+const STRATEGIES_OPEN_MAX = 6;
+
+/** @param {FlagProps & { usage: FlagUsage | null, variants: ReadonlyMap<string, readonly Variant[]> }} props */
+export function EnvironmentCards({ usage, variants, ...props }) {
+  const session = useSession();
+  const { environments } = props.flag;
+  /** @param {FlagEnvironment} of */
+  const isProd = ({ name }) => isProduction(session, name);
+  // The sort is stable: among themselves they stand in the order of the project.
+  const ordered = [...environments].sort((one, other) => Number(isProd(other)) - Number(isProd(one)));
+  const measure = environments.find(isProd);
+  const count = environments.reduce((sum, { strategies }) => sum + strategies.length, 0);
+  return ordered.map((of) => (
+    <EnvironmentCard
+      key={of.name}
+      {...props}
+      of={of}
+      isProd={isProd(of)}
+      differences={measure === undefined || measure === of ? null : differencesOf(of, measure, variants)}
+      measure={measure?.name ?? ''}
+      usage={usage?.lastHourUsage.find(({ environment }) => environment === of.name) ?? null}
+      isOpen={isProd(of) || count <= STRATEGIES_OPEN_MAX}
+    />
+  ));
+}
+
+/**
+ * In what an environment differs from another.
+ * @param {FlagEnvironment} of
+ * @param {FlagEnvironment} measure
+ * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known
+ */
+function differencesOf(of, measure, variants) {
+  /** @param {FlagEnvironment} environment */
+  const variantsIn = ({ name, variantCount }) => JSON.stringify(variants.get(name) ?? variantCount);
+  const differences = [];
+  if (of.enabled !== measure.enabled) differences.push('the switch');
+  if (contentOf(of.strategies) !== contentOf(measure.strategies)) differences.push('the strategies');
+  if (variantsIn(of) !== variantsIn(measure)) differences.push('the variants');
+  return differences;
+}
+
+/** The same text for strategies that decide the same. @param {readonly Strategy[]} strategies */
+const contentOf = (strategies) =>
+  JSON.stringify(strategies.map(({ id: _, sortOrder: __, ...content }) => content));
+
+/**
+ * @param {FlagProps & {
+ *   of: FlagEnvironment,
+ *   isProd: boolean,
+ *   differences: readonly string[] | null,
+ *   measure: string,
+ *   usage: FlagUsage['lastHourUsage'][number] | null,
+ *   isOpen: boolean,
+ * }} props
+ */
+function EnvironmentCard({ flag, etag, of, may, segmentNames, isProd, differences, measure, usage, isOpen }) {
+  const { project, name, archived } = flag;
+  const { name: environment, enabled, strategies } = of;
+  const at = { flag, etag, environment: of };
+  return (
+    <section class={`card${isProd ? ' card-production' : ''}`} aria-label={environment}>
+      <div class="card-head">
+        <h2>
+          {environment}
+          {isProd ? <span class="badge badge-production">production</span> : null}
+        </h2>
+        <span class="muted state" aria-hidden="true">
+          {enabled ? 'on' : 'off'}
+        </span>
+        <FlagSwitch
+          project={project}
+          flag={name}
+          environment={environment}
+          state={of}
+          isArchived={archived || !may}
+        />
+      </div>
+      <p class="environment-summary">{summaryOf(of, segmentNames)}</p>
+      <p class="facts environment-facts">
+        <Usage usage={usage} lastSeenAt={of.lastSeenAt} />
+        {differences === null ? null : <Differences differences={differences} measure={measure} />}
+      </p>
+      {strategies.length === 0 ? null : (
+        <details class="environment-strategies" open={isOpen}>
+          <summary>{counted(strategies.length, 'strategy', 'strategies')}</summary>
+          <ul class="plain strategies">
+            {strategies.map((one, index) => (
+              <StrategyItem
+                key={one.id}
+                of={one}
+                segmentNames={segmentNames}
+                actions={may ? <StrategyActions at={at} strategy={one} index={index} /> : null}
+              />
+            ))}
+          </ul>
+        </details>
+      )}
+      {may ? <CardActions at={at} /> : null}
+    </section>
+  );
+}
+
+/** @param {FlagEnvironment} of @param {ReadonlyMap<number, string>} segmentNames */
+function summaryOf({ enabled, strategies }, segmentNames) {
+  if (strategies.length === 0) return 'No strategies: it needs one before it can be switched on.';
+  return `${enabled ? 'On for' : 'Off. When it is on, it is for'} ${audienceOfAll(strategies, segmentNames)}.`;
+}
+
+/** @param {{ usage: FlagUsage['lastHourUsage'][number] | null, lastSeenAt: string | null }} props */
+function Usage({ usage, lastSeenAt }) {
+  const count = usage === null ? 0 : usage.yes + usage.no;
+  return (
+    <>
+      {usage === null || count === 0 ? null : (
+        <span>{`${counted(count, 'evaluation')} in the last hour, ${number(Math.round((100 * usage.yes) / count))} % on`}</span>
+      )}
+      {lastSeenAt === null ? <span>never used here</span> : <TimeAgo iso={lastSeenAt} prefix="last used " />}
+    </>
+  );
+}
+
+/** @param {{ differences: readonly string[], measure: string }} props */
+function Differences({ differences, measure }) {
+  if (differences.length === 0) return <span>{`the same as ${measure}`}</span>;
+  return <span class="badge badge-warn">{`differs from ${measure} in ${differences.join(' and ')}`}</span>;
+}
+
+/** @param {{ at: At }} props */
+function CardActions({ at }) {
+  const session = useSession();
+  const { name } = at.environment;
+  const others = at.flag.environments.filter((one) => one.name !== name && one.strategies.length > 0);
+  /** @param {string} text @param {string} label @param {() => Promise<void>} act */
+  const button = (text, label, act) => (
+    <button type="button" class="button" aria-label={label} onClick={() => void act()}>
+      {text}
+    </button>
+  );
+  return (
+    <div class="actions strategy-add">
+      {button('Add strategy…', `Add strategy in ${name}`, () => addStrategy(session, at))}
+      {others.length === 0
+        ? null
+        : button('Copy strategies…', `Copy strategies… to ${name}`, () => copyStrategies(session, at))}
+    </div>
+  );
+}
+
+/** @param {{ at: At, strategy: Strategy, index: number }} props */
+function StrategyActions({ at, strategy, index }) {
+  const session = useSession();
+  const name = `${strategy.title || kindOf(strategy.name)} in ${at.environment.name}`;
+  /** @param {string} text @param {() => Promise<void>} act */
+  const button = (text, act) => (
+    <button type="button" class="quiet" aria-label={`${text} ${name}`} onClick={() => void act()}>
+      {text}
+    </button>
+  );
+  return (
+    <span class="strategy-actions">
+      {button('Edit', () => editStrategy(session, at, strategy))}
+      {index === 0 ? null : button('Move up', () => moveUp(session, at, index))}
+      {button(strategy.disabled === true ? 'Enable' : 'Disable', () => turnStrategy(session, at, strategy))}
+      {button('Remove', () => removeStrategy(session, at, strategy))}
+    </span>
+  );
+}

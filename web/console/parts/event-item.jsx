@@ -1,0 +1,117 @@
+/** One event in a list: what was done to what, by whom and when, with everything that is recorded behind a click. */
+import { audienceOf } from '../audience.js';
+import { hrefOf } from '../place.js';
+import { changesOf, deedOf, recordNameOf, toneOf } from '../words.js';
+import { TimeAgo } from './time-ago.jsx';
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { LoggedEvent, StrategyInput } from '../types.d.ts' */
+
+/** How many changed fields are told without a click. */
+const FIELDS_SHOWN = 4;
+
+/**
+ * @param {object} props
+ * @param {LoggedEvent} props.event
+ * @param {boolean} [props.isFresh]
+ * @param {boolean} [props.isAboutFlag] the list is that of one flag, whose name need not be repeated
+ * @param {ComponentChildren} [props.action]
+ */
+export function EventItem({ event, isFresh = false, isAboutFlag = false, action = null }) {
+  return (
+    <li class={`event${isFresh ? ' event-fresh' : ''}`} data-id={event.id}>
+      <span class={`event-dot event-${toneOf(event)}`} aria-hidden="true" />
+      <div class="event-text">
+        <div>
+          {isAboutFlag ? null : <Subject of={event} />}
+          <span>{deedOf(event)}</span>
+        </div>
+        <WhichStrategy of={event} />
+        <Changes of={event} />
+        <div class="event-meta">
+          <span>{event.createdBy}</span>
+          <TimeAgo iso={event.createdAt} />
+          <span class="number">{`#${event.id}`}</span>
+          {action}
+        </div>
+        <EventRecord of={event} />
+      </div>
+    </li>
+  );
+}
+
+/** @param {{ of: LoggedEvent }} props */
+function Subject({ of }) {
+  const { project, featureName, type } = of;
+  if (featureName === null) {
+    const name = project ?? recordNameOf(of);
+    return name === null ? null : <span class="event-subject">{name}</span>;
+  }
+  // A deleted flag can be read nowhere any more.
+  if (project === null || type === 'feature-deleted') return <code class="event-subject">{featureName}</code>;
+  const href = hrefOf({ view: 'flag', project, flag: featureName });
+  return (
+    <a href={href} class="event-subject">
+      <code>{featureName}</code>
+    </a>
+  );
+}
+
+/** Events that a change would record. @param {{ events: readonly LoggedEvent[] }} props */
+export function PlannedEvents({ events }) {
+  return (
+    <ul class="rollback-list">
+      {events.map((planned, index) => (
+        <li key={index}>
+          {planned.featureName ? <code class="event-subject">{planned.featureName}</code> : null}
+          {deedOf(planned)}
+          <WhichStrategy of={planned} />
+          <Changes of={planned} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** No segment is named: the record has their ids only, and they may be others by now. */
+const NO_NAMES = new Map();
+
+/** The strategy that an event is about: by its title, and for whom it is where it came or went. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
+function WhichStrategy({ of: { type, data, preData } }) {
+  if (!/^feature-strategy-(?:add|update|remove)$/.test(type)) return null;
+  const strategy = /** @type {StrategyInput | null} */ (data ?? preData);
+  if (strategy === null) return null;
+  const { title } = strategy;
+  const audience = data === null || preData === null ? audienceOf(strategy, NO_NAMES) : null;
+  const words = [title || null, audience].filter((part) => part !== null).join(': ');
+  return words === '' ? null : <div class="event-field">{words}</div>;
+}
+
+/** What an event changed, field by field. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
+export function Changes({ of }) {
+  const changes = changesOf(of);
+  const rest = changes.length - FIELDS_SHOWN;
+  return [
+    ...changes.slice(0, FIELDS_SHOWN).map(({ name, before, after }) => (
+      <div key={name} class="event-field">
+        {`${name}: `}
+        <del>{before}</del> → <ins>{after}</ins>
+      </div>
+    )),
+    rest > 0 ? <div key="" class="event-field">{`and ${rest} more`}</div> : null,
+  ];
+}
+
+/** @param {{ of: LoggedEvent }} props */
+function EventRecord({ of: { id, type, data, preData } }) {
+  if (data === null && preData === null) return null;
+  const recorded = { type, ...(preData === null ? {} : { preData }), ...(data === null ? {} : { data }) };
+  return (
+    <details class="record">
+      <summary>Record</summary>
+      <pre tabIndex={0} role="group" aria-label={`What event ${id} recorded`}>
+        {JSON.stringify(recorded, null, 2)}
+      </pre>
+    </details>
+  );
+}

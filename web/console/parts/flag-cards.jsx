@@ -1,0 +1,132 @@
+/** What a flag consists of, part by part, each with what can be done to it. */
+import { addDependency, addTag, removeDependency, removeTag } from '../edit/flag-edits.jsx';
+import { editVariants } from '../edit/variant-edits.jsx';
+import { date, dateTime } from '../format.js';
+import { hrefOf } from '../place.js';
+import { useSession } from '../session.js';
+import { TimeAgo } from './time-ago.jsx';
+import { VariantBar } from './variants.jsx';
+
+/** @import { Flag } from '../types.d.ts' */
+
+/**
+ * @typedef {object} FlagProps
+ * @property {Flag} flag
+ * @property {string} etag
+ * @property {boolean} may whether it may be changed
+ * @property {ReadonlyMap<number, string>} segmentNames
+ */
+
+/** @param {FlagProps} props */
+export function FlagFacts({ flag, may }) {
+  const session = useSession();
+  const { type, createdAt, stale, archivedAt, tags, lastSeenAt } = flag;
+  return (
+    <p class="facts">
+      <span>{type}</span>
+      <span title={dateTime(createdAt)}>{`created ${date(createdAt)}`}</span>
+      {lastSeenAt === null ? <span>never used</span> : <TimeAgo iso={lastSeenAt} prefix="last used " />}
+      {stale ? <span class="badge badge-warn">stale</span> : null}
+      {archivedAt === null ? null : (
+        <span class="badge">
+          <TimeAgo iso={archivedAt} prefix="archived " />
+        </span>
+      )}
+      {tags.map((tag) => (
+        <span key={`${tag.type}:${tag.value}`} class="badge">
+          {`${tag.type}: ${tag.value}`}
+          {may ? (
+            <button
+              type="button"
+              class="badge-remove"
+              aria-label={`Remove the tag ${tag.type}: ${tag.value}`}
+              onClick={() => void removeTag(session, flag, tag)}
+            >
+              ×
+            </button>
+          ) : null}
+        </span>
+      ))}
+      {may ? (
+        <button type="button" class="quiet" onClick={() => void addTag(session, flag)}>
+          Add tag
+        </button>
+      ) : null}
+    </p>
+  );
+}
+
+/** @param {FlagProps} props */
+export function VariantCard({ flag, etag, may }) {
+  const session = useSession();
+  const variants = flag.variants ?? [];
+  const edit = (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`${variants.length === 0 ? 'Add' : 'Edit'} variants`}
+      onClick={() => void editVariants(session, flag, etag)}
+    >
+      {variants.length === 0 ? 'Add' : 'Edit'}
+    </button>
+  );
+  return (
+    <section class="card" aria-label="Variants">
+      <div class="card-head">
+        <h2>Variants</h2>
+        {may ? edit : null}
+      </div>
+      {variants.length === 0 ? (
+        <p class="muted">It is on or off, and nothing between.</p>
+      ) : (
+        <VariantBar variants={variants} />
+      )}
+    </section>
+  );
+}
+
+/** The flags that it depends on, and those that depend on it. @param {FlagProps} props */
+export function DependencyCards({ flag, etag, may }) {
+  const session = useSession();
+  const { project, dependencies, children } = flag;
+  /** @param {string} name */
+  const link = (name) => (
+    <a href={hrefOf({ view: 'flag', project, flag: name })}>
+      <code>{name}</code>
+    </a>
+  );
+  return (
+    <section class="card" aria-label="Dependencies">
+      <div class="card-head">
+        <h2>Dependencies</h2>
+        {may ? (
+          <button type="button" class="quiet" onClick={() => void addDependency(session, flag, etag)}>
+            Add
+          </button>
+        ) : null}
+      </div>
+      {dependencies.length + children.length === 0 ? <p class="muted">It depends on no other flag.</p> : null}
+      {dependencies.map(({ feature, enabled, variants }) => (
+        <p key={feature} class="card-line">
+          <span>
+            Needs {link(feature)}
+            {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.join(' or ')}`}`}
+          </span>
+          {may ? (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Remove the dependency on ${feature}`}
+              onClick={() => void removeDependency(session, flag, feature)}
+            >
+              Remove
+            </button>
+          ) : null}
+        </p>
+      ))}
+      {children.map((child) => (
+        <p key={child}>{link(child)} depends on it.</p>
+      ))}
+    </section>
+  );
+}

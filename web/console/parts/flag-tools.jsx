@@ -1,0 +1,134 @@
+/** What stands above the list of flags: which of them are listed, in which order, and how the list looks. */
+import { useMemo } from 'preact/hooks';
+import { isNarrowed, listOf, SEEN, tagsOf } from '../flag-filter.js';
+import { COLUMNS, sortsOf } from '../flag-order.js';
+import { counted, number } from '../format.js';
+import { asOption, Choice } from '../forms/choice.jsx';
+import { SearchBox } from '../forms/search-box.jsx';
+import { useSession } from '../session.js';
+import { FLAG_TYPES } from '../words.js';
+import { Popover } from './popover.jsx';
+
+/** @import { FlagFilter } from '../flag-filter.js' */
+/** @import { FlagSummary } from '../types.d.ts' */
+
+/** @typedef {{ id: number, name: string }} Creator */
+
+/**
+ * @param {object} props
+ * @param {FlagFilter} props.filter
+ * @param {(changed: Partial<FlagFilter>) => void} props.setFilter
+ * @param {readonly string[]} props.environments
+ * @param {readonly Creator[]} props.owners
+ * @param {readonly FlagSummary[]} props.flags
+ * @param {number} props.shown
+ */
+export function FlagTools({ filter, setFilter, environments, owners, flags, shown }) {
+  const session = useSession();
+  /** @type {[string, string][]} */
+  const states = environments.flatMap((name) => [
+    [`on ${name}`, `On in ${name}`],
+    [`off ${name}`, `Off in ${name}`],
+  ]);
+  return (
+    <div class="tools">
+      <SearchBox
+        label="Filter flags by name, description, type or tag"
+        placeholder="Filter by name, description or tag"
+        value={filter.text}
+        change={(text) => setFilter({ text })}
+      />
+      {choice('Type', filter.type, [['', 'Any type'], ...FLAG_TYPES], (type) => setFilter({ type }))}
+      {choice('State', filter.state, [['', 'On or off'], ['stale', 'Stale'], ...states], (state) =>
+        setFilter({ state }),
+      )}
+      {session.isUser ? (
+        <button
+          type="button"
+          class="button"
+          aria-pressed={filter.mine !== ''}
+          onClick={() => setFilter({ mine: filter.mine === '' ? 'favorites' : '' })}
+        >
+          Favorites
+        </button>
+      ) : null}
+      <More filter={filter} setFilter={setFilter} environments={environments} owners={owners} flags={flags} />
+      <Look filter={filter} setFilter={setFilter} environments={environments} />
+      <p class="muted" role="status">
+        {isNarrowed(filter) ? `${number(shown)} of ${counted(flags.length, 'flag')}` : ''}
+      </p>
+    </div>
+  );
+}
+
+/** @param {Creator} owner @returns {[string, string]} */
+const asOwner = ({ id, name }) => [String(id), name];
+
+/** The filters that are seldom needed. The word that opens them says how many of them leave flags out. @param {Omit<Parameters<typeof FlagTools>[0], 'shown'>} props */
+function More({ filter, setFilter, owners, flags }) {
+  const tags = useMemo(() => tagsOf(flags), [flags]);
+  const count = [filter.seen, filter.owner, filter.tag].filter(Boolean).length;
+  return (
+    <Popover title={count === 0 ? 'More filters' : `More filters: ${count}`}>
+      {choice('Use', filter.seen, SEEN, (seen) => setFilter({ seen }))}
+      {choice('Owner', filter.owner, [['', 'Any owner'], ...owners.map(asOwner)], (owner) =>
+        setFilter({ owner }),
+      )}
+      {choice('Tag', filter.tag, [['', 'Any tag'], ...tags.map(asOption)], (tag) => setFilter({ tag }))}
+    </Popover>
+  );
+}
+
+/** What has a column, and how high rows are. @param {{ filter: FlagFilter, setFilter: (changed: Partial<FlagFilter>) => void, environments: readonly string[] }} props */
+function Look({ filter, setFilter, environments }) {
+  const session = useSession();
+  const hidden = listOf(filter.hide);
+  const shown = listOf(filter.show);
+  /** @param {string} text @param {boolean} checked @param {(checked: boolean) => void} change */
+  const check = (text, checked, change) => (
+    <label key={text} class="check">
+      <input type="checkbox" checked={checked} onChange={() => change(!checked)} />
+      {text}
+    </label>
+  );
+  /** @param {string} name @param {boolean} isShown */
+  function show(name, isShown) {
+    const names = environments.filter((one) => (one === name ? !isShown : hidden.has(one)));
+    setFilter({ hide: names.join(',') });
+  }
+  /** @param {string} key @param {boolean} isShown */
+  function showMore(key, isShown) {
+    const keys = COLUMNS.map(([one]) => one).filter((one) => (one === key ? isShown : shown.has(one)));
+    setFilter({ show: keys.join(',') });
+  }
+  return (
+    <Popover title="View">
+      {choice('Order', filter.sort, sortsOf(environments), (sort) => setFilter({ sort }))}
+      {check('Dense rows', filter.rows === 'dense', (isDense) => setFilter({ rows: isDense ? 'dense' : '' }))}
+      {session.isUser
+        ? check('Favorites first', filter.first === '', (isFirst) =>
+            setFilter({ first: isFirst ? '' : 'none' }),
+          )
+        : null}
+      <fieldset class="look-columns">
+        <legend>Columns</legend>
+        {COLUMNS.map(([key, title]) => check(title, shown.has(key), (isShown) => showMore(key, isShown)))}
+        {environments.length < 2
+          ? null
+          : environments.map((name) => check(name, !hidden.has(name), (isShown) => show(name, isShown)))}
+      </fieldset>
+    </Popover>
+  );
+}
+
+/** @param {string} label @param {string} value @param {readonly (readonly [string, string])[]} options @param {(value: string) => void} change */
+function choice(label, value, options, change) {
+  return (
+    <Choice
+      options={options}
+      value={value}
+      change={change}
+      attributes={{ class: 'filter', 'aria-label': label }}
+    />
+  );
+}

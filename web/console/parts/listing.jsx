@@ -1,0 +1,100 @@
+/** A page that lists things of one kind, with what can be done to each and a way to make another. */
+import { Empty } from './states.jsx';
+
+/** @import { ComponentChildren } from 'preact' */
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {boolean} [isMain] names the row
+ */
+
+/**
+ * @typedef {object} Row
+ * @property {string} key
+ * @property {readonly ComponentChildren[]} cells one for each column
+ * @property {ComponentChildren} [actions]
+ */
+
+/** @param {{ title: string, lead?: string, action?: ComponentChildren, crumb?: ComponentChildren }} props */
+export function ListingHead({ title, lead, action = null, crumb = null }) {
+  return (
+    <div class="view-head">
+      {crumb}
+      <div class="title-row">
+        <h1>{title}</h1>
+        {action}
+      </div>
+      {lead === undefined ? null : <p class="lead">{lead}</p>}
+    </div>
+  );
+}
+
+/** A table, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string }} props */
+export function Listing({ label, columns, rows, none }) {
+  if (rows.length === 0) return <Empty title={none} />;
+  return (
+    <div class="listing-scroll" role="group" aria-label={label} tabIndex={0}>
+      <table class="listing" role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ title }) => (
+              <th key={title} role="columnheader" scope="col">
+                {title}
+              </th>
+            ))}
+            <td role="cell" />
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map(({ key, cells, actions = null }) => (
+            <tr key={key} role="row" data-row={key}>
+              {columns.map(({ title, isMain }, index) =>
+                isMain === true ? (
+                  <th key={title} role="rowheader" scope="row">
+                    {cells[index]}
+                  </th>
+                ) : (
+                  <td key={title} role="cell" data-label={title}>
+                    {cells[index]}
+                  </td>
+                ),
+              )}
+              <td role="cell" class="listing-actions">
+                {actions}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown }} props */
+export function RowAction({ text, of, act }) {
+  return (
+    <button type="button" class="quiet" aria-label={`${text} ${of}`} onClick={() => void act()}>
+      {text}
+    </button>
+  );
+}
+
+/** What most rows offer; `remove` is null for what nobody may delete. @param {{ of: string, edit: () => unknown, remove: (() => unknown) | null }} props */
+export function EditActions({ of, edit, remove }) {
+  return (
+    <>
+      <RowAction text="Edit" of={of} act={edit} />
+      {remove === null ? null : <RowAction text="Delete" of={of} act={remove} />}
+    </>
+  );
+}
+
+/** @param {{ text: string, act: () => unknown }} props */
+export function MainAction({ text, act }) {
+  return (
+    <button type="button" class="button button-main" onClick={() => void act()}>
+      {text}
+    </button>
+  );
+}

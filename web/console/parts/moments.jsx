@@ -1,0 +1,150 @@
+/** A choice among the moments after events, by a slider, and in what flags differ between two of them. */
+import { useEffect, useState } from 'preact/hooks';
+import { flagPath } from '../changes.jsx';
+import { messageOf, Refused } from '../client.js';
+import { differencesOf } from '../differences.js';
+import { dateTime } from '../format.js';
+import { hrefOf } from '../place.js';
+import { useSession } from '../session.js';
+import { deedOf } from '../words.js';
+
+/** @import { TargetedEvent } from 'preact' */
+/** @import { Client } from '../client.js' */
+/** @import { Difference } from '../differences.js' */
+/** @import { Flag, LoggedEvent } from '../types.d.ts' */
+
+/** While a slider moves, in milliseconds: not every moment that it passes is asked for. */
+const MOVING_MS = 200;
+
+/** Flags that are compared: the past of each is read from the log. */
+export const COMPARED_MAX = 30;
+
+/** @param {LoggedEvent} event */
+export const momentText = (event) =>
+  `after event #${event.id}, ${deedOf(event)}, ${dateTime(event.createdAt)}`;
+
+/**
+ * @param {object} props
+ * @param {string} props.label
+ * @param {readonly LoggedEvent[]} props.events oldest first, more than one; the last one stands for now
+ * @param {number | null} props.eventId null for now
+ * @param {(eventId: number | null) => void} props.change
+ */
+export function MomentSlider({ label, events, eventId, change }) {
+  const last = events.length - 1;
+  const found = events.findIndex(({ id }) => id === eventId);
+  const position = eventId === null || found < 0 ? last : found;
+  const event = events[position];
+  /** @param {TargetedEvent<HTMLInputElement>} event */
+  function onInput({ currentTarget: { valueAsNumber } }) {
+    change(valueAsNumber >= last ? null : (events[valueAsNumber]?.id ?? null));
+  }
+  return (
+    <label class="time-slider">
+      <span class="time-label">{label}</span>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        step={1}
+        value={position}
+        aria-valuetext={position === last ? 'now' : `after event ${eventId}`}
+        onInput={onInput}
+      />
+      <span class="time-text">{position === last || event === undefined ? 'now' : momentText(event)}</span>
+    </label>
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.project
+ * @param {readonly string[]} props.flags names
+ * @param {number} props.from the id of an event
+ * @param {number} props.to
+ * @param {ReadonlyMap<number, string>} props.segmentNames
+ */
+export function DifferenceList({ project, flags, from, to, segmentNames }) {
+  const { client } = useSession();
+  const [compared, setCompared] = useState(/** @type {readonly Compared[] | string | null} */ (null));
+  const names = flags.slice(0, COMPARED_MAX);
+  useEffect(() => {
+    // What comes after another moment was chosen is of no use.
+    let isWanted = true;
+    const timer = setTimeout(async () => {
+      const found = await comparisons(client, { project, names, from, to, segmentNames }).catch(messageOf);
+      if (isWanted) setCompared(found);
+    }, MOVING_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [client, project, names.join(), from, to]);
+  if (compared === null) return <p class="muted">Comparing…</p>;
+  if (typeof compared === 'string')
+    return (
+      <p class="problem" role="alert">
+        {compared}
+      </p>
+    );
+  const changed = compared.filter(({ differences }) => differences.length > 0);
+  if (changed.length === 0) return <p class="muted">There is no difference between the two moments.</p>;
+  return (
+    <ul class="plain differences" aria-label="What differs between the two moments">
+      {changed.map(({ name, differences }) => (
+        <li key={name}>
+          {flags.length < 2 && changed.length < 2 ? null : <FlagLink project={project} name={name} />}
+          {differences.map((one) => (
+            <DifferenceLine key={one.name} of={one} />
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** @typedef {{ name: string, differences: readonly Difference[] }} Compared */
+
+/** @param {{ project: string, name: string }} props */
+const FlagLink = ({ project, name }) => (
+  <a href={hrefOf({ view: 'flag', project, flag: name })}>
+    <code>{name}</code>
+  </a>
+);
+
+/** @param {{ of: Difference }} props */
+function DifferenceLine({ of: { name, before, after } }) {
+  return (
+    <div class="event-field">
+      {`${name}: `}
+      {before.map((text) => [<del key={`- ${text}`}>{text}</del>, ' '])}
+      {before.length > 0 && after.length > 0 ? '→ ' : ''}
+      {after.map((text) => [<ins key={`+ ${text}`}>{text}</ins>, ' '])}
+      {after.length === 0 ? '→ nothing' : ''}
+    </div>
+  );
+}
+
+/**
+ * @param {Client} client
+ * @param {{ project: string, names: readonly string[], from: number, to: number, segmentNames: ReadonlyMap<number, string> }} of
+ */
+async function comparisons(client, { project, names, from, to, segmentNames }) {
+  /** @type {Compared[]} */
+  const compared = [];
+  for (const name of names) {
+    const [before, after] = await Promise.all([from, to].map((at) => flagAt(client, project, name, at)));
+    compared.push({ name, differences: differencesOf(before ?? null, after ?? null, segmentNames) });
+  }
+  return compared;
+}
+
+/** Null where there was none. @param {Client} client @param {string} project @param {string} name @param {number} eventId @returns {Promise<Flag | null>} */
+async function flagAt(client, project, name, eventId) {
+  try {
+    return await client.get(`${flagPath(project, name)}?at=${eventId}`);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+/** Marks a flag or a project as a favorite of whoever is signed in. */
+import { useState } from 'preact/hooks';
+import { messageOf } from '../client.js';
+import { notice } from '../notices.jsx';
+import { useSession } from '../session.js';
+
+/** @param {{ at: string, name: string, isFavorite: boolean }} props `at`: the path of what is marked */
+export function Star({ at, name, isFavorite }) {
+  const session = useSession();
+  const [isBusy, setBusy] = useState(false);
+  // Favorites are those of a user: a token, or anybody where authentication is off, has none.
+  if (!session.isUser) return null;
+  async function turn() {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      await session.client.change({ method: isFavorite ? 'DELETE' : 'POST', path: `${at}/favorites` });
+    } catch (error) {
+      notice('refused', messageOf(error));
+    }
+    setBusy(false);
+    void session.feed.look();
+  }
+  return (
+    <button
+      type="button"
+      class="star"
+      aria-pressed={isFavorite}
+      aria-label={`Favorite ${name}`}
+      title={isFavorite ? 'A favorite of yours' : 'Mark as a favorite'}
+      onClick={() => void turn()}
+    >
+      <span aria-hidden="true">{isFavorite ? '★' : '☆'}</span>
+    </button>
+  );
+}

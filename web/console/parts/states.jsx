@@ -1,0 +1,38 @@
+/** The states of a view that has nothing to show yet, or nothing at all. */
+import { messageOf } from '../client.js';
+
+/** @import { ComponentChildren } from 'preact' */
+
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="unseen">Loading</span>
+      {[70, 90, 55].map((percent) => (
+        <span class="loading-line" style={{ '--percent': `${percent}%` }} />
+      ))}
+    </div>
+  );
+}
+
+/** @param {{ error: unknown, retry: () => void }} props */
+export function Failed({ error, retry }) {
+  return (
+    <div class="empty" role="alert">
+      <p class="empty-title">This could not be shown</p>
+      <p>{messageOf(error)}</p>
+      <button type="button" class="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+/** @param {{ title: string, children?: ComponentChildren }} props */
+export function Empty({ title, children }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      <p>{children}</p>
+    </div>
+  );
+}

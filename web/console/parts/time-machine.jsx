@@ -1,0 +1,96 @@
+/** A flag as it was after each of its last events, by a slider: in what it differs from another moment, and the way back to it. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { flagPath } from '../changes.jsx';
+import { messageOf } from '../client.js';
+import { notice } from '../notices.jsx';
+import { useSession } from '../session.js';
+import { DifferenceList, MomentSlider } from './moments.jsx';
+import { RollBackButton } from './rollback-button.jsx';
+
+/** @import { Flag, LoggedEvent } from '../types.d.ts' */
+
+/** @typedef {{ flag: Flag, event: LoggedEvent }} Past */
+
+/** While the slider moves, in milliseconds: not every moment that it passes is asked for. */
+const MOVING_MS = 120;
+
+/**
+ * @param {object} props
+ * @param {Flag} props.flag as it is now
+ * @param {readonly LoggedEvent[]} props.events newest first
+ * @param {ReadonlyMap<number, string>} props.segmentNames
+ * @param {Past | null} props.past what is shown; null for the flag as it is now
+ * @param {(past: Past | null) => void} props.setPast
+ */
+export function TimeMachine({ flag, events, segmentNames, past, setPast }) {
+  const session = useSession();
+  const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
+  const [other, setOther] = useState(/** @type {number | null} */ (null));
+  const timer = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const oldestFirst = [...events].reverse();
+  const newest = events[0];
+  if (newest === undefined || oldestFirst.length < 2) return null;
+  const at = flagPath(flag.project, flag.name);
+
+  /** @param {number} eventId */
+  async function look(eventId) {
+    const event = events.find(({ id }) => id === eventId);
+    if (event === undefined) return;
+    try {
+      setPast({ flag: await session.client.get(`${at}?at=${eventId}`), event });
+    } catch (error) {
+      notice('refused', messageOf(error));
+      back();
+    }
+  }
+  function back() {
+    clearTimeout(timer.current);
+    setChosen(null);
+    setOther(null);
+    setPast(null);
+  }
+  /** @param {number | null} eventId */
+  function choose(eventId) {
+    if (eventId === null) return back();
+    clearTimeout(timer.current);
+    setChosen(eventId);
+    timer.current = setTimeout(() => void look(eventId), MOVING_MS);
+  }
+  const sliders = { events: oldestFirst };
+  return (
+    <div class={`time${past === null ? '' : ' time-past'}`}>
+      <MomentSlider {...sliders} label="Moment" eventId={chosen} change={choose} />
+      {past === null ? null : (
+        <MomentSlider {...sliders} label="Compared with" eventId={other} change={setOther} />
+      )}
+      <span class="unseen" role="status">
+        {past === null ? 'As it is now' : 'As it was then'}
+      </span>
+      {past === null ? null : (
+        <>
+          <DifferenceList
+            project={flag.project}
+            flags={[flag.name]}
+            from={past.event.id}
+            to={other ?? newest.id}
+            segmentNames={segmentNames}
+          />
+          <div class="actions">
+            {session.may('flags', flag.project) && !flag.archived ? (
+              <RollBackButton
+                {...{ at, what: /** @type {const} */ ('flag'), event: past.event }}
+                text="Restore this"
+                looks="button"
+                after={back}
+              />
+            ) : null}
+            <button type="button" class="button" onClick={back}>
+              Back to now
+            </button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}

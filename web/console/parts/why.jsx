@@ -1,0 +1,144 @@
+/** Why a flag is on or off for somebody: the server explains it for a context that is typed in. */
+import { useId, useState } from 'preact/hooks';
+import { flagPath } from '../changes.jsx';
+import { messageOf } from '../client.js';
+import { asOption, Choice } from '../forms/choice.jsx';
+import { useSession } from '../session.js';
+import { comparisonOf, kindOf } from '../words.js';
+
+/** @import { TargetedEvent } from 'preact' */
+/** @import { Explanation, Flag } from '../types.d.ts' */
+
+/** @typedef {Explanation['strategies']['data'][number]} StrategyResult */
+
+/** @param {{ flag: Flag }} props */
+export function WhyCard({ flag }) {
+  const { client } = useSession();
+  const names = flag.environments.map(({ name }) => name);
+  const [environment, setEnvironment] = useState(names[0] ?? '');
+  const [context, setContext] = useState('userId: ada');
+  const [answer, setAnswer] = useState(/** @type {Explanation | string | null} */ (null));
+  const id = useId();
+  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
+  const onInput = (event) => setContext(event.currentTarget.value);
+  /** @param {Event} event */
+  async function ask(event) {
+    event.preventDefault();
+    const body = { environment, context: contextOf(context) };
+    setAnswer(await client.post(`${flagPath(flag.project, flag.name)}/explain`, body).catch(messageOf));
+  }
+  return (
+    <section class="card" aria-label="Who sees what">
+      <h2>Who sees what</h2>
+      <form class="why" onSubmit={ask}>
+        <label for={id}>The user, one field on each line</label>
+        <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
+        <div class="actions">
+          <Choice
+            options={names.map(asOption)}
+            value={environment}
+            change={setEnvironment}
+            attributes={{ class: 'filter', 'aria-label': 'Environment of the question' }}
+          />
+          <button class="button">Why?</button>
+        </div>
+      </form>
+      <div role="status">
+        {answer === null ? null : typeof answer === 'string' ? (
+          <p class="problem">{answer}</p>
+        ) : (
+          <Answer of={answer} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Lines such as `userId: ada`. Other fields than the predefined ones may stand beside them. @param {string} text */
+export function contextOf(text) {
+  /** @type {Record<string, string>} */
+  const context = {};
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) context[name] = value;
+  }
+  return context;
+}
+
+/** @param {{ of: Explanation }} props */
+function Answer({ of }) {
+  const { isEnabled, environment, variant, strategies, decidedBy, contextValues } = of;
+  return (
+    <>
+      <p class="why-answer">
+        {`${isEnabled ? 'On' : 'Off'} in ${environment}`}
+        {isEnabled && variant.enabled ? `, with the variant ${variant.name}` : ''}
+        {`: ${reasonOf(decidedBy)}`}
+      </p>
+      <ul class="plain why-strategies">
+        {strategies.data.map((one) => (
+          <StrategyAnswer key={one.id} of={one} contextValues={contextValues} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** @param {Explanation['decidedBy']} decidedBy */
+function reasonOf({ kind, feature }) {
+  switch (kind) {
+    case 'strategy':
+      return 'a strategy selects this user.';
+    case 'no-strategy-matched':
+      return 'no strategy selects this user.';
+    case 'flag-disabled':
+      return 'the flag is switched off there.';
+    case 'environment-disabled':
+      return 'the environment is off.';
+    case 'no-strategies':
+      return 'it has no strategies there.';
+    case 'all-strategies-disabled':
+      return 'every strategy is disabled.';
+    default:
+      return `the flag ${feature ?? ''} that it depends on is not as it must be.`;
+  }
+}
+
+/** @param {{ of: StrategyResult, contextValues: Explanation['contextValues'] }} props */
+function StrategyAnswer({ of: { name, title, result, constraints, segments, rollout }, contextValues }) {
+  const verdict = result.enabled === true ? '✓' : result.enabled === false ? '✗' : '?';
+  const word =
+    result.enabled === true
+      ? 'selects them'
+      : result.enabled === false
+        ? 'does not select them'
+        : 'is not evaluated';
+  return (
+    <li>
+      <p>
+        <span aria-hidden="true">{`${verdict} `}</span>
+        {`${title || kindOf(name)} ${word}`}
+      </p>
+      <ul class="why-parts">
+        {constraints.map((one, index) => (
+          <li key={`constraint ${index}`}>{constraintText(one, contextValues[one.contextName])}</li>
+        ))}
+        {segments.map((one) => (
+          <li key={`segment ${one.id}`}>{`${one.result ? '✓' : '✗'} in the segment ${one.name}`}</li>
+        ))}
+        {rollout === null ? null : (
+          <li key="rollout">{`${rollout.result ? '✓' : '✗'} among the first ${rollout.percentage} of 100: ${rollout.bucket === 0 ? `the context has no ${rollout.stickiness}` : `number ${rollout.bucket}`}`}</li>
+        )}
+      </ul>
+    </li>
+  );
+}
+
+/** @param {StrategyResult['constraints'][number]} constraint @param {string | null | undefined} contextValue */
+function constraintText(constraint, contextValue) {
+  const { contextName, value, values, result } = constraint;
+  const operator = /** @type {import('../operators.js').Operator} */ (constraint.operator);
+  const compared = value ?? values.join(', ');
+  const had = contextValue == null ? 'it is not in the context' : `it is ${contextValue}`;
+  return `${result ? '✓' : '✗'} ${contextName} ${comparisonOf({ ...constraint, operator })} ${compared}: ${had}`;
+}

@@ -1,0 +1,78 @@
+/** What a view loads from the server: again and again, one request at a time. */
+
+import { signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { Failed, Loading } from './parts/states.jsx';
+import { useSession } from './session.js';
+
+/** @import { ComponentChildren } from 'preact' */
+
+/**
+ * @template T
+ * @typedef {ReturnType<typeof createResource<T>>} Resource
+ */
+
+/**
+ * Loads on `refresh`, and once more when that was called meanwhile. After the first success a failure leaves standing
+ * what was shown.
+ * @template T
+ * @param {() => Promise<T>} load
+ */
+function createResource(load) {
+  /** @type {import('@preact/signals').Signal<{ value: T } | null>} */
+  const loaded = signal(null);
+  const error = signal(/** @type {unknown} */ (null));
+  let running = false;
+  let again = false;
+
+  async function refresh() {
+    if (running) {
+      again = true;
+      return;
+    }
+    running = true;
+    do {
+      again = false;
+      try {
+        loaded.value = { value: await load() };
+        error.value = null;
+      } catch (reason) {
+        error.value = reason;
+      }
+    } while (again);
+    running = false;
+  }
+  /** Puts in what is known to have changed since. What is being loaded meanwhile may not show it. @param {(value: T) => T} change */
+  function patch(change) {
+    if (loaded.value !== null) loaded.value = { value: change(loaded.value.value) };
+    if (running) again = true;
+  }
+  return { loaded, error, refresh, patch };
+}
+
+/**
+ * A resource that lives as long as the component, is loaded at once, and loads again when the server answers after an
+ * outage.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {readonly unknown[]} [of] makes it another resource when one of them changes
+ */
+export function useResource(load, of = []) {
+  const { feed } = useSession();
+  const resource = useMemo(() => createResource(load), of);
+  const recoveries = feed.recoveries.value;
+  useEffect(() => void resource.refresh(), [resource, recoveries]);
+  return resource;
+}
+
+/**
+ * What is loaded, or that it is being loaded, or why it could not be.
+ * @template T
+ * @param {Resource<T>} resource
+ * @param {(value: T) => ComponentChildren} render
+ */
+export function whenLoaded({ loaded, error, refresh }, render) {
+  if (loaded.value !== null) return render(loaded.value.value);
+  if (error.value !== null) return <Failed error={error.value} retry={() => void refresh()} />;
+  return <Loading />;
+}

@@ -1,0 +1,186 @@
+/** One flag: where it is on and for whom, its variants, and its history with the way back. */
+import { useEffect, useState } from 'preact/hooks';
+import { segmentNamesOf } from '../audience.js';
+import { changedFlag, flagPath } from '../changes.jsx';
+import { path } from '../client.js';
+import { archiveFlag, copyFlag, deleteFlag, describeFlag, reviveFlag } from '../edit/flag-edits.jsx';
+import { useEvents } from '../feed.js';
+import { ProjectCrumb } from '../parts/crumb.jsx';
+import { EnvironmentCards } from '../parts/environment-card.jsx';
+import { EventItem } from '../parts/event-item.jsx';
+import { DependencyCards, FlagFacts, VariantCard } from '../parts/flag-cards.jsx';
+import { RollBackButton } from '../parts/rollback-button.jsx';
+import { Star } from '../parts/star.jsx';
+import { TimeMachine } from '../parts/time-machine.jsx';
+import { WhyCard } from '../parts/why.jsx';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { useSession } from '../session.js';
+
+/** @import { FlagProps } from '../parts/flag-cards.jsx' */
+/** @import { Past } from '../parts/time-machine.jsx' */
+/** @import { EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
+
+/** Events of the history that are listed; the whole of it is in the events view. */
+const HISTORY_MAX = 30;
+
+/** @param {{ project: string, name: string }} props */
+export function FlagView({ project, name }) {
+  const session = useSession();
+  const shown = useResource(() => load(session, project, name), [session, project, name]);
+  useEvents(session, (events) => {
+    const concerns = events.some(({ featureName }) => featureName === name || featureName === null);
+    if (concerns) void shown.refresh();
+  });
+  const changed = changedFlag.value;
+  useEffect(() => {
+    if (changed?.at !== flagPath(project, name)) return;
+    shown.patch((loaded) => ({ ...loaded, flag: changed.flag, etag: changed.etag }));
+  }, [shown, changed]);
+  const [past, setPast] = useState(/** @type {Past | null} */ (null));
+  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events, usage, variants }) => {
+    const flag = past?.flag ?? now;
+    const may = session.may('flags', project) && !now.archived && past === null;
+    const props = { flag, etag, may, segmentNames };
+    return (
+      <>
+        <Head {...props} />
+        <TimeMachine flag={now} events={events} segmentNames={segmentNames} past={past} setPast={setPast} />
+        <div class="columns">
+          <div>
+            <EnvironmentCards
+              {...props}
+              usage={past === null ? usage : null}
+              variants={past === null ? variants : NO_VARIANTS}
+            />
+            <VariantCard {...props} />
+            <DependencyCards {...props} />
+            {past === null && !now.archived ? <WhyCard flag={flag} /> : null}
+          </div>
+          <History flag={now} events={events} />
+        </div>
+      </>
+    );
+  });
+}
+
+/**
+ * Reads the flag last: its ETag is then no older than anything else that is shown, so that a change made from what is shown is refused only
+ * where somebody has changed the flag since.
+ * @param {Session} session
+ * @param {string} project
+ * @param {string} name
+ * @returns {Promise<{ flag: Flag, etag: string, segmentNames: ReadonlyMap<number, string>, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS }>}
+ */
+async function load(session, project, name) {
+  const { client } = session;
+  const at = flagPath(project, name);
+  const search = { feature: name, project, limit: HISTORY_MAX };
+  /** @type {[EventPage, ReadonlyMap<number, string>, FlagUsage | null, typeof NO_VARIANTS]} */
+  const [{ events }, segmentNames, usage, variants] = await Promise.all([
+    client.post('/events/search', search),
+    segmentNamesOf(session),
+    // Without what applications report the flag can be shown all the same.
+    client.get(path`/client-metrics/features/${name}`).catch(() => null),
+    client.get(at).then((/** @type {Flag} */ flag) => variantsOf(session, flag)),
+  ]);
+  const { body, etag } = await client.read(at);
+  return { flag: body, etag, segmentNames, events, usage, variants };
+}
+
+/** @type {ReadonlyMap<string, readonly Variant[]>} */
+const NO_VARIANTS = new Map();
+
+/** By environment, where it has some: they may differ between environments. @param {Session} session @param {Flag} flag */
+async function variantsOf({ client }, { project, name, environments }) {
+  const varied = environments.filter(({ variantCount }) => variantCount > 0);
+  const found = await Promise.all(
+    varied.map(async (one) => {
+      const at = `${flagPath(project, name)}${path`/environments/${one.name}/variants`}`;
+      const { variants } = await client.get(at);
+      return /** @type {const} */ ([one.name, /** @type {readonly Variant[]} */ (variants)]);
+    }),
+  );
+  return new Map(found);
+}
+
+/** @param {FlagProps} props */
+function Head(props) {
+  const { flag } = props;
+  return (
+    <div class="view-head">
+      <ProjectCrumb project={flag.project} />
+      <div class="title-row">
+        <div class="title-name">
+          <h1 class="flag-name">
+            <code>{flag.name}</code>
+          </h1>
+          {flag.archived ? null : (
+            <Star at={flagPath(flag.project, flag.name)} name={flag.name} isFavorite={flag.favorite} />
+          )}
+        </div>
+        <Actions {...props} />
+      </div>
+      {flag.description ? <p class="lead">{flag.description}</p> : null}
+      <FlagFacts {...props} />
+    </div>
+  );
+}
+
+/** @param {FlagProps} props */
+function Actions({ flag, etag, may }) {
+  const session = useSession();
+  // What it was can be looked at, and not changed.
+  const disabled = !(may || (flag.archived && session.may('flags', flag.project)));
+  /** @param {string} text @param {() => unknown} act */
+  const button = (text, act) => (
+    <button type="button" class="button" disabled={disabled} onClick={() => void act()}>
+      {text}
+    </button>
+  );
+  return (
+    <div class="actions">
+      {flag.archived
+        ? [
+            button('Revive', () => reviveFlag(session, flag)),
+            button('Delete…', () => deleteFlag(session, flag.name)),
+          ]
+        : [
+            button('Edit…', () => describeFlag(session, flag, etag)),
+            button('Copy…', () => copyFlag(session, flag)),
+            button('Archive…', () => archiveFlag(session, flag)),
+          ]}
+    </div>
+  );
+}
+
+/** @param {{ flag: Flag, events: readonly LoggedEvent[] }} props */
+function History({ flag, events }) {
+  const session = useSession();
+  const may = session.may('flags', flag.project) && !flag.archived;
+  return (
+    <section class="history" aria-labelledby="history">
+      <h2 id="history">History</h2>
+      <ol class="plain events">
+        {events.map((event, index) => (
+          <EventItem
+            key={event.id}
+            event={event}
+            isAboutFlag
+            // What the newest event led to is what the flag is already.
+            action={
+              may && index > 0 ? (
+                <RollBackButton
+                  at={flagPath(flag.project, flag.name)}
+                  what="flag"
+                  event={event}
+                  text="Roll back to here"
+                  label={`Roll back to here, event ${event.id}`}
+                />
+              ) : null
+            }
+          />
+        ))}
+      </ol>
+    </section>
+  );
+}

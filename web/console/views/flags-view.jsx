@@ -1,0 +1,175 @@
+/** A project's flags: how it stands, and a table that can be filtered, sorted and changed row by row or many at once. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { path } from '../client.js';
+import { archiveMany, markMany } from '../edit/bulk-edits.jsx';
+import { createFlag } from '../edit/flag-edits.jsx';
+import { useEvents } from '../feed.js';
+import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
+import { ordered } from '../flag-order.js';
+import { createFlagUpdates } from '../flag-updates.js';
+import { counted } from '../format.js';
+import { FlagTable } from '../parts/flag-table.jsx';
+import { FlagTools } from '../parts/flag-tools.jsx';
+import { Star } from '../parts/star.jsx';
+import { Empty } from '../parts/states.jsx';
+import { hrefOf, place, replacePlace } from '../place.js';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { useSession } from '../session.js';
+
+/** @import { FlagFilter } from '../flag-filter.js' */
+/** @import { Creator } from '../parts/flag-tools.jsx' */
+/** @import { ProjectOverview } from '../types.d.ts' */
+
+/** @param {{ project: string }} props */
+export function FlagsView({ project }) {
+  const session = useSession();
+  const overview = useResource(() => session.client.get(path`/projects/${project}`), [session, project]);
+  const updates = useMemo(() => createFlagUpdates(session, project, overview), [session, project, overview]);
+  // Who created flags; without their names they are shown by their ids.
+  const creators = useResource(
+    /** @returns {Promise<readonly Creator[]>} */
+    () => session.client.get(path`/projects/${project}/flag-creators`),
+    [session, project],
+  );
+  useEvents(session, (events) => {
+    updates(events);
+    const made = events.filter((event) => event.type === 'feature-created' && event.project === project);
+    const known = creators.loaded.value?.value ?? NOBODY;
+    if (made.some(({ createdByUserId }) => !known.some(({ id }) => id === createdByUserId))) {
+      void creators.refresh();
+    }
+  });
+  const owners = creators.loaded.value?.value ?? NOBODY;
+  return whenLoaded(overview, (loaded) => <Flags project={project} overview={loaded} owners={owners} />);
+}
+
+/** @type {readonly Creator[]} */
+const NOBODY = [];
+
+/** @param {{ project: string, overview: ProjectOverview, owners: readonly Creator[] }} props */
+function Flags({ project, overview, owners }) {
+  const session = useSession();
+  const [filter, setFilter] = useFilter(project);
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
+  const names = useMemo(() => new Map(owners.map(({ id, name }) => [id, name])), [owners]);
+  /** @param {number} id */
+  const ownerName = (id) => names.get(id) ?? (id === 0 ? 'unknown' : `user ${id}`);
+  const { sort, first } = filter;
+  const inOrder = useMemo(
+    () => ordered(overview.features, sort, { isFavoriteFirst: first === '', ownerName }),
+    [overview, names, sort, first],
+  );
+  useEffect(() => prepareTexts(overview.features), [overview]);
+  const matching = useMemo(() => filtered(inOrder, filter), [inOrder, filter]);
+  const environments = overview.environments.map(({ environment }) => environment);
+  const may = session.may('flags', project);
+  /** @param {readonly string[]} names @param {boolean} isChosen */
+  function choose(names, isChosen) {
+    const next = new Set(chosen);
+    for (const name of names) isChosen ? next.add(name) : next.delete(name);
+    setChosen(next);
+  }
+  // A flag that is gone, or filtered out, is not changed with the others.
+  const acted = matching.filter(({ name }) => chosen.has(name)).map(({ name }) => name);
+  return (
+    <>
+      <Head project={project} overview={overview} may={may} />
+      <FlagTools
+        filter={filter}
+        setFilter={setFilter}
+        environments={environments}
+        owners={owners}
+        flags={overview.features}
+        shown={matching.length}
+      />
+      {acted.length === 0 ? null : (
+        <ManyBar project={project} names={acted} clear={() => setChosen(new Set())} />
+      )}
+      {overview.features.length === 0 ? (
+        <Empty title="No flags yet">
+          {may ? 'Create the first one with “New flag”.' : 'Nobody has created one.'}
+        </Empty>
+      ) : matching.length === 0 ? (
+        <Empty title="Nothing matches">No flag has all that is asked for.</Empty>
+      ) : (
+        <FlagTable
+          project={project}
+          environments={environments.filter((name) => !listOf(filter.hide).has(name))}
+          columns={listOf(filter.show)}
+          isChosen={filter.show !== NO_FILTER.show}
+          ownerName={ownerName}
+          sort={sort}
+          setSort={(next) => setFilter({ sort: next })}
+          isDense={filter.rows === 'dense'}
+          flags={matching}
+          chosen={chosen}
+          choose={may ? choose : null}
+        />
+      )}
+    </>
+  );
+}
+
+/** The filter in the address, which “Back” brings back. @param {string} project @returns {[FlagFilter, (changed: Partial<FlagFilter>) => void]} */
+function useFilter(project) {
+  const query = place.value?.view === 'flags' && place.value.project === project ? place.value.query : '';
+  const filter = useMemo(() => filterOf(query), [query]);
+  return [
+    filter,
+    (changed) => replacePlace({ view: 'flags', project, query: queryOf({ ...filter, ...changed }) }),
+  ];
+}
+
+/** @param {{ project: string, overview: ProjectOverview, may: boolean }} props */
+function Head({ project, overview, may }) {
+  const session = useSession();
+  const { name, description, health, members, features } = overview;
+  const isFavorite = session.projects.value.find(({ id }) => id === project)?.favorite === true;
+  const meaning = 'Flags that are neither stale nor older than their type should get';
+  return (
+    <div class="view-head">
+      <div class="title-row">
+        <div class="title-name">
+          <h1>{name || project}</h1>
+          <Star at={path`/projects/${project}`} name={name || project} isFavorite={isFavorite} />
+        </div>
+        {may ? (
+          <button type="button" class="button button-main" onClick={() => void createFlag(session, project)}>
+            New flag
+          </button>
+        ) : null}
+      </div>
+      {description === '' ? null : <p class="lead">{description}</p>}
+      <p class="facts">
+        <span>{counted(features.length, 'flag')}</span>
+        <span>{counted(members, 'member')}</span>
+        <span title={meaning}>{`${health} % healthy`}</span>
+        <a href={hrefOf({ view: 'archive', project })}>Archive</a>
+        <a href={hrefOf({ view: 'history', project })}>History</a>
+        <a href={hrefOf({ view: 'settings', project })}>Settings</a>
+      </p>
+    </div>
+  );
+}
+
+/** @param {{ project: string, names: readonly string[], clear: () => void }} props */
+function ManyBar({ project, names, clear }) {
+  const session = useSession();
+  /** @param {string} text @param {() => Promise<boolean>} act */
+  const button = (text, act) => (
+    <button type="button" class="button" onClick={() => void act().then((isDone) => isDone && clear())}>
+      {text}
+    </button>
+  );
+  return (
+    <div class="many" role="region" aria-label="Chosen flags">
+      <span role="status">{`${counted(names.length, 'flag')} chosen`}</span>
+      {button('Mark stale', () => markMany(session, project, names, true))}
+      {button('Not stale', () => markMany(session, project, names, false))}
+      {button('Archive…', () => archiveMany(session, project, names))}
+      <button type="button" class="quiet" onClick={clear}>
+        Choose none
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+/**
+ * The page on which people sign in, by each way that the server offers: at a provider, with a password, or with a token. What
+ * they type is sent and forgotten; the session is a cookie that no script can read.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { messageOf } from '../client.js';
+import { FieldRow } from '../forms/fields.jsx';
+import { BrandMark } from '../parts/brand.jsx';
+import { beginSession, beginSessionByPassword } from '../sessions.js';
+
+/** @import { Field, SignIns } from '../types.d.ts' */
+
+/** @typedef {{ username: string, password: string }} PasswordValues */
+/** @typedef {{ token: string }} TokenValues */
+
+/** Password managers know them by `autocomplete`. @type {readonly Field<PasswordValues>[]} */
+const PASSWORD_FIELDS = [
+  { name: 'username', label: 'Username or email', required: true, autocomplete: 'username' },
+  {
+    name: 'password',
+    label: 'Password',
+    kind: 'password',
+    required: true,
+    autocomplete: 'current-password',
+  },
+];
+
+/** @type {readonly Field<TokenValues>[]} */
+const TOKEN_FIELDS = [
+  { name: 'token', label: 'API token or personal token', kind: 'password', required: true },
+];
+
+/**
+ * @param {object} props
+ * @param {string | null} props.problem why nobody is signed in
+ * @param {SignIns} props.offered
+ * @param {() => Promise<void>} props.enter opens the page once there is a session
+ */
+export function SignIn({ problem, offered: { password, provider }, enter }) {
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  const others = password || provider !== null;
+  useEffect(() => {
+    document.title = 'Sign in · Flagstaff';
+    const first = main.current?.querySelector(password || provider === null ? 'input' : '.button');
+    if (first instanceof HTMLElement) first.focus();
+  }, []);
+  const byToken = (
+    <SignInForm
+      fields={TOKEN_FIELDS}
+      values={{ token: '' }}
+      begin={({ token }) => beginSession(token.trim()).then(enter)}
+    />
+  );
+  return (
+    <main class="sign-in" ref={main}>
+      <h1 class="brand brand-large">
+        <BrandMark />
+        Flagstaff
+      </h1>
+      {problem === null ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {provider === null ? null : <ProviderLink provider={provider} />}
+      {password ? (
+        <SignInForm
+          fields={PASSWORD_FIELDS}
+          values={{ username: '', password: '' }}
+          begin={(values) => beginSessionByPassword(values).then(enter)}
+        />
+      ) : null}
+      {others ? (
+        <details class="record sign-in-other">
+          <summary>Sign in with a token instead</summary>
+          {byToken}
+        </details>
+      ) : (
+        byToken
+      )}
+      <p class="muted">You stay signed in, in every tab, until you sign out or close the browser.</p>
+      <p>
+        <a href="docs">The API, described</a>
+      </p>
+    </main>
+  );
+}
+
+/** @param {{ provider: NonNullable<SignIns['provider']> }} props */
+function ProviderLink({ provider: { button, path } }) {
+  // The server brings people back to the address that they asked for.
+  const place = location.hash.slice(1);
+  const query = place === '' ? '' : `?${new URLSearchParams({ place })}`;
+  return (
+    <a class="button button-main button-link" href={`${path}${query}`}>
+      {button}
+    </a>
+  );
+}
+
+/** @param {{ fields: readonly Field<any>[], values: any, begin: (values: any) => Promise<void> }} props */
+function SignInForm({ fields, values: first, begin }) {
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  const [values, setValues] = useState(first);
+  const [refusal, setRefusal] = useState(/** @type {string | null} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const secret = fields.find(({ kind }) => kind === 'password');
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    setRefusal(null);
+    try {
+      await begin(values);
+    } catch (error) {
+      setRefusal(messageOf(error));
+      setBusy(false);
+      const input = form.current?.querySelector('input[type=password]');
+      if (input instanceof HTMLInputElement) input.select();
+    }
+  }
+
+  return (
+    <form class="sign-in-form" ref={form} onSubmit={submit}>
+      {fields.map((field) => (
+        <FieldRow
+          key={field.name}
+          field={field}
+          values={values}
+          set={(changed) => setValues({ ...values, ...changed })}
+          // Which of the fields is wrong, the server does not tell; the secret is typed again either way.
+          issuesAt={() => (refusal !== null && field === secret ? [refusal] : [])}
+        />
+      ))}
+      <button class="button button-main" disabled={isBusy}>
+        Sign in
+      </button>
+    </form>
+  );
+}
