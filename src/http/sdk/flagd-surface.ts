@@ -2,18 +2,19 @@
  * The surface for flagd, which gets definitions of flags and evaluates them itself
  * (docs/specification/surfaces.md#what-flagd-gets).
  */
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type CachePart, type CachePartOptions, cacheOf } from '../../actors/cache.ts';
 import type { Engine } from '../../actors/engine.ts';
 import { each, inTurns, type Requester } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { described, titled } from '../../domain/json/schema.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { passes } from '../serving/flag-filter.ts';
 import { readRoute, underTag } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
-import { surroundingsOf } from './documents/client-document.ts';
+import { type ClientDocument, surroundingsOf } from './documents/client-document.ts';
 import { clientDocuments } from './documents/client-documents.ts';
 import {
   type ClientQuery,
@@ -75,9 +76,6 @@ covers, except those that flagd would evaluate in another way than SDKs do.`,
 // The documents for flagd that are kept, one for each query that is asked. They are made of what SDKs get, so each lasts as long
 // as the document of SDKs for the same query, and its tag is made from the tag of that.
 
-/** While changes come faster than a document can be made, so often. */
-const TRIES_MAX = 4;
-
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;
 
@@ -93,10 +91,6 @@ interface FlagdDocument {
 interface Entry extends FlagdDocument {
   /** The SDKs' document that it was made from. */
   readonly source: EncodedBody;
-}
-
-interface MakingOptions extends Pick<Entry, 'source' | 'revision'> {
-  readonly payer: Requester | undefined;
 }
 
 class FlagdDocuments {
@@ -116,56 +110,55 @@ class FlagdDocuments {
     this.#narrowed = cacheOf(engine).part({ ...options, isMultiplied: true });
   }
 
-  /** The document of the query, in the newest state. `payer` is charged if it has to be made. */
+  /** The document of the query, no older than the state at the call. `payer` is charged if it has to be made. */
   async get(query: ClientQuery, payer?: Requester): Promise<FlagdDocument | Refusal> {
     const engine = this.#engine;
-    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-      const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
-      if (isRefusal(document)) return document;
-      // The state may have changed while it was waited for.
-      if (!document.isCurrent(engine.lastId)) continue;
-      const { encoded: source, revision } = document;
-      const cached = this.#cacheOf(query).get(query.key);
-      if (cached?.source === source) return cached;
-      let pending = this.#pending.get(source);
-      if (pending === undefined) {
-        pending = this.#making(query, { source, revision, payer }).finally(() =>
-          this.#pending.delete(source),
-        );
-        this.#pending.set(source, pending);
-      }
-      return pending;
+    const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
+    if (isRefusal(document)) return document;
+    const { encoded: source } = document;
+    const cached = this.#cacheOf(query).get(query.key);
+    if (cached?.source === source) return cached;
+    let pending = this.#pending.get(source);
+    if (pending === undefined) {
+      pending = this.#making(query, document, payer).finally(() => this.#pending.delete(source));
+      this.#pending.set(source, pending);
     }
-    return refuse(
-      'ServiceUnavailableError',
-      'Flags change faster than they can be written for flagd; try again.',
-    );
+    return pending;
   }
 
   #cacheOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
     return isNarrowed ? this.#narrowed : this.#whole;
   }
 
-  #making(query: ClientQuery, making: MakingOptions): Promise<FlagdDocument> {
-    return clientDocuments(this.#engine).making.run(() => this.#make(query, making), making.payer);
+  #making(query: ClientQuery, source: ClientDocument, payer: Requester | undefined): Promise<FlagdDocument> {
+    return clientDocuments(this.#engine).making.run(() => this.#make(query, source, payer), payer);
   }
 
-  async #make(query: ClientQuery, { source, revision, payer }: MakingOptions): Promise<FlagdDocument> {
+  async #make(
+    query: ClientQuery,
+    document: ClientDocument,
+    payer: Requester | undefined,
+  ): Promise<FlagdDocument> {
     const cache = this.#cacheOf(query);
+    const { encoded: source } = document;
     const { flags, builder } = await this.#begin(query, payer);
+    const revision = this.#engine.lastId;
+    const isOfSource = document.encoded === source && document.isCurrent(revision);
     await inTurns(
       each(flags, (flag) => builder.add(flag)),
       payer,
     );
     const encoded = new EncodedBody({
       ...clientDocuments(this.#engine).workshop,
-      tag: `flagd${RENDERING}:${source.tag}`,
+      tag: `flagd${RENDERING}:${isOfSource ? source.tag : randomUUID()}`,
       body: builder.document(),
       onResized: () => {
         if (cache.peek(query.key) === entry) cache.set(query.key, entry);
       },
     });
     const entry: Entry = { source, revision, encoded };
+    // Flags that changed while they were taken: true, but of no moment that anybody can name, so the next reader gets another one.
+    if (!isOfSource) return entry;
     cache.get(query.key)?.encoded.retire();
     cache.set(query.key, entry);
     return entry;

@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { FlagdCore } from '@openfeature/flagd-core';
 import '../../support/check-responses.ts';
+import { setTurnMs } from '../../../src/actors/turn.ts';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, environmentPath } from '../../support/interface.ts';
 import { describeInterface, type RequestOptions } from '../../support/server.ts';
@@ -70,6 +71,33 @@ describeInterface('definitions for flagd', (server) => {
     const responses = await Promise.all([get(token), get(token), get(token)]);
     for (const { body } of responses) assert.deepEqual(Object.keys(body.flags), ['asked-for']);
     assert.equal(new Set(responses.map(({ headers }) => headers.get('etag'))).size, 1);
+  });
+
+  it('come while flags change faster than they can be written', async () => {
+    await addProject(server(), 'busy');
+    const names = Array.from({ length: 400 }, (_, at) => `busy-${at}`);
+    await Promise.all(names.map((name) => server().call('POST', '/projects/busy/features', { name })));
+    const token = await client({ projects: ['busy'] });
+    const { engine } = server().server.store;
+    const place = { project: 'busy', featureName: names[0]!, environment: 'development' };
+    const changes: Promise<unknown>[] = [];
+    let isOver = false;
+    const change = (): void => {
+      const type = changes.length % 2 === 0 ? 'feature-environment-enabled' : 'feature-environment-disabled';
+      changes.push(
+        engine.record({ name: 'test', userId: -1 }, [{ type, ...place, data: null, preData: null }]),
+      );
+      if (!isOver) setImmediate(change);
+    };
+    setTurnMs(0);
+    change();
+    const { status, body } = await get(token);
+    isOver = true;
+    setTurnMs();
+    await Promise.all(changes);
+    assert.deepEqual([status, Object.keys(body.flags ?? body).length], [200, names.length]);
+    const calm = await get(token);
+    assert.equal((await get(token)).headers.get('etag'), calm.headers.get('etag'));
   });
 
   it('are for client tokens alone, and refused in the shape that SDKs know', async () => {

@@ -178,6 +178,7 @@ describe('with thousands of flags', () => {
       signal: given.signal,
       ...(method === 'GET' ? {} : { body: JSON.stringify(bodyOf(one)) }),
     });
+    if (response.status >= 500) assert.fail(`${response.status}: ${await response.text()}`);
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
       bytes += (chunk as Uint8Array).byteLength;
@@ -192,8 +193,7 @@ describe('with thousands of flags', () => {
       counted.takeMost();
       // First with nothing kept, then with what the first kept.
       for (let turn = 0; turn < 2; turn += 1) {
-        const { status } = await ask(one);
-        assert(status < 500, `the status is ${status}`);
+        await ask(one);
         const most = counted.takeMost();
         assert(most <= FLAGS_IN_A_TURN_MAX, `it looked at ${most} of ${FLAGS} flags in one turn`);
       }
