@@ -144,7 +144,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.to(page.getByRole('switch', { name: 'one-page in development' }));
     await hands.press('Space');
     await notice('one-page is on in development.');
-    await hands.fill(page.getByLabel('The user, one field on each line'), 'userId: ada');
+    await hands.fill(page.getByLabel('Context of the user, one field per line'), 'userId: ada');
     await hands.press('Enter');
     await page.keyboard.type('country: FI');
     await hands.enter(button('Why?'));
@@ -166,7 +166,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.enter(button('Switch on in production', dialog));
     const done = page.locator('.notice').filter({ hasText: 'one-page is on in production.' });
     await hands.enter(button('Undo', done));
-    await notice('Taken back.');
+    await notice('Undone.');
     assert.equal((await environment('production')).enabled, false);
 
     // Somebody else is faster.
@@ -190,7 +190,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.find('new user', 'New user');
     await hands.fill(dialog.getByLabel('Email'), 'ada@shop.example');
     await hands.press('Enter');
-    await hands.enter(button('I have it', dialog));
+    await hands.enter(button('Done', dialog));
     await closed();
     await hands.enter(page.getByRole('link', { name: 'Settings' }));
     await hands.enter(button('Add member'));

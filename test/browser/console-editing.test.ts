@@ -5,6 +5,7 @@ import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import {
   type ConsoleOptions,
+  choose,
   describeConsole,
   ending,
   flagSwitch,
@@ -82,7 +83,7 @@ describeConsole('editing in the console', (shared) => {
     );
     await dialog
       .getByText(
-        'with-rules is on in development for 35 % of users where country is one of NO, SE and appVersion is at least version 2.0.0',
+        'with-rules is on in development for 35 % of users where country, a field that is not defined, is one of NO, SE and appVersion, a field that is not defined, is at least version 2.0.0',
       )
       .waitFor();
     await isAccessible(page, 'the dialog of a strategy');
@@ -142,19 +143,19 @@ describeConsole('editing in the console', (shared) => {
     const opened = await openFlag('ordered');
     const { page } = opened;
     const titles = async () => (await strategiesOf('ordered')).map(({ title }: { title: string }) => title);
-    await press(page, 'Move up Second in development');
+    await choose(page, 'More for Second in development', 'Move up Second in development');
     await notice(page, 'another order');
     assert.deepEqual(await titles(), ['Second', 'First']);
 
-    await press(page, 'Disable First in development');
-    await page.getByRole('button', { name: 'Enable First in development' }).waitFor();
+    await choose(page, 'More for First in development', 'Disable First in development');
+    await notice(page, 'is disabled');
 
     await press(page, 'Edit Second in development');
     await dialogOf(page, /Edit a strategy/)
       .getByLabel('Title')
       .fill('Renamed');
     await press(dialogOf(page, /Edit a strategy/), 'Save');
-    await page.getByRole('button', { name: 'Remove Renamed in development' }).click();
+    await choose(page, 'More for Renamed in development', 'Remove Renamed in development');
     await notice(page, 'is removed');
     assert.deepEqual(await titles(), ['First']);
     await ending(opened);
@@ -177,7 +178,9 @@ describeConsole('editing in the console', (shared) => {
     const toggle = flagSwitch(page, 'in-production', 'production');
     const question = dialogOf(page, 'Change production?');
     await toggle.click();
-    await question.getByText('35 % of users where country is one of NO').waitFor();
+    await question
+      .getByText('35 % of users where country, a field that is not defined, is one of NO')
+      .waitFor();
     await question.getByText('no evaluation').waitFor();
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
@@ -255,13 +258,15 @@ describeConsole('editing in the console', (shared) => {
     const theirs = { name: 'Shared', description: 'By somebody else.', constraints };
     await open('#/segments');
     await page.getByRole('button', { name: 'Edit Shared' }).click();
-    await bothIn('Edit Shared', 'Name', 'Shared by us', () => call('PUT', `/segments/${id}`, theirs, token));
+    await bothIn('Edit the segment Shared', 'Name', 'Shared by us', () =>
+      call('PUT', `/segments/${id}`, theirs, token),
+    );
     const segment = await read(`/segments/${id}`);
     assert.deepEqual([segment.name, segment.description], ['Shared by us', 'By somebody else.']);
 
     await open('#/context-fields');
     await page.getByRole('button', { name: 'Edit shared' }).click();
-    await bothIn('Edit shared', 'Values to choose from', 'NO', () =>
+    await bothIn('Edit the context field shared', 'Values to choose from', 'NO', () =>
       call('PUT', '/context/shared', { description: 'By somebody else.' }, token),
     );
     const field = await read('/context/shared');
@@ -289,7 +294,7 @@ describeConsole('editing in the console', (shared) => {
       await route.continue();
     });
     await role.selectOption({ value: '4' });
-    const question = dialogOf(page, 'Somebody else was faster');
+    const question = dialogOf(page, 'Somebody else changed this meanwhile');
     await question.getByText('Ada changed this').waitFor();
     await press(question, 'Take both');
     await notice(page, 'The role is changed.');
@@ -325,7 +330,7 @@ describeConsole('editing in the console', (shared) => {
       [334, 333, 333],
     );
     assert.deepEqual(variants[1].overrides, [{ contextName: 'userId', values: ['ada', 'grace'] }]);
-    await page.getByText('always for userId ada, grace').waitFor();
+    await page.locator('.variant-list').getByText('always for userId ada, grace').waitFor();
     await ending(opened);
   });
 
@@ -347,7 +352,7 @@ describeConsole('editing in the console', (shared) => {
       { feature: 'parent', enabled: true, variants: [] },
     ]);
 
-    await press(page, 'Copy…');
+    await choose(page, 'More for this flag', 'Copy…');
     await dialogOf(page, 'Copy child').getByLabel('Name of the copy').fill('child-2');
     await press(dialogOf(page, 'Copy child'), 'Copy');
     await page.getByRole('heading', { name: 'child-2' }).waitFor();
@@ -379,7 +384,7 @@ describeConsole('editing in the console', (shared) => {
     await user.getByLabel('Name', { exact: true }).fill('Grace');
     await user.getByLabel('Email').fill('grace@example.com');
     await press(user, 'Create');
-    await press(dialogOf(page, 'Hand this link on to Grace'), 'I have it');
+    await press(dialogOf(page, 'Send this link to Grace'), 'Done');
     await page.getByRole('rowheader', { name: 'Grace' }).waitFor();
 
     await page.getByRole('link', { name: 'All projects' }).click();
@@ -401,7 +406,7 @@ describeConsole('editing in the console', (shared) => {
     await press(dialogOf(page, 'New API token'), 'Create');
     const secret = dialogOf(page, 'Copy this token now');
     assert.match((await secret.locator('.secret').textContent()) ?? '', /^checkout:development\./);
-    await press(secret, 'I have it');
+    await press(secret, 'Done');
     await page.getByRole('button', { name: 'Delete till' }).click();
     await press(page.getByRole('dialog'), 'Delete for good');
     await page.getByRole('rowheader', { name: 'till' }).waitFor({ state: 'detached' });
@@ -456,7 +461,7 @@ describeConsole('editing in the console', (shared) => {
     const secret = await dialogOf(page, 'Copy this token now').locator('.secret').textContent();
     assert.match(secret ?? '', /^\*:development\.\w{64}$/);
     await isAccessible(page, 'the secret');
-    await press(page, 'I have it');
+    await press(page, 'Done');
     await page.getByRole('rowheader', { name: 'shop' }).waitFor();
     assert.equal((await page.content()).includes(secret ?? ''), false);
     await ending(opened);

@@ -109,11 +109,11 @@ describeConsole('finding in the console', (shared) => {
     const opened = await shared.signedIn({ place: '#/projects/default/flags/explained' });
     const { page } = opened;
     const card = page.getByRole('region', { name: 'Who sees what' });
-    await card.getByLabel('The user, one field on each line').fill('userId: ada\ncountry: SE');
+    await card.getByLabel('Context of the user, one field per line').fill('userId: ada\ncountry: SE');
     await card.getByRole('button', { name: 'Why?' }).click();
     await card.getByText('Off in development: no strategy selects this user.').waitFor();
     await card.getByText('country is one of NO: it is SE').waitFor();
-    await card.getByLabel('The user, one field on each line').fill('country: NO');
+    await card.getByLabel('Context of the user, one field per line').fill('country: NO');
     await card.getByRole('button', { name: 'Why?' }).click();
     await card.getByText('On in development: a strategy selects this user.').waitFor();
     await isAccessible(page, 'the explanation');

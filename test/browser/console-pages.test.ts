@@ -31,6 +31,12 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   'context-fields': ['#/context-fields', '.listing'],
   users: ['#/users', '.listing'],
   tokens: ['#/tokens', '.listing'],
+  groups: ['#/groups', '.listing'],
+  roles: ['#/roles', '.listing'],
+  'service-accounts': ['#/service-accounts', '.listing'],
+  'tag-types': ['#/tag-types', '.listing'],
+  'strategy-types': ['#/strategy-types', '.listing'],
+  applications: ['#/applications', '.empty'],
   account: ['#/account', '.listing'],
   events: ['#/events', '.event'],
   health: ['#/health', '.tile'],
@@ -49,9 +55,15 @@ const LOOKS = [
 
 /** The views that the type of places names, so that a new one is in the table above. */
 function viewsOfConsole(): readonly string[] {
-  const types = readFileSync(join(ROOT_FOLDER, 'web/console/types.d.ts'), 'utf8');
+  const read = (name: string) => readFileSync(join(ROOT_FOLDER, 'web/console', name), 'utf8');
+  const types = read('types.d.ts');
+  const [, plain = ''] = /export type PlainView =([^;]*);/.exec(types) ?? [];
   const [, places = ''] = /export type Place =([^;]*(?:;[^;]*?)*?);\n\n/.exec(types) ?? [];
-  return [...places.matchAll(/view: '([a-z-]+)'/g)].map(([, view = '']) => view);
+  const [, kinds = ''] = /export const KINDS =.*\(\{([^}]*)\}\)/.exec(read('kinds.jsx')) ?? [];
+  return [
+    ...[...plain.matchAll(/\| '([a-z-]+)'/g), ...places.matchAll(/view: '([a-z-]+)'/g)],
+    ...kinds.matchAll(/^ {2}'?([a-z-]+)'?:/gm),
+  ].map(([, view = '']) => view);
 }
 
 async function opensTheMenu(page: Page): Promise<void> {
@@ -80,12 +92,14 @@ describeConsole('each page of the console', (shared) => {
     await archive(call, 'archived');
     await call('POST', '/segments', { name: 'The north', constraints });
     await call('POST', '/api-tokens', { tokenName: 'shop', type: 'admin' });
+    await call('POST', '/groups', { name: 'Checkout', users: [] });
+    await call('POST', '/service-account', { name: 'Terraform', rootRole: ADMIN_ROLE_ID });
     await call('POST', '/invite-link/tokens', { name: 'The shop', expiresAt: '2999-01-01T00:00:00.000Z' });
     await call('POST', '/user-admin', { username: 'grace', rootRole: ADMIN_ROLE_ID, password: 'Password-1' });
   });
   it('is in the table of this test', () => {
     const views = viewsOfConsole();
-    assert.ok(views.length > 10, `${views.length} views are found`);
+    assert.ok(views.length > 16, `${views.length} views are found`);
     assert.deepEqual(
       views.filter((view) => !(view in PAGES)),
       [],

@@ -106,7 +106,7 @@ describeConsole('people', (shared) => {
     const { page } = opened;
     await press(page, 'Change password…');
     const dialog = dialogOf(page, 'Change your password');
-    await dialog.getByLabel('Password up to now').fill('wrong');
+    await dialog.getByLabel('Current password').fill('wrong');
     await dialog.getByLabel('New password', { exact: true }).fill(OTHER_PASSWORD);
     await dialog.getByLabel('New password again').fill(OTHER_PASSWORD);
     await dialog.getByText('The same with curl').click();
@@ -115,7 +115,7 @@ describeConsole('people', (shared) => {
     await dialog.getByText('The old password is wrong.').waitFor();
     await isAccessible(page, 'the refused password');
     assert.equal(await page.locator(':focus').getAttribute('name'), 'oldPassword', 'to type it again');
-    await dialog.getByLabel('Password up to now').fill(PASSWORD);
+    await dialog.getByLabel('Current password').fill(PASSWORD);
     await press(dialog, 'Change');
     await page.getByText('Your password is changed.').waitFor();
     await elsewhere.page.getByText('You are signed out').waitFor();
@@ -167,10 +167,10 @@ describeConsole('people', (shared) => {
     const form = dialogOf(page, 'New user');
     await form.getByLabel('Username').fill('linked');
     await press(form, 'Create');
-    const shown = dialogOf(page, 'Hand this link on to linked');
+    const shown = dialogOf(page, 'Send this link to linked');
     const link = (await shown.locator('.secret').textContent()) ?? '';
     await isAccessible(page, 'the link');
-    await press(shown, 'I have it');
+    await press(shown, 'Done');
     assert.equal((await page.content()).includes(link), false);
 
     const opened = await visit(link.slice(shared.server.origin.length + 1));
@@ -186,18 +186,18 @@ describeConsole('people', (shared) => {
     const choice = dialogOf(page, 'Password of linked');
     await choice.getByLabel('Way').selectOption('Set it here');
     await choice.getByLabel('New password').fill('short');
-    await press(choice, 'Go on');
+    await press(choice, 'Continue');
     await choice.getByRole('alert').filter({ hasText: 'at least 10 characters' }).waitFor();
     await choice.getByLabel('New password').fill(OTHER_PASSWORD);
-    await press(choice, 'Go on');
+    await press(choice, 'Continue');
     await opened.page.getByText('You are signed out').waitFor();
     await typePassword(opened.page, 'linked', OTHER_PASSWORD);
     await opened.page.locator('.shell').waitFor();
 
     await page.getByRole('button', { name: 'Password linked' }).click();
-    await press(choice, 'Go on');
+    await press(choice, 'Continue');
     await shown.waitFor();
-    await press(shown, 'I have it');
+    await press(shown, 'Done');
     await ending(opened);
     await ending(admin);
   });
@@ -208,9 +208,9 @@ describeConsole('people', (shared) => {
     await press(page, 'New invitation');
     await dialogOf(page, 'New invitation').getByLabel('Name').fill('The shop');
     await press(dialogOf(page, 'New invitation'), 'Create');
-    const shown = dialogOf(page, 'Hand this invitation on');
+    const shown = dialogOf(page, 'Send this invitation');
     const link = (await shown.locator('.secret').textContent()) ?? '';
-    await press(shown, 'I have it');
+    await press(shown, 'Done');
     const path = link.slice(shared.server.origin.length + 1);
     const guest = await visit(path);
     await guest.page.getByLabel('Email').fill('grace@shop.example');

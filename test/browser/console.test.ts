@@ -4,7 +4,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page, Request } from 'playwright-core';
 import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
-import { type ConsoleOptions, describeConsole, ending, flagSwitch } from '../support/browser/console.ts';
+import {
+  type ConsoleOptions,
+  choose,
+  describeConsole,
+  ending,
+  flagSwitch,
+} from '../support/browser/console.ts';
 import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer } from '../support/server.ts';
 
@@ -143,12 +149,12 @@ describeConsole('the console', (shared) => {
     await makeFlag(shared.server.call, 'to-archive');
     const opened = await signedIn({ place: '#/projects/default/flags/to-archive' });
     const { page } = opened;
-    await page.getByRole('button', { name: 'Archive…' }).click();
+    await choose(page, 'More for this flag', 'Archive…');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.equal(flagOf('to-archive')?.archivedAt, null);
 
-    await page.getByRole('button', { name: 'Archive…' }).click();
+    await choose(page, 'More for this flag', 'Archive…');
     await page.getByRole('dialog').getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('button', { name: 'Revive' }).waitFor();
     assert.notEqual(flagOf('to-archive')?.archivedAt, null);
@@ -177,8 +183,10 @@ describeConsole('the console', (shared) => {
     const opened = await signedIn({ place: '#/projects/default/flags/rolled-back' });
     const { page } = opened;
     await page.getByText('25 % of users, by userId').waitFor();
-    await page.getByText('country is one of NO, SE', { exact: true }).waitFor();
-    await page.getByText('appVersion is at least version 2.0.0', { exact: true }).waitFor();
+    await page.getByText('country, a field that is not defined, is one of NO, SE', { exact: true }).waitFor();
+    await page
+      .getByText('appVersion, a field that is not defined, is at least version 2.0.0', { exact: true })
+      .waitFor();
 
     await page.getByRole('button', { name: `Roll back to here, event ${before}` }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back?' });

@@ -32,6 +32,53 @@ export interface components {
             /** @description The secret, for who presents it, or may make such tokens where API_TOKEN_KEY is set; else its digest again. */
             secret: string;
         };
+        /** Application */
+        Application: {
+            appName: string;
+            /**
+             * Format: date-time
+             * @description The first report.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description The last report, or when somebody last described it.
+             */
+            updatedAt: string;
+            /** @description Empty as long as nobody has said anything; so are url, color and icon. */
+            description: string;
+            createdBy: string;
+            url: string;
+            color: string;
+            icon: string;
+            /** @description The first one that its tokens cover; * for every one. */
+            project: string;
+            /** @description The one that it reported of last. */
+            environment: string;
+            usage: components["schemas"]["ApplicationUsage"][];
+            instances: components["schemas"]["ApplicationInstance"][];
+            /** @description Flags that exist and that it evaluated. */
+            seenToggles: string[];
+            strategies: (components["schemas"]["StrategyType"] | components["schemas"]["UnknownStrategyType"])[];
+        };
+        /** ApplicationInstance */
+        ApplicationInstance: {
+            instanceId: string;
+            /** @description Empty when it is not known. */
+            clientIp: string;
+            sdkVersion: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            lastSeen: string;
+            environment: string;
+        };
+        /** ApplicationUsage */
+        ApplicationUsage: {
+            project: string;
+            environments: string[];
+        };
         /** ArchivedFlag */
         ArchivedFlag: {
             name: string;
@@ -307,6 +354,25 @@ export interface components {
             lastHourUsage: components["schemas"]["FlagUsageInEnvironment"][];
             seenApplications: string[];
         };
+        /** FlagUsageCount */
+        FlagUsageCount: {
+            featureName: string;
+            appName: string;
+            environment: string;
+            /**
+             * Format: date-time
+             * @description The begin of the hour, or of the day.
+             */
+            timestamp: string;
+            /** @description How often the flag was on. */
+            yes: number;
+            /** @description How often the flag was off. */
+            no: number;
+            /** @description How often each variant was chosen, by its name; `disabled` stands for none. */
+            variants?: {
+                [key: string]: number;
+            };
+        };
         /** FlagUsageInEnvironment */
         FlagUsageInEnvironment: {
             environment: string;
@@ -384,6 +450,27 @@ export interface components {
             permission: string;
             project?: string;
             environment?: string;
+        };
+        /** Group */
+        Group: {
+            id: number;
+            name: string;
+            description?: string;
+            /** @description A role id; left out where it gives none. */
+            rootRole?: number;
+            mappingsSSO: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            createdBy: string;
+            userCount: number;
+            users: {
+                user: components["schemas"]["FoundUser"];
+            }[];
+            /** @description Ids of projects in which it has a role. */
+            projects: string[];
         };
         /** InstanceFigures */
         InstanceFigures: {
@@ -493,6 +580,34 @@ export interface components {
             enabled: boolean;
             variants: string[];
             result: boolean;
+        };
+        /** Permission */
+        Permission: {
+            id: number;
+            name: string;
+            displayName: string;
+            /**
+             * @description Where it holds.
+             * @enum {string}
+             */
+            type: "root" | "project" | "environment";
+            environment?: string;
+        };
+        /** Permissions */
+        Permissions: {
+            /**
+             * @description Of the format.
+             * @constant
+             */
+            version: 1;
+            permissions: {
+                root: components["schemas"]["Permission"][];
+                project: components["schemas"]["Permission"][];
+                environments: {
+                    name: string;
+                    permissions: components["schemas"]["Permission"][];
+                }[];
+            };
         };
         /** PersonalToken */
         PersonalToken: {
@@ -652,6 +767,17 @@ export interface components {
             memberCount: number;
             favorite: boolean;
         };
+        /** RawFlagUsage */
+        RawFlagUsage: {
+            /**
+             * @description Of the format.
+             * @constant
+             */
+            version: 1;
+            /** @constant */
+            maturity: "stable";
+            data: components["schemas"]["FlagUsageCount"][];
+        };
         /** Role */
         Role: {
             id: number;
@@ -663,6 +789,18 @@ export interface components {
             type: "root" | "project" | "root-custom" | "custom";
             description: string;
             project: null;
+        };
+        /** RoleWithPermissions */
+        RoleWithPermissions: {
+            id: number;
+            name: string;
+            /**
+             * @description root and project: predefined; root-custom: a custom root role; custom: a custom one for projects.
+             * @enum {string}
+             */
+            type: "root" | "project" | "root-custom" | "custom";
+            description: string;
+            permissions: components["schemas"]["Permission"][];
         };
         /** RolloutResult */
         RolloutResult: {
@@ -698,6 +836,25 @@ export interface components {
             name: string;
             constraints: components["schemas"]["ConstraintResult"][];
             result: boolean;
+        };
+        /** ServiceAccount */
+        ServiceAccount: {
+            id: number;
+            /** @constant */
+            isAPI: false;
+            name?: string;
+            username?: string;
+            imageUrl: string;
+            /** @description A role id. */
+            rootRole: number;
+            /** @description The tokens say when they were used last. */
+            seenAt: null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            tokens: components["schemas"]["PersonalToken"][];
         };
         /** SnapshotFigures */
         SnapshotFigures: {
@@ -822,6 +979,19 @@ export interface components {
         Tag: {
             type: string;
             value: string;
+        };
+        /** TagType */
+        TagType: {
+            name: string;
+            description: string;
+            icon: string | null;
+            color: string | null;
+        };
+        /** UnknownStrategyType */
+        UnknownStrategyType: {
+            name: string;
+            /** @constant */
+            notFound: true;
         };
         /** User */
         User: {

@@ -1,12 +1,14 @@
 /** The start: finds out whether one has to sign in, lets people do so, and opens the page for whoever they are. */
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import { createClient, messageOf, Refused } from './client.js';
+import { createClient, messageOf, Refused, request } from './client.js';
 import { createFeed, newestEventId } from './feed.js';
-import { closeDialogs } from './forms/dialogs.jsx';
+import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
+import { forgetNames } from './names.js';
 import { Notices, notice } from './notices.jsx';
 import { Page } from './page.jsx';
 import { Loading } from './parts/states.jsx';
+import { restoreTheme } from './parts/theme.jsx';
 import { rightsOf, SessionContext } from './session.js';
 import {
   beginSessionByPassword,
@@ -16,7 +18,7 @@ import {
   takeProblem,
   whenSessionEnds,
 } from './sessions.js';
-import { SignIn } from './views/sign-in.jsx';
+import { SignIn, signInAgain } from './views/sign-in.jsx';
 
 /** @import { Session, SignIns } from './types.d.ts' */
 
@@ -49,10 +51,9 @@ async function askToSignIn(problem) {
 }
 
 async function open() {
-  const client = createClient();
-  const profile = await client.get('/user/profile');
-  // Before anything that events change is read, so that the feed tells of each change that was not seen.
-  const newest = await newestEventId(client);
+  const client = createClient(renew);
+  // The newest event before anything that events change is read, so that the feed tells of each change that was not seen.
+  const [profile, newest] = await Promise.all([client.get('/user/profile'), newestEventId(client)]);
   const [me, { projects }, { environments }] = await Promise.all([
     client.get('/user'),
     client.get('/projects'),
@@ -82,7 +83,7 @@ async function open() {
     replaceSession,
   };
   state.value = { session };
-  void feed.look();
+  feed.begin();
 }
 
 /** @param {() => Promise<string | null | void>} end resolves to where the browser goes on to sign out, where it does */
@@ -108,12 +109,42 @@ async function replaceSession(change, next) {
   }
 }
 
+/** While somebody is asked to sign in again. @type {Promise<boolean> | null} */
+let renewing = null;
+
+/** Whoever is in the middle of something signs in above it. @type {() => Promise<boolean>} */
+function renew() {
+  const current = state.value;
+  if (current === null || !('session' in current) || isReplacing) return Promise.resolve(false);
+  if (renewing === null && !isDialogOpen()) return Promise.resolve(false);
+  renewing ??= askAgain(current.session).finally(() => {
+    renewing = null;
+  });
+  return renewing;
+}
+
+/** @param {Session} session */
+async function askAgain(session) {
+  let isBack = false;
+  await signInAgain(await offeredSignIns(), {
+    async enter() {
+      const { body } = await request('api/admin/user');
+      // Somebody else begins with a page of their own.
+      if (body.user.id !== session.me.user.id) location.reload();
+      isBack = true;
+    },
+    leave: () => void leave(null),
+  });
+  return isBack;
+}
+
 /** @param {string | null} problem why there is no session any more; null when it was given up */
 async function leave(problem) {
   if (state.value === null || !('session' in state.value)) return;
   state.value.session.feed.close();
   state.value = null;
   closeDialogs();
+  forgetNames();
   await askToSignIn(problem);
   if (problem === null) notice('done', 'Signed out.');
 }
@@ -139,6 +170,7 @@ function App() {
 const root = document.getElementById('app');
 if (root !== null) {
   root.replaceChildren();
+  restoreTheme();
   whenSessionEnds(() => void leave('You are signed out.'));
   render(<App />, root);
   void start();

@@ -1,25 +1,29 @@
 /** Who a flag is on for in an environment, as a sentence and in numbers. */
 import { path } from './client.js';
-import { number } from './format.js';
+import { counted, number } from './format.js';
+import { loadNames, names } from './names.js';
+import { said } from './said.jsx';
 import { comparisonOf, kindOf, percentOf } from './words.js';
 
-/** @import { ConstraintInput, FlagEnvironment, FlagUsage, Segment, Session, StrategyInput } from './types.d.ts' */
+/** @import { ConstraintInput, Flag, FlagUsage, Session, StrategyInput } from './types.d.ts' */
 
 /** Values of a constraint that a sentence names. */
 const VALUES_NAMED = 4;
 
-/** Such as: 35 % of users where country is one of NO, SE. @param {StrategyInput} strategy @param {ReadonlyMap<number, string>} segmentNames @param {number} [valuesMax] of a constraint that are named */
-export function audienceOf(
-  { name, parameters, constraints = [], segments = [] },
-  segmentNames,
-  valuesMax = VALUES_NAMED,
-) {
+/** Such as: 35 % of users where country is one of NO, SE. @param {StrategyInput} strategy @param {number} [valuesMax] of a constraint that are named */
+export function audienceOf({ name, parameters, constraints = [], segments = [] }, valuesMax = VALUES_NAMED) {
   const conditions = [
     ...constraints.map((one) => conditionOf(one, valuesMax)),
-    ...segments.map((id) => `they are in the segment ${segmentNames.get(id) ?? `#${id}`}`),
+    ...segments.map((id) => `they are in the segment ${segmentName(id)}`),
   ];
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
   return groupOf(name, parameters ?? {}) + where;
+}
+
+/** @param {number} id */
+export function segmentName(id) {
+  const name = names.value.segments.get(id);
+  return name === undefined ? `#${id}, which is deleted` : said(name);
 }
 
 /** @param {string} name @param {Record<string, unknown>} parameters */
@@ -27,46 +31,63 @@ function groupOf(name, { rollout, userIds }) {
   if (name === 'flexibleRollout')
     return percentOf(rollout) === 100 ? 'everyone' : `${percentOf(rollout)} % of users`;
   if (name === 'default') return 'everyone';
-  if (name === 'userWithId') return `the users ${String(userIds ?? '')}`;
-  return `those whom “${kindOf(name)}” selects`;
+  if (name === 'userWithId') return `the users ${said(String(userIds ?? ''))}`;
+  return `those whom the strategy type ${said(kindOf(name))} selects`;
 }
 
-/** @param {ConstraintInput} constraint @param {number} valuesMax */
-function conditionOf(constraint, valuesMax) {
+/** Such as: country is one of NO, SE. @param {ConstraintInput} constraint @param {number} [valuesMax] */
+export function conditionOf(constraint, valuesMax = VALUES_NAMED) {
   const compared = constraint.value === undefined ? (constraint.values ?? []) : [constraint.value];
   const rest = compared.length - valuesMax;
-  const named = compared.slice(0, valuesMax).join(', ');
-  return `${constraint.contextName || '…'} ${comparisonOf(constraint)} ${named || '…'}${rest > 0 ? ` and ${number(rest)} more` : ''}`;
+  const named = compared
+    .slice(0, valuesMax)
+    .map((value) => said(value, Number.isFinite(valuesMax) ? undefined : valuesMax))
+    .join(', ');
+  return `${fieldName(constraint.contextName)} ${comparisonOf(constraint)} ${named || '…'}${rest > 0 ? ` and ${number(rest)} more` : ''}`;
 }
 
-/** Of all strategies of an environment that are not disabled. @param {readonly StrategyInput[]} strategies @param {ReadonlyMap<number, string>} segmentNames */
-export function audienceOfAll(strategies, segmentNames) {
+/** A context field, and that there is none of that name where that is so. @param {string} name */
+function fieldName(name) {
+  if (name === '') return '…';
+  const { fields } = names.value;
+  return fields === null || fields.has(name) || STANDARD_FIELDS.has(name)
+    ? said(name)
+    : `${said(name)}, a field that is not defined,`;
+}
+
+/** Fields that every SDK fills in, whether or not they are defined. */
+const STANDARD_FIELDS = new Set([
+  'appName',
+  'currentTime',
+  'environment',
+  'remoteAddress',
+  'sessionId',
+  'userId',
+]);
+
+/** Of all strategies of an environment that are not disabled. @param {readonly StrategyInput[]} strategies */
+export function audienceOfAll(strategies) {
   const active = strategies.filter(({ disabled }) => disabled !== true);
   if (active.length === 0) return 'nobody, because every strategy is disabled';
-  return active.map((one) => audienceOf(one, segmentNames)).join(', and for ');
+  return active.map((one) => audienceOf(one)).join(', and for ');
 }
 
-/** Who would notice a change in an environment. @param {Session} session @param {string} flag @param {FlagEnvironment} of */
-export async function affectedBy(session, flag, { name, enabled, strategies }) {
-  const [usage, segmentNames] = await Promise.all([
-    session.client.get(path`/client-metrics/features/${flag}`).then(
-      (/** @type {FlagUsage} */ { lastHourUsage }) =>
-        lastHourUsage.find(({ environment }) => environment === name),
-      () => undefined,
-    ),
-    segmentNamesOf(session).catch(() => new Map()),
+/** Who would notice a change in an environment, by the figures of this moment. @param {Session} session @param {{ project: string, name: string }} of @param {string} environment */
+export async function affectedBy(session, { project, name }, environment) {
+  const { client } = session;
+  /** @type {[Flag, FlagUsage | null, void]} */
+  const [flag, usage] = await Promise.all([
+    client.get(path`/projects/${project}/features/${name}`),
+    client.get(path`/client-metrics/features/${name}`).catch(() => null),
+    loadNames(session),
   ]);
-  const now =
-    strategies.length === 0
-      ? 'It has no strategies there.'
-      : `It is ${enabled ? 'on' : 'off'} there; its strategies select ${audienceOfAll(strategies, segmentNames)}.`;
-  const count = (usage?.yes ?? 0) + (usage?.no ?? 0);
-  return `${now} Applications reported ${count === 0 ? 'no evaluation' : `${number(count)} evaluations`} of it in the last hour.`;
+  const now = flag.environments.find((one) => one.name === environment);
+  const { yes = 0, no = 0 } = usage?.lastHourUsage.find((one) => one.environment === environment) ?? {};
+  return `${stateText(now)} Applications reported ${yes + no === 0 ? 'no evaluation' : counted(yes + no, 'evaluation')} of it in the last hour.`;
 }
 
-/** Names of segments by id. @param {Session} session @returns {Promise<ReadonlyMap<number, string>>} */
-export async function segmentNamesOf({ client }) {
-  /** @type {{ segments: Segment[] }} */
-  const { segments } = await client.get('/segments');
-  return new Map(segments.map(({ id, name }) => [id, name]));
+/** @param {Flag['environments'][number] | undefined} now */
+function stateText(now) {
+  if (now === undefined || now.strategies.length === 0) return 'It has no strategies there.';
+  return `It is ${now.enabled ? 'on' : 'off'} there; its strategies select ${audienceOfAll(now.strategies)}.`;
 }

@@ -5,6 +5,7 @@ import { rollBack } from './edit/rollback.jsx';
 import { ask } from './forms/ask.jsx';
 import { revisionOf } from './forms/conflict.jsx';
 import { notice } from './notices.jsx';
+import { Sentence } from './said.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Change } from './client.js' */
@@ -59,7 +60,7 @@ async function undoChange(session, { at, before, etag, undo }) {
   const change = undo ?? { method: 'POST', path: `${at}/rollback`, body: { eventId: before } };
   try {
     await session.client.change(change, undo === undefined ? etag : '');
-    notice('done', 'Taken back.');
+    notice('done', 'Undone.');
   } catch (error) {
     if (error instanceof Refused && error.status === 412) await askFirst(session, at, before);
     else notice('refused', messageOf(error));
@@ -111,8 +112,14 @@ export async function mayChangeProduction(session, { environment, affected, of, 
           <code>{of?.name ?? ''}</code>
           {environment === 'production' ? ' in production.' : ` in ${environment}, which is production.`}
         </p>
-        <div>{sentence}</div>
-        {who === null ? null : <p>{who}</p>}
+        <div>
+          <Sentence>{sentence}</Sentence>
+        </div>
+        {who === null ? null : (
+          <p>
+            <Sentence>{who}</Sentence>
+          </p>
+        )}
       </>
     ),
   });

@@ -2,6 +2,8 @@
  * The interface as the console calls it. Who calls, the browser's session says: a cookie that no script can read.
  */
 
+import { visible } from './said.jsx';
+
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
   /**
@@ -25,7 +27,8 @@ export class Refused extends Error {
 
 /** @typedef {ReturnType<typeof createClient>} Client */
 
-export function createClient() {
+/** @param {() => Promise<boolean>} [renew] called when nobody is signed in any more; resolves to whether somebody is again */
+export function createClient(renew = async () => false) {
   /**
    * @param {string} method
    * @param {string} path below `api/admin`, made with `path`
@@ -33,12 +36,17 @@ export function createClient() {
    * @returns {Promise<{ body: any, etag: string }>}
    */
   async function call(method, path, { body, ifMatch = '' } = {}) {
-    const received = await request(`api/admin${path}`, {
-      method,
-      body,
-      // Responses are asked for anew each time; their ETags save the bodies.
-      cache: 'no-cache',
-      headers: ifMatch === '' ? {} : { 'if-match': ifMatch },
+    const send = () =>
+      request(`api/admin${path}`, {
+        method,
+        body,
+        // Responses are asked for anew each time; their ETags save the bodies.
+        cache: 'no-cache',
+        headers: ifMatch === '' ? {} : { 'if-match': ifMatch },
+      });
+    const received = await send().catch(async (error) => {
+      if (error instanceof Refused && error.status === 401 && (await renew())) return send();
+      throw error;
     });
     return { body: received.body, etag: received.headers.get('etag') ?? '' };
   }
@@ -93,8 +101,19 @@ function bodyOf(text) {
 /** @param {number} status @param {any} body a list of `{ msg }` where a rule of memberships was broken */
 function refusalOf(status, body) {
   const message = Array.isArray(body) ? body[0]?.msg : body?.message;
-  return new Refused(status, message ?? `The server answered ${status}.`, body?.details ?? []);
+  return new Refused(
+    status,
+    typeof message === 'string' ? visible(message) : `The server answered ${status}.`,
+    detailsIn(body),
+  );
 }
+
+/** @param {any} body @returns {Refused['details']} */
+const detailsIn = (body) =>
+  (body?.details ?? []).map((/** @type {{ message: string, path?: string }} */ one) => ({
+    ...one,
+    message: visible(one.message),
+  }));
 
 /**
  * A path whose parts may hold any character: path`/projects/${id}`.

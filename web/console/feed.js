@@ -105,6 +105,11 @@ export function createFeed(client, newest, onUnauthorized) {
     recoveries,
     /** The id of the newest event that is known. */
     newest: () => newest,
+    /** The first time: the stream tells of all that came after what is known, so nothing needs to be searched for. */
+    begin() {
+      stream.wanted(!document.hidden);
+      timer = setTimeout(look, STREAMING_PAUSE_MS);
+    },
     /** After a change that was made here: looks at once, unless the stream tells of it by itself. */
     async look() {
       if (!stream.isOpen()) await look();

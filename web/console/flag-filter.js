@@ -48,9 +48,10 @@ export const isNarrowed = ({ text, type, state, seen, owner, tag, mine }) =>
 /** @param {string} query @returns {FlagFilter} */
 export function filterOf(query) {
   const given = new URLSearchParams(query);
-  return /** @type {FlagFilter} */ (
+  const filter = /** @type {FlagFilter} */ (
     Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? NO_FILTER[name]]))
   );
+  return SEEN.some(([seen]) => seen === filter.seen) ? filter : { ...filter, seen: '' };
 }
 
 /** Empty for the filter that leaves nothing out. @param {FlagFilter} filter */

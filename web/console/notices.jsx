@@ -1,5 +1,6 @@
 /** Short messages at the foot of the page: what a click did, and how to take it back; or why it did not. */
 import { signal } from '@preact/signals';
+import { Sentence } from './said.jsx';
 
 /** How long a message stays, in milliseconds; a refusal has more to read, and undoing takes a decision. */
 const STAYS_MS = { done: 3_500, undo: 10_000, refused: 9_000 };
@@ -20,7 +21,8 @@ let lastId = 0;
 export function notice(kind, text, undo = null) {
   lastId += 1;
   const id = lastId;
-  notices.value = [...notices.value, { id, kind, text, undo }];
+  // What was done before is no longer news, and one Undo at a time leaves no doubt what it takes back.
+  notices.value = [...notices.value.filter((one) => one.kind !== kind), { id, kind, text, undo }];
   setTimeout(() => dismiss(id), STAYS_MS[kind === 'done' && undo !== null ? 'undo' : kind]);
 }
 
@@ -52,7 +54,9 @@ function NoticeItem({ of: { id, kind, text, undo } }) {
   };
   return (
     <div class={`notice notice-${kind}`} {...(kind === 'refused' ? { role: 'alert' } : {})}>
-      <span>{text}</span>
+      <span>
+        <Sentence>{text}</Sentence>
+      </span>
       {undo === null ? null : (
         <button type="button" class="notice-action" onClick={takeBack}>
           Undo

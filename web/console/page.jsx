@@ -2,7 +2,10 @@
 import { useEffect } from 'preact/hooks';
 import { useEvents } from './feed.js';
 import { closeDialogs } from './forms/dialogs.jsx';
+import { KINDS } from './kinds.jsx';
+import { loadNames, reloadNames } from './names.js';
 import { dismissRefusals } from './notices.jsx';
+import { Boundary } from './parts/boundary.jsx';
 import { Shell } from './parts/shell.jsx';
 import { Empty } from './parts/states.jsx';
 import { flagsOf, hrefOf, place } from './place.js';
@@ -13,12 +16,14 @@ import { EventsView } from './views/events-view.jsx';
 import { FlagView } from './views/flag-view.jsx';
 import { FlagsView } from './views/flags-view.jsx';
 import { HealthView } from './views/health-view.jsx';
+import { KindView } from './views/kind-view.jsx';
 import { ProjectsView } from './views/projects-view.jsx';
 import { SettingsView } from './views/settings-view.jsx';
 import { ContextFieldsView, EnvironmentsView, SegmentsView } from './views/shared-views.jsx';
 import { TokensView } from './views/tokens-view.jsx';
 import { UsersView } from './views/users-view.jsx';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { EventHead, Place, Session } from './types.d.ts' */
 
 export function Page() {
@@ -26,6 +31,11 @@ export function Page() {
   useEvents(session, (events) => void refreshShared(session, events));
   const shown = place.value ?? firstPlace(session);
   const key = shown === null ? '' : hrefOf(shown.view === 'flags' ? flagsOf(shown.project) : shown);
+  // Lists of flags name neither segments nor context fields.
+  const isNaming = shown?.view !== 'flags';
+  useEffect(() => {
+    if (isNaming) void loadNames(session);
+  }, [session, isNaming]);
   useEffect(() => {
     document.title = `${titleOf(shown)} · Flagstaff`;
     return () => {
@@ -35,7 +45,9 @@ export function Page() {
   }, [key]);
   return (
     <Shell place={shown}>
-      <View key={key} place={shown} />
+      <Boundary at={shown === null ? '' : hrefOf(shown)}>
+        <View key={key} place={shown} />
+      </Boundary>
     </Shell>
   );
 }
@@ -71,16 +83,36 @@ function View({ place }) {
     case 'account':
       return <AccountView />;
     case 'users':
-      return <UsersView />;
+      return <ForAdmins title="Users">{() => <UsersView />}</ForAdmins>;
     case 'tokens':
       return <TokensView />;
     case 'events':
       return <EventsView />;
     case 'health':
       return <HealthView />;
+    case 'groups':
+    case 'roles':
+    case 'service-accounts':
+    case 'tag-types':
+    case 'strategy-types':
+    case 'applications':
+      return <KindView kind={KINDS[place.view]} />;
     default:
       return <NothingHere />;
   }
+}
+
+/** @param {{ title: string, children: () => ComponentChildren }} props */
+function ForAdmins({ title, children }) {
+  if (useSession().may('admin')) return children();
+  return (
+    <>
+      <h1>{title}</h1>
+      <Empty title="This page is for Admins">
+        They manage who may come in, and can give you another role.
+      </Empty>
+    </>
+  );
 }
 
 function NothingHere() {
@@ -118,11 +150,13 @@ const CHANGES_PROJECTS =
   /^(?:project|drop)-|^feature-(?:created|archived|revived|deleted|stale|import|metadata)/;
 
 /** What every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly EventHead[]} events */
-async function refreshShared({ client, projects, environmentTypes }, events) {
+async function refreshShared(session, events) {
+  const { client, projects, environmentTypes } = session;
   try {
     if (events.some(({ type }) => CHANGES_PROJECTS.test(type))) {
       projects.value = (await client.get('/projects')).projects;
     }
+    if (events.some(({ type }) => /^(?:segment|context-field)-/.test(type))) reloadNames(session);
     if (events.some(({ type }) => type.startsWith('environment-'))) {
       const { environments } = await client.get('/environments');
       environmentTypes.value = new Map(

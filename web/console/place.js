@@ -9,6 +9,12 @@ import { signal } from '@preact/signals';
 /** Views that need nothing but their name. */
 const PLAIN = /** @type {const} */ ([
   'projects',
+  'groups',
+  'roles',
+  'service-accounts',
+  'tag-types',
+  'strategy-types',
+  'applications',
   'environments',
   'segments',
   'context-fields',
@@ -61,7 +67,7 @@ export function placeOf(hash) {
 
 /** Changes the address of what is shown already, without a step in the history. @param {Place} to */
 export function replacePlace(to) {
-  history.replaceState(null, '', hrefOf(to));
+  history.replaceState(history.state, '', hrefOf(to));
   place.value = to;
 }
 

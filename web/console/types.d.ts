@@ -30,10 +30,17 @@ export type FoundUser = Schemas['FoundUser'];
 export type Role = Schemas['Role'];
 export type User = Schemas['User'];
 export type Invitation = Schemas['Invitation'];
+export type Group = Schemas['Group'];
+export type ServiceAccount = Schemas['ServiceAccount'];
+export type Permissions = Schemas['Permissions'];
+export type RoleWithPermissions = Schemas['RoleWithPermissions'];
+export type TagType = Schemas['TagType'];
+export type Application = Schemas['Application'];
 export type ApiToken = Schemas['ApiToken'];
 export type PersonalToken = Schemas['PersonalToken'];
 export type ArchivedFlag = Schemas['ArchivedFlag'];
 export type FlagUsage = Schemas['FlagUsage'];
+export type RawFlagUsage = Schemas['RawFlagUsage'];
 export type FoundFlag = Schemas['FoundFlag'];
 export type Explanation = Schemas['Explanation'];
 /** Named so because browsers have an `Event` too. */
@@ -43,6 +50,19 @@ export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 export type EventPage = Schemas['Events'];
 export type Figures = Schemas['InstanceFigures'];
 
+/** Views that need nothing but their name. */
+export type PlainView =
+  | 'projects'
+  | 'environments'
+  | 'segments'
+  | 'context-fields'
+  | 'users'
+  | 'tokens'
+  | 'account'
+  | 'events'
+  | 'health'
+  | keyof typeof import('./kinds.jsx').KINDS;
+
 /** What can be shown: the address after `#`. */
 export type Place =
   | { view: 'flags'; project: string; query: string }
@@ -50,15 +70,7 @@ export type Place =
   | { view: 'settings'; project: string }
   | { view: 'history'; project: string }
   | { view: 'flag'; project: string; flag: string }
-  | { view: 'projects' }
-  | { view: 'environments' }
-  | { view: 'segments' }
-  | { view: 'context-fields' }
-  | { view: 'users' }
-  | { view: 'tokens' }
-  | { view: 'account' }
-  | { view: 'events' }
-  | { view: 'health' };
+  | { view: PlainView };
 
 /** What a caller may do, in the project where the right belongs to one. */
 export type Right = 'flags' | 'project' | 'create-project' | 'targeting' | 'admin';
@@ -108,14 +120,24 @@ export interface OwnSession {
 export interface Field<V> {
   name: keyof V & string;
   label: string;
-  kind?: 'text' | 'long-text' | 'password' | 'choice' | 'check' | 'number' | 'time' | 'lines' | 'own';
+  kind?:
+    | 'text'
+    | 'long-text'
+    | 'password'
+    | 'choice'
+    | 'many'
+    | 'check'
+    | 'number'
+    | 'time'
+    | 'lines'
+    | 'own';
   hint?: string;
   required?: boolean;
   /** Shown and not changed. */
   fixed?: boolean;
   /** What password managers and browsers fill in; nothing unless said. */
   autocomplete?: 'name' | 'email' | 'username' | 'current-password' | 'new-password';
-  /** Of a `choice`. */
+  /** Of a `choice`, and of `many`, whose value is a list. */
   options?: readonly (readonly [value: string, text: string])[];
   /** Suggestions for a `text`. */
   suggestions?: readonly string[];
@@ -123,6 +145,8 @@ export interface Field<V> {
   paths?: readonly string[];
   /** Of `own`. */
   render?: (control: Control<V>) => ComponentChildren;
+  /** What it lacks, besides a value that is required: by paths of the request. */
+  missing?: (values: V) => readonly { path: string; message: string }[];
   /** Left out while this is false. */
   when?: (values: V) => boolean;
 }

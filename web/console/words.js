@@ -1,5 +1,7 @@
 /** What the interface says in names and operators, in sentences. */
 
+import { said } from './said.jsx';
+
 /** @import { Constraint, ConstraintInput, LoggedEvent } from './types.d.ts' */
 
 /**
@@ -23,9 +25,9 @@ const DEEDS = {
   'feature-variants-updated': 'variants changed',
   'feature-environment-variants-updated': 'variants changed',
   'feature-favorited': 'marked as a favorite',
-  'feature-unfavorited': 'no favorite any more',
+  'feature-unfavorited': 'no longer a favorite',
   'project-favorited': 'marked as a favorite',
-  'project-unfavorited': 'no favorite any more',
+  'project-unfavorited': 'no longer a favorite',
   'feature-tagged': 'tagged',
   'feature-untagged': 'tag removed',
   'feature-dependency-added': 'dependency added',
@@ -36,9 +38,9 @@ const DEEDS = {
   'api-token-deleted': 'API token deleted',
   'pat-created': 'personal token created',
   'pat-deleted': 'personal token deleted',
-  'public-signup-token-created': 'invitation made',
+  'public-signup-token-created': 'invitation created',
   'public-signup-token-updated': 'invitation changed',
-  'public-signup-token-user-added': 'came by an invitation',
+  'public-signup-token-user-added': 'joined by an invitation',
 };
 
 /** How a session of the log has begun. @type {Readonly<Record<string, string>>} */
@@ -57,12 +59,12 @@ export function deedOf(event) {
 /** The fields of records that name what they are about, the best name first. */
 const NAMES = ['name', 'tokenName', 'username', 'email', 'description', 'value'];
 
-/** What an event is about that is about no flag and no project, as far as its record names it. @param {Pick<LoggedEvent, 'data' | 'preData'>} event */
+/** What an event is about that is about no flag and no project, as far as its record names it. @param {Pick<LoggedEvent, 'data' | 'preData'>} event @returns {string | null} */
 export function recordNameOf({ data, preData }) {
   const record = data ?? preData ?? {};
   if ('session' in record) return null;
-  const names = NAMES.map((field) => record[field]);
-  return names.find((name) => typeof name === 'string' && name !== '') ?? null;
+  const names = NAMES.flatMap((field) => (typeof record[field] === 'string' ? [record[field]] : []));
+  return names.find((name) => name !== '') ?? null;
 }
 
 /** How the dot beside an event looks. @param {LoggedEvent} event */
@@ -99,7 +101,7 @@ export function comparisonOf({ operator, inverted, caseInsensitive }) {
   // A page that was loaded before an upgrade of the server may meet an operator that it does not know.
   const [plain, opposite] = COMPARISONS[operator] ?? [operator, `not ${operator}`];
   const words = inverted === true ? opposite : plain;
-  return caseInsensitive === true ? `${words} (whatever the case)` : words;
+  return caseInsensitive === true ? `${words} (ignoring case)` : words;
 }
 
 /** Of thousandths. */
@@ -126,28 +128,17 @@ const KINDS = {
 /** @param {string} name of a strategy type */
 export const kindOf = (name) => KINDS[name] ?? name;
 
+/** The same within a sentence: the names of other types are what somebody wrote. @param {string} name */
+export const kindText = (name) => KINDS[name] ?? said(name);
+
 /** The share of users in the parameter of a rollout. @param {unknown} rollout */
 export const percentOf = (rollout) => Math.min(100, Math.max(0, Number(rollout) || 0));
 
 /** Fields that events repeat and nobody changes. */
-const IDENTITY = ['id', 'featureName', 'sortOrder', 'lastSeenAt', 'createdAt'];
+export const IDENTITY = ['id', 'featureName', 'sortOrder', 'lastSeenAt', 'createdAt'];
 
 /** Longer texts are cut around what differs. */
 const TEXT_SHOWN = 60;
-
-/**
- * What an event changed, field by field, with the texts as far as they differ.
- * @param {Pick<LoggedEvent, 'data' | 'preData'>} event
- */
-export function changesOf({ data, preData }) {
-  if (data === null || preData === null) return [];
-  const names = [...new Set([...Object.keys(preData), ...Object.keys(data)])];
-  return names
-    .filter((name) => !IDENTITY.includes(name))
-    .map((name) => ({ name, before: shown(preData[name]), after: shown(data[name]) }))
-    .filter(({ before, after }) => before !== after)
-    .map(({ name, before, after }) => ({ name, ...aroundDifference(before, after) }));
-}
 
 /** Two texts, cut so that what they share at the front does not hide what differs. @param {string} before @param {string} after */
 export function aroundDifference(before, after) {

@@ -81,6 +81,12 @@ export async function ending({ faults, close }: OpenPage): Promise<void> {
   await close();
 }
 
+/** Opens a menu of rare actions, and takes one. */
+export async function choose(within: Page | Locator, menu: string, action: string): Promise<void> {
+  await within.getByLabel(menu, { exact: true }).click();
+  await within.getByRole('button', { name: action, exact: true }).click();
+}
+
 export const flagSwitch = (page: Page, flag: string, environment = 'development'): Locator =>
   page.getByRole('switch', { name: `${flag} in ${environment}` });
 

@@ -20,7 +20,7 @@ export function changeOwnPassword(session, after) {
     fields: [
       {
         name: 'oldPassword',
-        label: 'Password up to now',
+        label: 'Current password',
         kind: 'password',
         required: true,
         autocomplete: 'current-password',
@@ -42,7 +42,7 @@ export function changeOwnPassword(session, after) {
       },
     ],
     values: { oldPassword: '', password: '', confirmPassword: '' },
-    sentence: () => 'You stay signed in here. Everywhere else you are signed out.',
+    sentence: () => 'You stay signed in here, and are signed out everywhere else.',
     change: (body) => ({ method: 'POST', path: '/user/change-password', body }),
     send: (change, { password }) =>
       session.replaceSession(() => session.client.change(change), {

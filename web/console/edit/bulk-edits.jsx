@@ -1,55 +1,68 @@
 /** What can be done with many flags of a project at once, as one change. */
+import { isProduction } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
-import { takeBack } from '../forms/edit-dialog.jsx';
+import { openEdit, takeBack } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
+import { said } from '../said.jsx';
 
 /** @import { Change } from '../client.js' */
-/** @import { Session } from '../types.d.ts' */
-
-/** Names that a question lists. */
-const NAMED_MAX = 8;
-
-/** @param {Session} session @param {string} project @param {readonly string[]} features */
-export async function archiveMany(session, project, features) {
-  const agreed = await ask({
-    title: `Archive ${counted(features.length, 'flag')}?`,
-    agree: `Archive ${counted(features.length, 'flag')}`,
-    danger: true,
-    body: (
-      <>
-        <p>{namesOf(features)}</p>
-        <p>They leave the lists, and are off for applications until they are revived.</p>
-      </>
-    ),
-  });
-  if (!agreed) return false;
-  return send(session, {
-    change: { method: 'POST', path: path`/projects/${project}/archive`, body: { features } },
-    undo: { method: 'POST', path: path`/projects/${project}/revive`, body: { features } },
-    done: `${counted(features.length, 'flag is', 'flags are')} archived.`,
-  });
-}
+/** @import { Edit, Session } from '../types.d.ts' */
 
 /** @param {Session} session @param {string} project @param {readonly string[]} features @param {boolean} stale */
 export function markMany(session, project, features, stale) {
   const at = path`/projects/${project}/stale`;
-  return send(session, {
+  return changeMany(session, {
     change: { method: 'POST', path: at, body: { features, stale } },
     undo: { method: 'POST', path: at, body: { features, stale: !stale } },
-    done: `${counted(features.length, 'flag is', 'flags are')} ${stale ? 'stale' : 'not stale any more'}.`,
+    done: `${counted(features.length, 'flag is', 'flags are')} ${stale ? 'stale' : 'no longer stale'}.`,
   });
 }
 
-/** @param {readonly string[]} features */
-function namesOf(features) {
-  const rest = features.length - NAMED_MAX;
-  return features.slice(0, NAMED_MAX).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+/** @param {Session} session @param {string} project @param {readonly string[]} features @param {string} environment @param {boolean} enabled */
+export async function switchMany(session, project, features, environment, enabled) {
+  const [word, other] = enabled ? ['on', 'off'] : ['off', 'on'];
+  const at = path`/projects/${project}/bulk_features/environments/${environment}`;
+  const count = counted(features.length, 'flag');
+  const agreed = await ask({
+    title: `Switch ${count} ${word} in ${environment}?`,
+    agree: `Switch ${word} in ${environment}`,
+    danger: isProduction(session, environment),
+    body: `${features.join(', ')} will be ${word}. Those that are ${word} already stay as they are.`,
+  });
+  if (!agreed) return false;
+  return changeMany(session, {
+    change: { method: 'POST', path: `${at}/${word}`, body: { features } },
+    undo: { method: 'POST', path: `${at}/${other}`, body: { features } },
+    done: `${counted(features.length, 'flag is', 'flags are')} ${word} in ${environment}.`,
+  });
+}
+
+/** @param {Session} session @param {string} project @param {readonly string[]} features */
+export function tagMany(session, project, features) {
+  const at = path`/projects/${project}/tags`;
+  /** @param {{ type: string, value: string }} tag @param {'addedTags' | 'removedTags'} part */
+  const body = (tag, part) => ({ features, tags: { addedTags: [], removedTags: [], [part]: [tag] } });
+  /** @type {Edit<{ type: string, value: string }>} */
+  const edit = {
+    title: `Tag ${counted(features.length, 'flag')}`,
+    agree: 'Add tag',
+    fields: [
+      { name: 'type', label: 'Type', required: true },
+      { name: 'value', label: 'Value', hint: '2 to 50 characters.', required: true },
+    ],
+    values: { type: 'simple', value: '' },
+    sentence: ({ type, value }) => `Each of them has the tag ${said(type || '…')}: ${said(value || '…')}.`,
+    change: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'addedTags') }),
+    done: ({ value }) => `${counted(features.length, 'flag is', 'flags are')} tagged ${said(value)}.`,
+    undo: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'removedTags') }),
+  };
+  return openEdit(session, edit);
 }
 
 /** @param {Session} session @param {{ change: Change, undo: Change, done: string }} of */
-async function send(session, { change, undo, done }) {
+export async function changeMany(session, { change, undo, done }) {
   try {
     await session.client.change(change);
     notice('done', done, () => takeBack(session, undo));

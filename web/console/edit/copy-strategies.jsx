@@ -41,7 +41,7 @@ export async function copyStrategies(session, at) {
     done: ({ from }) => `${flag.name} has in ${name} the strategies of ${from}.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn: () => values },
     environment: name,
-    affected: () => affectedBy(session, flag.name, environment),
+    affected: () => affectedBy(session, flag, name),
   };
   await openEdit(session, edit);
 }

@@ -5,6 +5,7 @@ import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 import { hrefOf } from '../place.js';
+import { said } from '../said.jsx';
 import { FLAG_TYPES } from '../words.js';
 
 /** @import { Edit, Flag, Session } from '../types.d.ts' */
@@ -88,6 +89,35 @@ export function copyFlag(session, { project, name }) {
   return openEdit(session, edit);
 }
 
+/** @param {Session} session @param {Flag} flag */
+export function moveFlag(session, { project, name }) {
+  const others = session.projects.value.filter(({ id }) => id !== project);
+  /** @type {Edit<{ newProjectId: string }>} */
+  const edit = {
+    title: `Move ${name} to another project`,
+    agree: 'Move',
+    fields: [
+      {
+        name: 'newProjectId',
+        label: 'Project',
+        kind: 'choice',
+        options: others.map(({ id, name: called }) => [id, called]),
+      },
+    ],
+    values: { newProjectId: others[0]?.id ?? '' },
+    sentence: ({ newProjectId }) => (
+      <>
+        <code>{name}</code> leaves <code>{project}</code> for <code>{newProjectId}</code>, with its strategies
+        and its history. Tokens of one project alone no longer read it.
+      </>
+    ),
+    change: (body) => ({ method: 'POST', path: `${flagPath(project, name)}/changeProject`, body }),
+    done: ({ newProjectId }) => `${name} is in ${newProjectId}.`,
+    after: (_, { newProjectId }) => goTo(newProjectId, name),
+  };
+  return openEdit(session, edit);
+}
+
 /** @typedef {{ description: string, type: string, stale: boolean, impressionData: boolean }} Metadata */
 
 /** @param {Flag} flag @returns {Metadata} */
@@ -125,31 +155,6 @@ export function describeFlag(session, flag, etag) {
   return openEdit(session, edit);
 }
 
-/** @param {Session} session @param {Flag} flag */
-export async function archiveFlag(session, { project, name }) {
-  const agreed = await ask({
-    title: 'Archive this flag?',
-    agree: 'Archive',
-    danger: true,
-    body: (
-      <>
-        <p>
-          <code>{name}</code> leaves the lists, and is off for applications until it is revived.
-        </p>
-        <p>It keeps its history, its strategies and its name.</p>
-      </>
-    ),
-  });
-  if (!agreed) return;
-  await tryChangeFlag(session, {
-    project,
-    flag: name,
-    change: { method: 'DELETE', path: flagPath(project, name) },
-    undo: { method: 'POST', path: path`/archive/revive/${name}` },
-    done: `${name} is archived.`,
-  });
-}
-
 /** @param {Session} session @param {{ project: string, name: string }} flag */
 export const reviveFlag = (session, { project, name }) =>
   tryChangeFlag(session, {
@@ -157,7 +162,7 @@ export const reviveFlag = (session, { project, name }) =>
     flag: name,
     change: { method: 'POST', path: path`/archive/revive/${name}` },
     undo: { method: 'DELETE', path: flagPath(project, name) },
-    done: `${name} is back.`,
+    done: `${name} is revived.`,
   });
 
 /** Of the archive, for good. @param {Session} session @param {string} name */
@@ -196,11 +201,11 @@ export function addTag(session, { name, tags }) {
     sentence: ({ type, value }) => (
       <>
         <code>{name}</code>
-        {` has the tag ${type || '…'}: ${value || '…'}${tags.length === 0 ? '' : ' besides those it has'}.`}
+        {` has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' besides those it has'}.`}
       </>
     ),
     change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
-    done: ({ value }) => `${name} is tagged ${value}.`,
+    done: ({ value }) => `${name} is tagged ${said(value)}.`,
   };
   return openEdit(session, edit);
 }
@@ -212,7 +217,7 @@ export const removeTag = (session, { project, name }, { type, value }) =>
     flag: name,
     change: { method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` },
     undo: { method: 'POST', path: path`/features/${name}/tags`, body: { type, value } },
-    done: `The tag ${value} is removed.`,
+    done: `The tag ${said(value)} is removed.`,
   });
 
 /** @param {Session} session @param {Flag} flag @param {string} etag */
@@ -283,5 +288,5 @@ export const removeDependency = (session, { project, name }, parent) =>
     project,
     flag: name,
     change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/dependencies/${parent}` },
-    done: `${name} does not depend on ${parent} any more.`,
+    done: `${name} no longer depends on ${parent}.`,
   });

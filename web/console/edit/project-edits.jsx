@@ -3,6 +3,7 @@ import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { UserSearch } from '../forms/user-search.jsx';
 import { flagsOf, hrefOf } from '../place.js';
+import { Said, said } from '../said.jsx';
 import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 
@@ -33,7 +34,7 @@ export function createProject(session) {
     values: { name: '', id: '', description: '' },
     sentence: ({ name }) => (
       <>
-        The project <b>{name || '…'}</b> exists, without flags, with every environment that is on.
+        The project <Said text={name || '…'} /> exists, without flags, with every environment that is on.
       </>
     ),
     change: ({ id, ...values }) => ({
@@ -41,7 +42,7 @@ export function createProject(session) {
       path: '/projects',
       body: id === '' ? values : { id, ...values },
     }),
-    done: ({ name }) => `The project ${name} is created.`,
+    done: ({ name }) => `The project ${said(name)} is created.`,
     after: (response) => {
       const { id } = /** @type {{ id: string }} */ (response);
       location.hash = hrefOf(flagsOf(id));
@@ -65,7 +66,7 @@ export async function describeProject(session, { id, name }) {
   });
   /** @type {Edit<ProjectValues>} */
   const edit = {
-    title: `Edit the project ${name}`,
+    title: `Edit the project ${said(name)}`,
     agree: 'Save',
     fields: [
       { name: 'name', label: 'Name', required: true },
@@ -76,11 +77,11 @@ export async function describeProject(session, { id, name }) {
     values,
     sentence: (now) => (
       <>
-        The project <code>{id}</code> is called <b>{now.name || '…'}</b>.
+        The project <code>{id}</code> is called <Said text={now.name || '…'} />.
       </>
     ),
     change: (body) => ({ method: 'PUT', path: at, body }),
-    done: (now) => `The project ${now.name} is changed.`,
+    done: (now) => `The project ${said(now.name)} is changed.`,
     undo: { method: 'PUT', path: at, body: values },
     pinned,
   };
@@ -90,11 +91,11 @@ export async function describeProject(session, { id, name }) {
 /** @param {Session} session @param {ProjectSummary} project */
 export const deleteProject = (session, { id, name }) =>
   removeAfterAsking(session, {
-    title: `Delete the project ${name}?`,
+    title: `Delete the project ${said(name)}?`,
     agree: 'Delete for good',
     text: 'Its archived flags, its segments and its members’ roles go with it, and cannot be brought back. Flags that are not archived keep it from being deleted.',
     change: { method: 'DELETE', path: path`/projects/${id}` },
-    done: `The project ${name} is deleted.`,
+    done: `The project ${said(name)} is deleted.`,
   });
 
 /** @param {ProjectMember} member */
@@ -102,7 +103,8 @@ export const memberName = ({ name, username, email, id }) => name || username ||
 
 /** @param {Session} session @param {string} project @param {readonly Role[]} roles */
 export function addMember(session, project, roles) {
-  const [role] = roles;
+  // The least of them: more is given on purpose.
+  const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
   /** @param {{ user: string, role: string }} values */
   const memberPath = ({ user, role: held }) => path`/projects/${project}/users/${user || '0'}/roles/${held}`;
   /** @type {Edit<{ user: string, role: string }>} */
@@ -162,7 +164,7 @@ export function removeMember(session, { project, ...read }, member) {
     pinned: pinnedAccess({ project, ...read }),
     change: { method: 'DELETE', path: at },
     undo: { method: 'POST', path: at },
-    done: `${memberName(member)} is no member any more.`,
+    done: `${said(memberName(member))} is no longer a member.`,
   });
 }
 
@@ -181,11 +183,11 @@ export function setProjectEnvironment(session, project, environment, isWanted) {
     return changeAtOnce(session, { change: add, undo: remove, done: `${project} uses ${environment}.` });
   }
   return removeAfterAsking(session, {
-    title: `Take ${environment} out of ${project}?`,
-    agree: 'Take out',
+    title: `Remove ${environment} from ${project}?`,
+    agree: 'Remove',
     text: `Applications get no flags of ${project} in ${environment} until it is added again.`,
     change: remove,
     undo: add,
-    done: `${project} does not use ${environment} any more.`,
+    done: `${project} no longer uses ${environment}.`,
   });
 }

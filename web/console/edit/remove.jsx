@@ -4,6 +4,7 @@ import { ask } from '../forms/ask.jsx';
 import { ByOthers, eventsSince } from '../forms/conflict.jsx';
 import { takeBack } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
+import { Sentence } from '../said.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { Pinned, Session } from '../types.d.ts' */
@@ -13,7 +14,19 @@ import { notice } from '../notices.jsx';
  * @param {{ title: string, agree: string, text: string, change: Change, done: string, undo?: Change }} of
  */
 export async function removeAfterAsking(session, { title, agree, text, change, done, undo }) {
-  if (!(await ask({ title, agree, danger: true, body: <p>{text}</p> }))) return;
+  if (
+    !(await ask({
+      title,
+      agree,
+      danger: true,
+      body: (
+        <p>
+          <Sentence>{text}</Sentence>
+        </p>
+      ),
+    }))
+  )
+    return;
   await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
 }
 
@@ -43,7 +56,7 @@ const KEPT_THEIRS = new Error('the change was given up for that of somebody else
 async function takeBoth({ client }, { change, pinned }) {
   const [{ etag }, events] = await Promise.all([client.read(pinned.at), eventsSince(client, pinned)]);
   const agreed = await ask({
-    title: 'Somebody else was faster',
+    title: 'Somebody else changed this meanwhile',
     agree: 'Take both',
     body: <ByOthers events={events} />,
   });

@@ -1,9 +1,10 @@
 /** What all projects share: environments, segments and context fields. */
 import { path } from '../client.js';
 import { counted } from '../format.js';
-import { ConstraintsEditor } from '../forms/constraints-editor.jsx';
+import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { inputOf } from '../operators.js';
+import { Said, said } from '../said.jsx';
 import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 
@@ -30,8 +31,8 @@ export function createEnvironment(session) {
     values: { name: '', type: 'development' },
     sentence: ({ name, type }) => (
       <>
-        The environment <code>{name || '…'}</code>
-        {` exists, as one of ${type || '…'}.`}
+        The environment <Said text={name || '…'} />
+        {` exists, with the type ${said(type || '…')}.`}
       </>
     ),
     change: (body) => ({ method: 'POST', path: '/environments', body }),
@@ -63,7 +64,7 @@ export async function editEnvironment(session, { name }) {
     sentence: (now) => (
       <>
         <code>{name}</code>
-        {` is one of ${now.type || '…'}.`}
+        {` has the type ${said(now.type || '…')}.`}
       </>
     ),
     change: (body) => ({ method: 'PUT', path: at, body }),
@@ -118,7 +119,7 @@ export async function editSegment(session, segment) {
         });
   /** @type {Edit<SegmentValues>} */
   const edit = {
-    title: segment === null ? 'New segment' : `Edit ${segment.name}`,
+    title: segment === null ? 'New segment' : `Edit the segment ${said(segment.name)}`,
     agree: segment === null ? 'Create' : 'Save',
     wide: true,
     fields: [
@@ -129,6 +130,7 @@ export async function editSegment(session, segment) {
         label: 'Users for whom all of this is true',
         kind: 'own',
         paths: [],
+        missing: (now) => missingInConstraints(now.constraints),
         render: ({ values: now, set, issuesAt }) => (
           <ConstraintsEditor
             of={now.constraints}
@@ -151,7 +153,7 @@ export async function editSegment(session, segment) {
         ...(segment?.project === undefined ? {} : { project: segment.project }),
       },
     }),
-    done: ({ name }) => `The segment ${name} is ${segment === null ? 'created' : 'changed'}.`,
+    done: ({ name }) => `The segment ${said(name)} is ${segment === null ? 'created' : 'changed'}.`,
     undo:
       segment === null
         ? (_, { id }) => ({ method: 'DELETE', path: path`/segments/${id}` })
@@ -179,7 +181,7 @@ function segmentSentence(segment, name, count) {
   const used = segment === null ? '' : ` ${counted(segment.usedInFeatures, 'flag uses', 'flags use')} it.`;
   return (
     <>
-      <b>{name || '…'}</b>
+      <Said text={name || '…'} />
       {` is ${who}.${used}`}
     </>
   );
@@ -188,11 +190,11 @@ function segmentSentence(segment, name, count) {
 /** @param {Session} session @param {Segment} segment */
 export const deleteSegment = (session, { id, name }) =>
   removeAfterAsking(session, {
-    title: `Delete the segment ${name}?`,
+    title: `Delete the segment ${said(name)}?`,
     agree: 'Delete for good',
     text: 'It cannot be brought back. A segment that a flag uses is not deleted.',
     change: { method: 'DELETE', path: path`/segments/${id}` },
-    done: `The segment ${name} is deleted.`,
+    done: `The segment ${said(name)} is deleted.`,
   });
 
 /** @param {Session} session @param {ContextField | null} field null for a new one */
@@ -215,7 +217,7 @@ export async function editContextField(session, field) {
   });
   /** @type {Edit<FieldValues>} */
   const edit = {
-    title: field === null ? 'New context field' : `Edit ${field.name}`,
+    title: field === null ? 'New context field' : `Edit the context field ${said(field.name)}`,
     agree: field === null ? 'Create' : 'Save',
     fields: [
       { name: 'name', label: 'Name', required: true, fixed: field !== null },
@@ -233,7 +235,7 @@ export async function editContextField(session, field) {
       const count = legalValuesOf(legalValues).length;
       return (
         <>
-          Constraints on <code>{name || '…'}</code>
+          Constraints on <Said text={name || '…'} />
           {count === 0 ? ' take any value.' : ` offer ${counted(count, 'value')}.`}
         </>
       );
@@ -242,7 +244,7 @@ export async function editContextField(session, field) {
       field === null
         ? { method: 'POST', path: at, body: { name: now.name, ...bodyOf(now) } }
         : { method: 'PUT', path: at, body: bodyOf(now) },
-    done: ({ name }) => `The context field ${name} is ${field === null ? 'created' : 'changed'}.`,
+    done: ({ name }) => `The context field ${said(name)} is ${field === null ? 'created' : 'changed'}.`,
     undo:
       field === null
         ? ({ name }) => ({ method: 'DELETE', path: path`/context/${name}` })
@@ -282,9 +284,9 @@ function legalValuesOf(text) {
 /** @param {Session} session @param {ContextField} field */
 export const deleteContextField = (session, { name, usedInFeatures }) =>
   removeAfterAsking(session, {
-    title: `Delete the context field ${name}?`,
+    title: `Delete the context field ${said(name)}?`,
     agree: 'Delete',
     text: `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it go on working; forms do not offer it any more.`,
     change: { method: 'DELETE', path: path`/context/${name}` },
-    done: `The context field ${name} is deleted.`,
+    done: `The context field ${said(name)} is deleted.`,
   });

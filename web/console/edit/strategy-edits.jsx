@@ -4,6 +4,7 @@ import { mayChangeProduction, tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { inputOf } from '../operators.js';
+import { said } from '../said.jsx';
 import { kindOf, percentOf } from '../words.js';
 import { strategyFields } from './strategy-fields.jsx';
 
@@ -85,7 +86,6 @@ export async function editStrategy(session, at, strategy) {
 async function edit(session, at, { title, agree, values, change, valuesIn }) {
   const { flag, etag, environment } = at;
   const choices = await choicesOf(session, flag.project);
-  const segmentNames = new Map(choices.segments.map(({ id, name }) => [id, name]));
   /** @type {Edit<StrategyValues>} */
   const dialog = {
     title,
@@ -93,12 +93,12 @@ async function edit(session, at, { title, agree, values, change, valuesIn }) {
     wide: true,
     fields: strategyFields(choices),
     values,
-    sentence: (now) => sentenceOf(flag, environment, audienceOf(inputFor(now), segmentNames), now.disabled),
+    sentence: (now) => sentenceOf(flag, environment, audienceOf(inputFor(now)), now.disabled),
     change: (now) => change(inputFor(now)),
     done: () => `${flag.name}: the strategies in ${environment.name} are changed.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn },
     environment: environment.name,
-    affected: () => affectedBy(session, flag.name, environment),
+    affected: () => affectedBy(session, flag, environment.name),
   };
   await openEdit(session, dialog);
 }
@@ -165,7 +165,7 @@ async function changeInEnvironment(session, at, { change, done, sentence, agree 
     environment: environment.name,
     agree,
     of: flag,
-    affected: () => affectedBy(session, flag.name, environment),
+    affected: () => affectedBy(session, flag, environment.name),
   };
   if (!(await mayChangeProduction(session, question, sentence))) return;
   await tryChangeFlag(session, { project: flag.project, flag: flag.name, change, done, ifMatch: etag });
@@ -173,11 +173,11 @@ async function changeInEnvironment(session, at, { change, done, sentence, agree 
 
 /** @param {Session} session @param {At} at @param {Strategy} strategy */
 export function removeStrategy(session, at, strategy) {
-  const title = strategy.title || kindOf(strategy.name);
+  const title = said(strategy.title || kindOf(strategy.name));
   return changeInEnvironment(session, at, {
     change: { method: 'DELETE', path: `${strategiesPath(at)}/${strategy.id}` },
-    done: `The strategy “${title}” is removed from ${at.environment.name}.`,
-    sentence: `The strategy “${title}” will be removed.`,
+    done: `The strategy ${title} is removed from ${at.environment.name}.`,
+    sentence: `The strategy ${title} will be removed.`,
     agree: 'Remove',
   });
 }
@@ -185,15 +185,15 @@ export function removeStrategy(session, at, strategy) {
 /** @param {Session} session @param {At} at @param {Strategy} strategy */
 export function turnStrategy(session, at, { id, title, name, disabled }) {
   const word = disabled === true ? 'enabled' : 'disabled';
-  const shown = title || kindOf(name);
+  const shown = said(title || kindOf(name));
   return changeInEnvironment(session, at, {
     change: {
       method: 'PATCH',
       path: `${strategiesPath(at)}/${id}`,
       body: [{ op: 'replace', path: '/disabled', value: disabled !== true }],
     },
-    done: `The strategy “${shown}” is ${word} in ${at.environment.name}.`,
-    sentence: `The strategy “${shown}” will be ${word}.`,
+    done: `The strategy ${shown} is ${word} in ${at.environment.name}.`,
+    sentence: `The strategy ${shown} will be ${word}.`,
     agree: disabled === true ? 'Enable' : 'Disable',
   });
 }

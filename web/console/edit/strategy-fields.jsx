@@ -1,6 +1,6 @@
 /** The fields of a strategy's dialog. Which of them are shown depends on its kind. */
-import { ConstraintsEditor } from '../forms/constraints-editor.jsx';
-import { VariantsEditor } from '../forms/variants-editor.jsx';
+import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
 import { kindOf } from '../words.js';
 
 /** @import { TargetedEvent } from 'preact' */
@@ -19,8 +19,8 @@ export function strategyFields({ types, segments, fields }) {
   /** @type {readonly (readonly [string, string])[]} */
   const options = types.filter(({ deprecated }) => !deprecated).map(({ name }) => [name, kindOf(name)]);
   return [
-    { name: 'name', label: 'Kind', kind: 'choice', options },
-    { name: 'title', label: 'Title', hint: 'Optional; what people call it.' },
+    { name: 'name', label: 'Type', kind: 'choice', options },
+    { name: 'title', label: 'Title', hint: 'Optional: a name for this strategy.' },
     {
       name: 'rollout',
       label: 'Share of users',
@@ -31,7 +31,8 @@ export function strategyFields({ types, segments, fields }) {
     },
     {
       name: 'stickiness',
-      label: 'The same user always gets the same, by',
+      label: 'Stickiness',
+      hint: 'The context field by which the same user always gets the same.',
       suggestions: [...new Set([...STICKINESS, ...sticky])],
       paths: ['parameters/stickiness'],
       when: isRollout,
@@ -52,7 +53,7 @@ export function strategyFields({ types, segments, fields }) {
     },
     {
       name: 'constraints',
-      label: 'Only where all of this is true',
+      label: 'Constraints: all of them must be true',
       kind: 'own',
       render: ({ values, set, issuesAt }) => (
         <ConstraintsEditor
@@ -63,17 +64,18 @@ export function strategyFields({ types, segments, fields }) {
         />
       ),
       paths: [],
+      missing: ({ constraints }) => missingInConstraints(constraints),
     },
     {
       name: 'segments',
-      label: 'Only in all of these segments',
+      label: 'Segments: users must be in all of them',
       kind: 'own',
       when: () => segments.length > 0,
       render: (control) => segmentControls(segments, control),
     },
     {
       name: 'variants',
-      label: 'Variants of this strategy',
+      label: 'Variants',
       kind: 'own',
       render: ({ values, set, issuesAt }) => (
         <VariantsEditor
@@ -84,6 +86,7 @@ export function strategyFields({ types, segments, fields }) {
           at="variants"
         />
       ),
+      missing: ({ variants }) => missingInVariants(variants, 'variants/'),
       paths: [],
     },
     { name: 'disabled', label: 'Disabled: it selects nobody', kind: 'check' },

@@ -3,6 +3,7 @@ import { path } from '../client.js';
 import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { showSecret } from '../forms/secret.jsx';
+import { said } from '../said.jsx';
 import { removeAfterAsking } from './remove.jsx';
 
 /** @import { ApiToken, Edit, PersonalToken, Session } from '../types.d.ts' */
@@ -20,7 +21,7 @@ export const isoOf = (time) => (time === '' ? null : `${time}:00.000Z`);
 export function createPersonalToken(session, at, whose, after) {
   /** @type {Edit<{ description: string, expiresAt: string }>} */
   const edit = {
-    title: `New personal token for ${whose}`,
+    title: `New personal token for ${whose === 'you' ? whose : said(whose)}`,
     agree: 'Create',
     fields: [
       { name: 'description', label: 'What it is for', required: true },
@@ -28,7 +29,7 @@ export function createPersonalToken(session, at, whose, after) {
     ],
     values: { description: '', expiresAt: inDays(DAYS) },
     sentence: ({ expiresAt }) =>
-      `Whoever has it may do what ${whose} may, until ${expiresAt.replace('T', ' ') || '…'}.`,
+      `Whoever has it may do what ${whose === 'you' ? whose : said(whose)} may, until ${expiresAt.replace('T', ' ') || '…'}.`,
     change: ({ description, expiresAt }) => ({
       method: 'POST',
       path: at,
@@ -105,7 +106,7 @@ export function createApiToken(session, of, after) {
         ...(expiresAt === '' ? {} : { expiresAt: isoOf(expiresAt) }),
       },
     }),
-    done: ({ tokenName }) => `The token ${tokenName} is created.`,
+    done: ({ tokenName }) => `The token ${said(tokenName)} is created.`,
     after: (response) => {
       after();
       void showToken(response);
@@ -118,7 +119,7 @@ export function createApiToken(session, of, after) {
 const showToken = (response) =>
   showSecret({
     title: 'Copy this token now',
-    lead: 'It is shown only this once. The server keeps nothing that it could be read from.',
+    lead: 'It is shown only now: the server does not store it.',
     label: 'The token',
     secret: /** @type {{ secret: string }} */ (response).secret,
   });
@@ -126,19 +127,19 @@ const showToken = (response) =>
 /** @param {Session} session @param {ApiToken} token @param {string | null} of the project in whose list it stands; null for that of all */
 export const deleteApiToken = (session, { tokenName, secret, digest }, of) =>
   removeAfterAsking(session, {
-    title: `Delete the token ${tokenName}?`,
+    title: `Delete the token ${said(tokenName)}?`,
     agree: 'Delete for good',
     text: 'Applications that use it are refused at once.',
     change: { method: 'DELETE', path: apiTokensPath(of) + path`/${digest || secret}` },
-    done: `The token ${tokenName} is deleted.`,
+    done: `The token ${said(tokenName)} is deleted.`,
   });
 
 /** @param {Session} session @param {PersonalToken} token @param {string} at where it is */
 export const deletePersonalToken = (session, { id, description }, at) =>
   removeAfterAsking(session, {
-    title: `Delete the token “${description}”?`,
+    title: `Delete the token ${said(description)}?`,
     agree: 'Delete for good',
     text: 'Whoever uses it is refused at once.',
     change: { method: 'DELETE', path: at + path`/${id}` },
-    done: `The token “${description}” is deleted.`,
+    done: `The token ${said(description)} is deleted.`,
   });

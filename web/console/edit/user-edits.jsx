@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { showSecret } from '../forms/secret.jsx';
+import { Said, said } from '../said.jsx';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 import { inDays, isoOf } from './token-edits.js';
 
@@ -39,7 +40,7 @@ export function editUser(session, user, rootRoles) {
   const roleOf = (id) => rootRoles.find((role) => String(role.id) === id);
   /** @type {Edit<UserValues>} */
   const edit = {
-    title: user === null ? 'New user' : `Edit ${userName(user)}`,
+    title: user === null ? 'New user' : `Edit ${said(userName(user))}`,
     agree: user === null ? 'Create' : 'Save',
     fields: [
       { name: 'name', label: 'Name' },
@@ -57,20 +58,20 @@ export function editUser(session, user, rootRoles) {
         label: 'Password',
         kind: 'password',
         autocomplete: 'new-password',
-        hint: 'Empty: you get a link to hand on, with which they choose one.',
+        hint: 'Empty: you get a link to send, with which they choose one.',
         when: () => user === null,
       },
     ],
     values,
     sentence: ({ name, email, username, rootRole }) => (
       <>
-        <b>{name || username || email || '…'}</b>
+        <Said text={name || username || email || '…'} />
         {` is ${roleOf(rootRole)?.name ?? '…'} of the service. ${roleOf(rootRole)?.description ?? ''}`}
       </>
     ),
     change: (now) => ({ method: user === null ? 'POST' : 'PUT', path: at, body: userBody(now) }),
     done: ({ name, email, username }) =>
-      `${name || username || email} is ${user === null ? 'a user now' : 'changed'}.`,
+      `${said(name || username || email)} is ${user === null ? 'now a user' : 'changed'}.`,
     undo:
       user === null
         ? (_, { id }) => ({ method: 'DELETE', path: path`/user-admin/${id}` })
@@ -97,8 +98,8 @@ function userBody({ name, email, username, rootRole, password }) {
 /** @param {string} whose @param {string} secret @param {string} span */
 const showPasswordLink = (whose, secret, span) =>
   showSecret({
-    title: `Hand this link on to ${whose}`,
-    lead: `Whoever opens it within ${span} chooses the password of ${whose}, once. It is shown only now.`,
+    title: `Send this link to ${said(whose)}`,
+    lead: `Whoever opens it within ${span} chooses the password of ${said(whose)}. It works once, and is shown only now.`,
     label: 'The link',
     secret,
   });
@@ -113,15 +114,15 @@ export function setPassword(session, user) {
   const whose = userName(user);
   /** @type {Edit<PasswordChoice>} */
   const edit = {
-    title: `Password of ${whose}`,
-    agree: 'Go on',
+    title: `Password of ${said(whose)}`,
+    agree: 'Continue',
     fields: [
       {
         name: 'way',
         label: 'Way',
         kind: 'choice',
         options: [
-          ['link', 'Make a link with which they choose it'],
+          ['link', 'Create a link with which they choose it'],
           ['set', 'Set it here'],
         ],
         paths: ['id'],
@@ -138,8 +139,8 @@ export function setPassword(session, user) {
     values: { way: 'link', password: '' },
     sentence: ({ way }) =>
       way === 'set'
-        ? `${whose} signs in with this password, and is signed out wherever they are signed in now.`
-        : `You get a link that is good once and for 24 hours. An earlier one is good no more; their password is, until they choose another.`,
+        ? `${said(whose)} signs in with this password, and is signed out wherever they are signed in now.`
+        : `You get a link that works once, within 24 hours. Earlier links stop working; the password stays valid until a new one is chosen.`,
     change: ({ way, password }) =>
       way === 'set'
         ? { method: 'POST', path: path`/user-admin/${user.id}/change-password`, body: { password } }
@@ -148,7 +149,7 @@ export function setPassword(session, user) {
             path: '/user-admin/reset-password',
             body: { id: user.username || user.email || '' },
           },
-    done: ({ way }) => (way === 'set' ? `The password of ${whose} is set.` : 'The link is made.'),
+    done: ({ way }) => (way === 'set' ? `The password of ${said(whose)} is set.` : 'The link is created.'),
     after: (response, { way }) => {
       if (way === 'set') return;
       const { resetPasswordUrl } = /** @type {{ resetPasswordUrl: string }} */ (response);
@@ -161,11 +162,11 @@ export function setPassword(session, user) {
 /** @param {Session} session @param {User} user */
 export const deleteUser = (session, user) =>
   removeAfterAsking(session, {
-    title: `Delete ${userName(user)}?`,
+    title: `Delete ${said(userName(user))}?`,
     agree: 'Delete for good',
     text: 'Their personal tokens stop working at once, and their memberships end.',
     change: { method: 'DELETE', path: path`/user-admin/${user.id}` },
-    done: `${userName(user)} is deleted.`,
+    done: `${said(userName(user))} is deleted.`,
   });
 
 const INVITATIONS = '/invite-link/tokens';
@@ -188,12 +189,12 @@ export function createInvitation(session, after) {
       path: INVITATIONS,
       body: { name, expiresAt: isoOf(expiresAt) },
     }),
-    done: ({ name }) => `The invitation ${name} is made.`,
+    done: ({ name }) => `The invitation ${said(name)} is created.`,
     after: (response) => {
       after();
       void showSecret({
-        title: 'Hand this invitation on',
-        lead: 'It is shown only now. You can switch the invitation off at any time.',
+        title: 'Send this invitation',
+        lead: 'It is shown only now. You can disable the invitation at any time.',
         label: 'The link',
         secret: /** @type {{ url: string }} */ (response).url,
       });
@@ -208,6 +209,6 @@ export function turnInvitation(session, { secret, name, enabled }) {
   return changeAtOnce(session, {
     change: { method: 'PUT', path: at, body: { enabled: !enabled } },
     undo: { method: 'PUT', path: at, body: { enabled } },
-    done: `The invitation ${name} is ${enabled ? 'off' : 'on'}.`,
+    done: `The invitation ${said(name)} is ${enabled ? 'off' : 'on'}.`,
   });
 }

@@ -2,7 +2,8 @@
 import { flagPath } from '../changes.jsx';
 import { counted } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
-import { VariantsEditor } from '../forms/variants-editor.jsx';
+import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
+import { said } from '../said.jsx';
 
 /** @import { Edit, Flag, Session, Variant } from '../types.d.ts' */
 
@@ -26,6 +27,7 @@ export function editVariants(session, flag, etag) {
         kind: 'own',
         hint: 'Those for whom the flag is on get one of them. A strategy with variants of its own decides instead.',
         paths: [],
+        missing: ({ variants }) => missingInVariants(variants),
         render: ({ values, set, issuesAt }) => (
           <VariantsEditor
             of={values.variants}
@@ -59,7 +61,7 @@ export function editVariants(session, flag, etag) {
 }
 
 /** @param {Variant} variant */
-const shareOf = ({ name, weight }) => `${name || '…'} for ${weight / 10} %`;
+const shareOf = ({ name, weight }) => `${said(name || '…')} for ${weight / 10} %`;
 
 /** Variants are the same everywhere, so changing them changes production where there is one. @param {Session} session @param {Flag} flag */
 function productionOf({ environmentTypes }, { environments }) {

@@ -1,4 +1,5 @@
 /** A choice among few: the browser's own list, which every keyboard and phone knows. */
+import { visible } from '../said.jsx';
 
 /** @import { TargetedEvent } from 'preact' */
 
@@ -19,7 +20,7 @@ export function Choice({ options, value, change, attributes = {} }) {
     <select class="input" {...attributes} value={value} onChange={onChange}>
       {known.map(([key, text]) => (
         <option key={key} value={key} selected={key === value}>
-          {text}
+          {visible(text)}
         </option>
       ))}
     </select>

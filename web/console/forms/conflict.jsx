@@ -2,6 +2,7 @@
 import { path } from '../client.js';
 import { Changes } from '../parts/event-item.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
+import { Name, Said } from '../said.jsx';
 import { deedOf, shown } from '../words.js';
 
 /** @import { Client } from '../client.js' */
@@ -84,7 +85,7 @@ export function mergedOf(base, mine, theirs) {
 }
 
 /** @param {unknown} one @param {unknown} other */
-const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * @param {object} props
@@ -94,7 +95,7 @@ const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
  */
 export function Conflict({ of: { events, theirs, mine, merged, both, etag }, resolve, close }) {
   return (
-    <section class="conflict" role="alert">
+    <section class="conflict" role="alert" tabIndex={-1} data-fault>
       <ByOthers events={events} />
       {theirs === null ? (
         <p>What you edited is gone, so your change cannot be kept.</p>
@@ -102,7 +103,13 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
         both.map((name) => (
           <p key={name} class="event-field">
             {`${name}: theirs is `}
-            <ins>{shown(theirs[name])}</ins>, yours is <ins>{shown(mine[name])}</ins>
+            <ins>
+              <Said text={shown(theirs[name])} />
+            </ins>
+            , yours is{' '}
+            <ins>
+              <Said text={shown(mine[name])} />
+            </ins>
           </p>
         ))
       )}
@@ -130,7 +137,8 @@ export function ByOthers({ events }) {
           'This was changed meanwhile'
         ) : (
           <>
-            {`${last.createdBy} changed this `}
+            <Name text={last.createdBy} />
+            {' changed this '}
             <TimeAgo iso={last.createdAt} />
           </>
         )}

@@ -47,6 +47,20 @@ export function ConstraintsEditor({ of, change, fields, issuesAt }) {
   );
 }
 
+/** @param {readonly ConstraintInput[]} constraints */
+export const missingInConstraints = (constraints) =>
+  constraints.flatMap((one, index) => {
+    const message = missingIn(one);
+    return message === null ? [] : [{ path: `/body/constraints/${index}`, message }];
+  });
+
+/** @param {ConstraintInput} constraint */
+function missingIn({ contextName, operator, values = [], value = '' }) {
+  if (contextName.trim() === '') return 'Name a context field.';
+  if (valueKindOf(operator) === 'many') return values.length === 0 ? 'Add at least one value.' : null;
+  return value === '' ? 'Add a value.' : null;
+}
+
 /**
  * @param {object} props
  * @param {ConstraintInput} props.of
@@ -98,11 +112,11 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
         </button>
       </div>
       <div class="row-options">
-        {check('Turn it round: true where this is not', of.inverted === true, (inverted) =>
+        {check('Negate: true where this is not so', of.inverted === true, (inverted) =>
           change({ ...of, inverted }),
         )}
         {hasCase(of.operator)
-          ? check('Whatever the case of letters', of.caseInsensitive === true, (caseInsensitive) =>
+          ? check('Ignore case', of.caseInsensitive === true, (caseInsensitive) =>
               change({ ...of, caseInsensitive }),
             )
           : null}

@@ -1,6 +1,7 @@
 /** Dialogs above the page. The newest lies on top; the browser keeps the focus in it and gives it back after. */
 import { signal } from '@preact/signals';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { Sentence } from '../said.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 
@@ -30,6 +31,9 @@ function close(id) {
   one?.closed();
 }
 
+/** Whether something is being made, edited or asked. */
+export const isDialogOpen = () => opened.value.length > 0;
+
 export function closeDialogs() {
   for (const { id } of opened.value) close(id);
 }
@@ -43,9 +47,10 @@ export function Dialogs() {
  * @param {string} props.title
  * @param {() => void} props.close
  * @param {boolean} [props.isWide]
+ * @param {boolean} [props.isFirm] whether Escape leaves it open
  * @param {ComponentChildren} [props.children]
  */
-export function Modal({ title, close, isWide = false, children }) {
+export function Modal({ title, close, isWide = false, isFirm = false, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const heading = useId();
   useLayoutEffect(() => {
@@ -66,8 +71,13 @@ export function Modal({ title, close, isWide = false, children }) {
       class={`question${isWide ? ' question-wide' : ''}`}
       aria-labelledby={heading}
       onClose={close}
+      onCancel={(event) => {
+        if (isFirm) event.preventDefault();
+      }}
     >
-      <h2 id={heading}>{title}</h2>
+      <h2 id={heading}>
+        <Sentence>{title}</Sentence>
+      </h2>
       {children}
     </dialog>
   );

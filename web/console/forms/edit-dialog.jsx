@@ -3,12 +3,14 @@
  * what the server refuses at the field that it names, and what to do when somebody else was faster.
  */
 import { useRef, useState } from 'preact/hooks';
-import { changeFlag, mayChangeProduction } from '../changes.jsx';
+import { changeFlag, flagPath, mayChangeProduction } from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
-import { Conflict, conflictOf } from './conflict.jsx';
+import { Sentence } from '../said.jsx';
+import { Conflict, conflictOf, isSame, revisionOf } from './conflict.jsx';
 import { Curl } from './curl.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
+import { draftOf, dropDraft, keepDraft } from './drafts.js';
 import { FieldRow, Issues } from './fields.jsx';
 
 /** @import { Change } from '../client.js' */
@@ -38,26 +40,44 @@ function EditDialog({ session, edit, close }) {
             <FieldRow field={field} values={form.values} set={form.set} issuesAt={form.issuesAt} />
           </div>
         ))}
-        {form.conflict === null ? null : <Conflict of={form.conflict} resolve={form.resolve} close={close} />}
-        <div class="preview">{edit.sentence(form.values)}</div>
         <Curl change={withoutSecrets(change, fields)} ifMatch={form.etag} />
-        <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths }) => paths ?? [name]))} />
-        <div class="question-answers">
-          <button type="button" class="button" onClick={close}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            class={`button ${edit.danger === true ? 'button-danger' : 'button-main'}`}
-            disabled={form.isBusy || form.conflict !== null}
-          >
-            {edit.agree}
-          </button>
+        <div class="edit-foot">
+          {form.isDraft ? <Draft discard={form.discard} /> : null}
+          <div class="preview">
+            <Sentence>{edit.sentence(form.values)}</Sentence>
+          </div>
+          <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
+          {form.conflict === null ? (
+            <div class="question-answers">
+              <button type="button" class="button" onClick={form.cancel}>
+                Cancel
+              </button>
+              <button
+                type="submit"
+                class={`button ${edit.danger === true ? 'button-danger' : 'button-main'}`}
+                aria-busy={form.isBusy}
+              >
+                {edit.agree}
+              </button>
+            </div>
+          ) : (
+            <Conflict of={form.conflict} resolve={form.resolve} close={form.cancel} />
+          )}
         </div>
       </form>
     </Modal>
   );
 }
+
+/** @param {{ discard: () => void }} props */
+const Draft = ({ discard }) => (
+  <p class="hint" role="status">
+    {'This is what you typed before. '}
+    <button type="button" class="quiet" onClick={discard}>
+      Start over
+    </button>
+  </p>
+);
 
 /** For the command that is shown: what is typed unseen stays so. @param {Change} change @param {readonly Field<any>[]} fields @returns {Change} */
 function withoutSecrets(change, fields) {
@@ -72,13 +92,20 @@ function withoutSecrets(change, fields) {
 
 /** @param {Session} session @param {Edit<any>} edit @param {() => void} close */
 function useForm(session, edit, close) {
-  const [values, setValues] = useState(edit.values);
+  const key = useRef(draftKey(session, edit)).current;
+  const draft = useRef(draftOf(key)).current;
+  const [values, setValues] = useState({ ...edit.values, ...draft?.values });
+  const [isDraft, setDraft] = useState(draft !== null);
   /** What the values were made from. */
-  const [base, setBase] = useState({ values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' });
+  const [base, setBase] = useState(
+    draft?.base ?? { values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' },
+  );
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
   const [isBusy, setBusy] = useState(false);
   const ref = useRef(/** @type {HTMLFormElement | null} */ (null));
+  /** Two changes may come between two renders. */
+  const latest = useRef(values);
 
   /** @param {Event} event */
   async function submit(event) {
@@ -87,8 +114,12 @@ function useForm(session, edit, close) {
     setBusy(true);
     setRefusal(null);
     try {
+      const missing = missingIn(edit, values);
+      if (missing.length > 0) throw new Refused(0, 'Something is missing.', missing);
+      if (await isOutdated(session, edit, base.etag)) return await showConflict();
       if (!(await mayChangeProduction(session, edit, edit.sentence(values)))) return;
       await save(session, edit, values, base.etag);
+      dropDraft(key);
       close();
     } catch (error) {
       await onRefused(error);
@@ -97,18 +128,33 @@ function useForm(session, edit, close) {
     }
   }
 
+  async function showConflict() {
+    setConflict(await conflictOf(session, { edit, base, mine: values }));
+    focusFault();
+  }
+
   /** @param {unknown} error */
   async function onRefused(error) {
-    if (error instanceof Refused && error.status === 412) {
-      setConflict(await conflictOf(session, { edit, base, mine: values }));
-      return;
-    }
+    if (error instanceof Refused && error.status === 412) return await showConflict();
     setRefusal(error instanceof Refused ? error : new Refused(0, messageOf(error)));
-    // Once the refusal is shown, whoever sent the form goes on at the first field that is at fault.
+    focusFault();
+  }
+
+  /** Once it is shown what is wrong, whoever sent the form goes on there. */
+  function focusFault() {
     setTimeout(() => {
-      const faulty = ref.current?.querySelector('[aria-invalid]');
+      const faulty = ref.current?.querySelector('[aria-invalid], [data-fault]');
       if (faulty instanceof HTMLElement) faulty.focus();
     });
+  }
+
+  /** @param {object} next */
+  function change(next) {
+    latest.current = next;
+    setValues(next);
+    const draft = typed(edit, next);
+    if (isSame(draft, typed(edit, base.values))) dropDraft(key);
+    else keepDraft(key, { values: draft, base });
   }
 
   return {
@@ -118,8 +164,20 @@ function useForm(session, edit, close) {
     conflict,
     submit,
     etag: base.etag,
+    isDraft,
+    discard() {
+      dropDraft(key);
+      latest.current = edit.values;
+      setValues(edit.values);
+      setBase({ values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' });
+      setDraft(false);
+    },
+    cancel() {
+      dropDraft(key);
+      close();
+    },
     /** @param {object} changed */
-    set: (changed) => setValues((/** @type {object} */ before) => ({ ...before, ...changed })),
+    set: (changed) => change({ ...latest.current, ...changed }),
     /** @param {string} path below the body */
     issuesAt: (path) =>
       detailsOf(refusal)
@@ -136,12 +194,39 @@ function useForm(session, edit, close) {
     },
     /** @param {object} merged @param {object} theirs @param {string} etag */
     resolve(merged, theirs, etag) {
-      setValues(merged);
+      change(merged);
       setBase({ values: theirs, etag });
       setConflict(null);
     },
   };
 }
+
+/** Whether somebody has changed it since, which is said before anything is asked about it. @param {Session} session @param {Edit<any>} edit @param {string} etag */
+async function isOutdated({ client }, { of, environment }, etag) {
+  if (of === undefined || environment === undefined || etag === '') return false;
+  return revisionOf((await client.read(flagPath(of.project, of.name))).etag) !== revisionOf(etag);
+}
+
+/** What the form lacks, as the server would say it. @param {Edit<any>} edit @param {any} values */
+function missingIn({ fields }, values) {
+  return fields
+    .filter(({ when }) => when?.(values) !== false)
+    .flatMap(({ name, label, required, paths, missing }) => [
+      ...(required === true && String(values[name] ?? '').trim() === ''
+        ? [{ path: `/body/${paths?.[0] ?? name}`, message: `${label} is needed.` }]
+        : []),
+      ...(missing?.(values) ?? []),
+    ]);
+}
+
+/** The values without those that are typed unseen. @param {Edit<any>} edit @param {any} values */
+function typed({ fields }, values) {
+  const secrets = fields.filter(({ kind }) => kind === 'password').map(({ name }) => name);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !secrets.includes(name)));
+}
+
+/** The same form of the same person. @param {Session} session @param {Edit<any>} edit */
+const draftKey = ({ me }, { title }) => `${me.user.id} ${title}`;
 
 /** @param {Refused | null} refusal */
 const detailsOf = (refusal) => refusal?.details ?? [];
@@ -172,7 +257,7 @@ async function save(session, edit, values, etag) {
 export async function takeBack(session, undo) {
   try {
     await session.client.change(undo);
-    notice('done', 'Taken back.');
+    notice('done', 'Undone.');
   } catch (error) {
     notice('refused', messageOf(error));
   }

@@ -1,5 +1,6 @@
 /** The controls of a form, each with its label, its hint and what the server refused about it. */
 import { useId } from 'preact/hooks';
+import { Name } from '../said.jsx';
 import { Choice } from './choice.jsx';
 
 /** @import { ComponentChildren, TargetedEvent } from 'preact' */
@@ -17,12 +18,20 @@ export function FieldRow({ field, values, set, issuesAt }) {
   const id = useId();
   const { kind = 'text', label, hint, name } = field;
   const issues = (field.paths ?? [name]).flatMap((path) => issuesAt(path));
-  if (kind === 'own') {
+  if (kind === 'own' || kind === 'many') {
     return (
       <fieldset class="field">
         <legend>{label}</legend>
         {hint === undefined ? null : <p class="hint">{hint}</p>}
-        {field.render?.({ id, values, set, issuesAt })}
+        {kind === 'many' ? (
+          <Many
+            options={field.options ?? []}
+            chosen={values[name]}
+            change={(value) => set(/** @type {Partial<V>} */ ({ [name]: value }))}
+          />
+        ) : (
+          field.render?.({ id, values, set, issuesAt })
+        )}
         <Issues id={`${id}-issues`} of={issues} />
       </fieldset>
     );
@@ -132,4 +141,22 @@ function controlOf({ field, value, props, change, listId }) {
         </>
       );
   }
+}
+
+/** @param {{ options: NonNullable<Field<any>['options']>, chosen: unknown, change: (value: unknown) => void }} props */
+function Many({ options, chosen, change }) {
+  const keys = new Set(/** @type {readonly string[]} */ (chosen));
+  /** @param {string} key */
+  const turn = (key) => change(options.map(([one]) => one).filter((one) => (one === key) !== keys.has(one)));
+  return (
+    <div class="legal many-options">
+      {options.map(([key, text]) => (
+        <label key={key} class="check">
+          <input type="checkbox" checked={keys.has(key)} onChange={() => turn(key)} />
+          <Name text={text} />
+        </label>
+      ))}
+      {options.length === 0 ? <span class="muted">There is nothing to choose from.</span> : null}
+    </div>
+  );
 }

@@ -1,5 +1,6 @@
 /** What is shown once and kept by nobody: a token or a link that is copied and handed on. */
 import { useRef, useState } from 'preact/hooks';
+import { Sentence } from '../said.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
 
 /**
@@ -21,12 +22,14 @@ function Secret({ title, lead, label, secret, close }) {
       setSaid('Copied.');
     } catch {
       if (shown.current !== null) getSelection()?.selectAllChildren(shown.current);
-      setSaid('It is selected: copy it with Ctrl C or ⌘ C.');
+      setSaid('Selected: copy it with Ctrl C or ⌘ C.');
     }
   }
   return (
     <Modal title={title} close={close}>
-      <p>{lead}</p>
+      <p>
+        <Sentence>{lead}</Sentence>
+      </p>
       <pre class="secret" tabIndex={0} role="group" aria-label={label} ref={shown}>
         {secret}
       </pre>
@@ -38,7 +41,7 @@ function Secret({ title, lead, label, secret, close }) {
           Copy
         </button>
         <button type="button" class="button button-main" data-first onClick={close}>
-          I have it
+          Done
         </button>
       </div>
     </Modal>

@@ -1,5 +1,6 @@
 /** Finds a user by a part of the name or the email. */
 import { useEffect, useState } from 'preact/hooks';
+import { Name } from '../said.jsx';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Control, FoundUser, Session } from '../types.d.ts' */
@@ -39,7 +40,7 @@ export function UserSearch({ session, control: { values, set } }) {
               checked={values.user === String(id)}
               onChange={() => set({ user: String(id) })}
             />
-            {name || username || email || `user ${id}`}
+            <Name text={name || username || email || `user ${id}`} />
           </label>
         ))}
       </div>

@@ -68,6 +68,12 @@ export function weighted(variants) {
   });
 }
 
+/** @param {readonly Variant[]} variants @param {string} [at] where the list stands in the body */
+export const missingInVariants = (variants, at = '') =>
+  variants.flatMap(({ name }, index) =>
+    name.trim() === '' ? [{ path: `/body/${at}${index}`, message: 'Name the variant.' }] : [],
+  );
+
 /** @param {readonly Variant[]} variants */
 function sumIssues(variants) {
   const sum = variants.reduce((before, { weight }) => before + weight, 0);

@@ -4,8 +4,11 @@ import { isProduction } from '../changes.jsx';
 import { copyStrategies } from '../edit/copy-strategies.jsx';
 import { addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } from '../edit/strategy-edits.jsx';
 import { counted, number } from '../format.js';
+import { Sentence, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { kindOf } from '../words.js';
+import { Icon } from './icon.jsx';
+import { MoreMenu } from './more-menu.jsx';
 import { StrategyItem } from './strategy.jsx';
 import { FlagSwitch } from './switch.jsx';
 import { TimeAgo } from './time-ago.jsx';
@@ -71,7 +74,7 @@ const contentOf = (strategies) =>
  *   isOpen: boolean,
  * }} props
  */
-function EnvironmentCard({ flag, etag, of, may, segmentNames, isProd, differences, measure, usage, isOpen }) {
+function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, usage, isOpen }) {
   const { project, name, archived } = flag;
   const { name: environment, enabled, strategies } = of;
   const at = { flag, etag, environment: of };
@@ -93,7 +96,9 @@ function EnvironmentCard({ flag, etag, of, may, segmentNames, isProd, difference
           isArchived={archived || !may}
         />
       </div>
-      <p class="environment-summary">{summaryOf(of, segmentNames)}</p>
+      <p class="environment-summary">
+        <Sentence>{summaryOf(of)}</Sentence>
+      </p>
       <p class="facts environment-facts">
         <Usage usage={usage} lastSeenAt={of.lastSeenAt} />
         {differences === null ? null : <Differences differences={differences} measure={measure} />}
@@ -106,7 +111,6 @@ function EnvironmentCard({ flag, etag, of, may, segmentNames, isProd, difference
               <StrategyItem
                 key={one.id}
                 of={one}
-                segmentNames={segmentNames}
                 actions={may ? <StrategyActions at={at} strategy={one} index={index} /> : null}
               />
             ))}
@@ -118,10 +122,10 @@ function EnvironmentCard({ flag, etag, of, may, segmentNames, isProd, difference
   );
 }
 
-/** @param {FlagEnvironment} of @param {ReadonlyMap<number, string>} segmentNames */
-function summaryOf({ enabled, strategies }, segmentNames) {
+/** @param {FlagEnvironment} of */
+function summaryOf({ enabled, strategies }) {
   if (strategies.length === 0) return 'No strategies: it needs one before it can be switched on.';
-  return `${enabled ? 'On for' : 'Off. When it is on, it is for'} ${audienceOfAll(strategies, segmentNames)}.`;
+  return `${enabled ? 'On for' : 'Off. When it is on, it is for'} ${audienceOfAll(strategies)}.`;
 }
 
 /** @param {{ usage: FlagUsage['lastHourUsage'][number] | null, lastSeenAt: string | null }} props */
@@ -151,6 +155,7 @@ function CardActions({ at }) {
   /** @param {string} text @param {string} label @param {() => Promise<void>} act */
   const button = (text, label, act) => (
     <button type="button" class="button" aria-label={label} onClick={() => void act()}>
+      <Icon name={text.startsWith('Add') ? 'add' : 'copy'} />
       {text}
     </button>
   );
@@ -167,19 +172,40 @@ function CardActions({ at }) {
 /** @param {{ at: At, strategy: Strategy, index: number }} props */
 function StrategyActions({ at, strategy, index }) {
   const session = useSession();
-  const name = `${strategy.title || kindOf(strategy.name)} in ${at.environment.name}`;
-  /** @param {string} text @param {() => Promise<void>} act */
-  const button = (text, act) => (
-    <button type="button" class="quiet" aria-label={`${text} ${name}`} onClick={() => void act()}>
-      {text}
-    </button>
-  );
+  const name = `${visible(strategy.title || kindOf(strategy.name))} in ${at.environment.name}`;
+  const isDisabled = strategy.disabled === true;
   return (
     <span class="strategy-actions">
-      {button('Edit', () => editStrategy(session, at, strategy))}
-      {index === 0 ? null : button('Move up', () => moveUp(session, at, index))}
-      {button(strategy.disabled === true ? 'Enable' : 'Disable', () => turnStrategy(session, at, strategy))}
-      {button('Remove', () => removeStrategy(session, at, strategy))}
+      <button
+        type="button"
+        class="button button-small"
+        aria-label={`Edit ${name}`}
+        onClick={() => void editStrategy(session, at, strategy)}
+      >
+        Edit
+      </button>
+      <MoreMenu
+        label={`More for ${name}`}
+        items={[
+          index === 0
+            ? null
+            : {
+                text: 'Move up',
+                icon: 'up',
+                label: `Move up ${name}`,
+                act: () => moveUp(session, at, index),
+              },
+          {
+            ...{ text: isDisabled ? 'Enable' : 'Disable', icon: isDisabled ? 'check' : 'close' },
+            label: `${isDisabled ? 'Enable' : 'Disable'} ${name}`,
+            act: () => turnStrategy(session, at, strategy),
+          },
+          {
+            ...{ text: 'Remove', icon: 'remove', label: `Remove ${name}`, isDanger: true },
+            act: () => removeStrategy(session, at, strategy),
+          },
+        ]}
+      />
     </span>
   );
 }

@@ -1,7 +1,10 @@
 /** One event in a list: what was done to what, by whom and when, with everything that is recorded behind a click. */
 import { audienceOf } from '../audience.js';
+import { changesOf } from '../differences.js';
 import { hrefOf } from '../place.js';
-import { changesOf, deedOf, recordNameOf, toneOf } from '../words.js';
+import { Name, Said, Sentence, said, visibleLines } from '../said.jsx';
+import { deedOf, recordNameOf, toneOf } from '../words.js';
+import { DifferenceLine } from './difference-line.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -29,7 +32,9 @@ export function EventItem({ event, isFresh = false, isAboutFlag = false, action 
         <WhichStrategy of={event} />
         <Changes of={event} />
         <div class="event-meta">
-          <span>{event.createdBy}</span>
+          <span>
+            <Name text={event.createdBy} />
+          </span>
           <TimeAgo iso={event.createdAt} />
           <span class="number">{`#${event.id}`}</span>
           {action}
@@ -45,7 +50,11 @@ function Subject({ of }) {
   const { project, featureName, type } = of;
   if (featureName === null) {
     const name = project ?? recordNameOf(of);
-    return name === null ? null : <span class="event-subject">{name}</span>;
+    return name === null ? null : (
+      <span class="event-subject">
+        <Said text={name} />
+      </span>
+    );
   }
   // A deleted flag can be read nowhere any more.
   if (project === null || type === 'feature-deleted') return <code class="event-subject">{featureName}</code>;
@@ -73,33 +82,33 @@ export function PlannedEvents({ events }) {
   );
 }
 
-/** No segment is named: the record has their ids only, and they may be others by now. */
-const NO_NAMES = new Map();
-
 /** The strategy that an event is about: by its title, and for whom it is where it came or went. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
 function WhichStrategy({ of: { type, data, preData } }) {
   if (!/^feature-strategy-(?:add|update|remove)$/.test(type)) return null;
   const strategy = /** @type {StrategyInput | null} */ (data ?? preData);
   if (strategy === null) return null;
   const { title } = strategy;
-  const audience = data === null || preData === null ? audienceOf(strategy, NO_NAMES) : null;
-  const words = [title || null, audience].filter((part) => part !== null).join(': ');
-  return words === '' ? null : <div class="event-field">{words}</div>;
+  const audience = data === null || preData === null ? audienceOf(strategy) : null;
+  const words = [title ? said(title) : null, audience].filter((part) => part !== null).join(': ');
+  return words === '' ? null : (
+    <div class="event-field">
+      <Sentence>{words}</Sentence>
+    </div>
+  );
 }
 
 /** What an event changed, field by field. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
 export function Changes({ of }) {
   const changes = changesOf(of);
   const rest = changes.length - FIELDS_SHOWN;
-  return [
-    ...changes.slice(0, FIELDS_SHOWN).map(({ name, before, after }) => (
-      <div key={name} class="event-field">
-        {`${name}: `}
-        <del>{before}</del> → <ins>{after}</ins>
-      </div>
-    )),
-    rest > 0 ? <div key="" class="event-field">{`and ${rest} more`}</div> : null,
-  ];
+  return (
+    <>
+      {changes.slice(0, FIELDS_SHOWN).map((one) => (
+        <DifferenceLine key={one.name} of={one} />
+      ))}
+      {rest > 0 ? <div class="event-field">{`and ${rest} more`}</div> : null}
+    </>
+  );
 }
 
 /** @param {{ of: LoggedEvent }} props */
@@ -110,7 +119,7 @@ function EventRecord({ of: { id, type, data, preData } }) {
     <details class="record">
       <summary>Record</summary>
       <pre tabIndex={0} role="group" aria-label={`What event ${id} recorded`}>
-        {JSON.stringify(recorded, null, 2)}
+        {visibleLines(JSON.stringify(recorded, null, 2))}
       </pre>
     </details>
   );

@@ -1,14 +1,17 @@
 /** Finds flags of all projects, projects, pages and actions by a few letters: Ctrl or ⌘ with K, or the button in the menu. */
+import { distance } from 'fastest-levenshtein';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { actionsOf } from '../edit/actions.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
+import { loadNames, names } from '../names.js';
 import { notice } from '../notices.jsx';
 import { flagsOf, hrefOf } from '../place.js';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { TargetedEvent, TargetedKeyboardEvent } from 'preact' */
-/** @import { FoundFlag, Place, Session } from '../types.d.ts' */
+/** @import { FoundFlag, FoundUser, Place, Session } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
 const TYPING_MS = 120;
@@ -16,6 +19,8 @@ const TYPING_MS = 120;
 const SHOWN_MAX = 8;
 /** Flags among which those are chosen. */
 const FOUND_MAX = 100;
+/** Letters that are looked for where the rest may be mistyped. */
+const BEGINNING = 3;
 
 /** @typedef {{ key: string, name: string, kind: string, open: () => unknown }} Hit */
 
@@ -72,11 +77,9 @@ export function FinderButton() {
 function Finder({ session, close }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
-  const flags = useFoundFlags(session, text);
-  const hits = best(
-    [...flags, ...projectsFor(session, text), ...pagesFor(session, text), ...actionsFor(session, text)],
-    text,
-  );
+  useEffect(() => void loadNames(session), [session]);
+  const found = useFound(session, text);
+  const hits = best([...found, ...placesFor(session, text), ...actionsFor(session, text)], text);
   const list = useId();
   /** @param {TargetedEvent<HTMLInputElement>} event */
   const onInput = (event) => {
@@ -125,41 +128,69 @@ function Finder({ session, close }) {
             aria-selected={index === chosen}
             onClick={() => open(hit)}
           >
-            <span class="hit-name">{hit.name}</span>
+            <span class="hit-name">
+              <Name text={hit.name} />
+            </span>
             <span class="muted">{hit.kind}</span>
           </li>
         ))}
       </ul>
       {hits.length === 0 ? (
         <p class="muted" role="status">
-          Nothing is called so.
+          Nothing found. Try fewer letters.
         </p>
       ) : null}
     </Modal>
   );
 }
 
-/** @param {Session} session @param {string} text @returns {readonly Hit[]} */
-function useFoundFlags({ client }, text) {
+/** What the server finds: flags, and people for those who may list them. @param {Session} session @param {string} text @returns {readonly Hit[]} */
+function useFound(session, text) {
   const [found, setFound] = useState(/** @type {readonly Hit[]} */ ([]));
   const wanted = text.trim();
   useEffect(() => {
     // A response that comes after more was typed is of no use.
     let isWanted = true;
     const timer = setTimeout(async () => {
-      const query = new URLSearchParams({ query: wanted, limit: String(FOUND_MAX), sortBy: 'name' });
-      const { features } =
-        wanted === ''
-          ? { features: [] }
-          : await client.get(`/search/features?${query}`).catch(() => ({ features: [] }));
-      if (isWanted) setFound(best(features.map(hitOf), wanted).slice(0, SHOWN_MAX));
+      const hits =
+        wanted === '' ? [] : await Promise.all([flagsFor(session, wanted), peopleFor(session, wanted)]);
+      if (isWanted) setFound(hits.flat());
     }, TYPING_MS);
     return () => {
       isWanted = false;
       clearTimeout(timer);
     };
-  }, [client, wanted]);
+  }, [session, wanted]);
   return found;
+}
+
+/** The server takes one part of a text, so it gets the longest word; and the beginning of that where somebody mistyped the rest. @param {Session} session @param {string} text */
+async function flagsFor({ client }, text) {
+  const longest = wordsOf(text).reduce((best, word) => (word.length > best.length ? word : best), '');
+  for (const query of new Set([longest, longest.slice(0, BEGINNING)])) {
+    const parameters = new URLSearchParams({ query, limit: String(FOUND_MAX), sortBy: 'name' });
+    /** @type {{ features: readonly FoundFlag[] }} */
+    const { features } = await client.get(`/search/features?${parameters}`).catch(() => ({ features: [] }));
+    const found = features.filter((flag) => isIn(textOf(flag), text));
+    if (found.length > 0) return best(found.map(hitOf), text).slice(0, SHOWN_MAX);
+  }
+  return [];
+}
+
+/** @param {FoundFlag} flag */
+const textOf = ({ name, description, project, tags }) =>
+  [name, description ?? '', project, ...(tags ?? []).map(({ value }) => value)].join(' ');
+
+/** @param {Session} session @param {string} text */
+async function peopleFor(session, text) {
+  if (!session.may('admin')) return [];
+  const query = new URLSearchParams({ q: text });
+  /** @type {readonly FoundUser[]} */
+  const users = await session.client.get(`/user-admin/search?${query}`).catch(() => []);
+  return users.slice(0, SHOWN_MAX).map(({ id, name, username, email }) => ({
+    ...placeHit(hrefOf({ view: 'users' }), name || username || email || `user ${id}`, 'person'),
+    key: `user ${id}`,
+  }));
 }
 
 /** @param {string} key @param {string} name @param {string} kind @returns {Hit} */
@@ -174,19 +205,22 @@ const placeHit = (key, name, kind) => ({
 const hitOf = ({ name, project }) =>
   placeHit(hrefOf({ view: 'flag', project, flag: name }), name, `flag of ${project}`);
 
-/** @param {Session} session @param {string} text */
-function projectsFor({ projects }, text) {
-  const found = projects.value
+/** Projects, segments and pages. @param {Session} session @param {string} text */
+function placesFor(session, text) {
+  const projects = session.projects.value
     .filter(({ id, name }) => isIn(`${name} ${id}`, text))
     .map(({ id, name }) => placeHit(hrefOf(flagsOf(id)), name, 'project'));
-  return best(found, text).slice(0, SHOWN_MAX);
+  const segments = [...names.value.segments]
+    .filter(([, name]) => text.trim() !== '' && isIn(name, text))
+    .map(([id, name]) => ({
+      ...placeHit(hrefOf({ view: 'segments' }), name, 'segment'),
+      key: `segment ${id}`,
+    }));
+  const pages = PAGES.filter(
+    ([name, { view }]) => isIn(name, text) && (view !== 'users' || session.may('admin')),
+  ).map(([name, place]) => placeHit(hrefOf(place), name, 'page'));
+  return [...best(projects, text).slice(0, SHOWN_MAX), ...best(segments, text).slice(0, SHOWN_MAX), ...pages];
 }
-
-/** @param {Session} session @param {string} text */
-const pagesFor = (session, text) =>
-  PAGES.filter(([name, { view }]) => isIn(name, text) && (view !== 'users' || session.may('admin'))).map(
-    ([name, place]) => placeHit(hrefOf(place), name, 'page'),
-  );
 
 /** @param {Session} session @param {string} text @returns {readonly Hit[]} */
 const actionsFor = (session, text) =>
@@ -206,5 +240,20 @@ function best(hits, text) {
   return [...hits].sort((one, other) => rank(one) - rank(other));
 }
 
-/** @param {string} name @param {string} text */
-const isIn = (name, text) => name.toLowerCase().includes(text.trim().toLowerCase());
+/** @param {string} text */
+const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+/** Whether each word stands in a text, or nearly so. @param {string} of @param {string} text */
+function isIn(of, text) {
+  const lower = of.toLowerCase();
+  return wordsOf(text).every((word) => lower.includes(word) || isNearlyIn(lower, word));
+}
+
+/** Whether a word of a text begins so, but for one letter in four or more, or two in eight or more. @param {string} lower @param {string} word */
+function isNearlyIn(lower, word) {
+  const faults = word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0;
+  if (faults === 0) return false;
+  return lower
+    .split(/[^\p{L}\p{N}]+/u)
+    .some((token) => [-1, 0, 1].some((more) => distance(word, token.slice(0, word.length + more)) <= faults));
+}

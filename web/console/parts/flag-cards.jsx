@@ -3,6 +3,7 @@ import { addDependency, addTag, removeDependency, removeTag } from '../edit/flag
 import { editVariants } from '../edit/variant-edits.jsx';
 import { date, dateTime } from '../format.js';
 import { hrefOf } from '../place.js';
+import { Name, Sentence, said, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { TimeAgo } from './time-ago.jsx';
 import { VariantBar } from './variants.jsx';
@@ -14,7 +15,6 @@ import { VariantBar } from './variants.jsx';
  * @property {Flag} flag
  * @property {string} etag
  * @property {boolean} may whether it may be changed
- * @property {ReadonlyMap<number, string>} segmentNames
  */
 
 /** @param {FlagProps} props */
@@ -34,12 +34,12 @@ export function FlagFacts({ flag, may }) {
       )}
       {tags.map((tag) => (
         <span key={`${tag.type}:${tag.value}`} class="badge">
-          {`${tag.type}: ${tag.value}`}
+          <Name text={`${tag.type}: ${tag.value}`} max={60} />
           {may ? (
             <button
               type="button"
               class="badge-remove"
-              aria-label={`Remove the tag ${tag.type}: ${tag.value}`}
+              aria-label={`Remove the tag ${visible(`${tag.type}: ${tag.value}`)}`}
               onClick={() => void removeTag(session, flag, tag)}
             >
               ×
@@ -77,7 +77,7 @@ export function VariantCard({ flag, etag, may }) {
         {may ? edit : null}
       </div>
       {variants.length === 0 ? (
-        <p class="muted">It is on or off, and nothing between.</p>
+        <p class="muted">No variants: everybody for whom it is on gets the same.</p>
       ) : (
         <VariantBar variants={variants} />
       )}
@@ -110,7 +110,9 @@ export function DependencyCards({ flag, etag, may }) {
         <p key={feature} class="card-line">
           <span>
             Needs {link(feature)}
-            {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.join(' or ')}`}`}
+            <Sentence>
+              {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.map((one) => said(one)).join(' or ')}`}`}
+            </Sentence>
           </span>
           {may ? (
             <button

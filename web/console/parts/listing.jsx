@@ -1,4 +1,7 @@
 /** A page that lists things of one kind, with what can be done to each and a way to make another. */
+
+import { Name, visible } from '../said.jsx';
+import { Icon } from './icon.jsx';
 import { Empty } from './states.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -22,7 +25,9 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
     <div class="view-head">
       {crumb}
       <div class="title-row">
-        <h1>{title}</h1>
+        <h1>
+          <Name text={title} max={200} />
+        </h1>
         {action}
       </div>
       {lead === undefined ? null : <p class="lead">{lead}</p>}
@@ -30,9 +35,9 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
   );
 }
 
-/** A table, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string }} props */
-export function Listing({ label, columns, rows, none }) {
-  if (rows.length === 0) return <Empty title={none} />;
+/** A table, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string, next?: string }} props */
+export function Listing({ label, columns, rows, none, next }) {
+  if (rows.length === 0) return <Empty title={none}>{next}</Empty>;
   return (
     <div class="listing-scroll" role="group" aria-label={label} tabIndex={0}>
       <table class="listing" role="table" aria-label={label}>
@@ -52,11 +57,11 @@ export function Listing({ label, columns, rows, none }) {
               {columns.map(({ title, isMain }, index) =>
                 isMain === true ? (
                   <th key={title} role="rowheader" scope="row">
-                    {cells[index]}
+                    {shownCell(cells[index])}
                   </th>
                 ) : (
                   <td key={title} role="cell" data-label={title}>
-                    {cells[index]}
+                    {shownCell(cells[index])}
                   </td>
                 ),
               )}
@@ -71,10 +76,18 @@ export function Listing({ label, columns, rows, none }) {
   );
 }
 
+/** A text of its own is what somebody wrote. @param {ComponentChildren} cell */
+const shownCell = (cell) => (typeof cell === 'string' ? <Name text={cell} /> : cell);
+
 /** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown }} props */
 export function RowAction({ text, of, act }) {
   return (
-    <button type="button" class="quiet" aria-label={`${text} ${of}`} onClick={() => void act()}>
+    <button
+      type="button"
+      class={`quiet${text.startsWith('Delete') ? ' quiet-danger' : ''}`}
+      aria-label={`${text} ${visible(of)}`}
+      onClick={() => void act()}
+    >
       {text}
     </button>
   );
@@ -94,6 +107,7 @@ export function EditActions({ of, edit, remove }) {
 export function MainAction({ text, act }) {
   return (
     <button type="button" class="button button-main" onClick={() => void act()}>
+      <Icon name="add" />
       {text}
     </button>
   );

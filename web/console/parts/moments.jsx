@@ -7,6 +7,7 @@ import { dateTime } from '../format.js';
 import { hrefOf } from '../place.js';
 import { useSession } from '../session.js';
 import { deedOf } from '../words.js';
+import { DifferenceLine } from './difference-line.jsx';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Client } from '../client.js' */
@@ -62,9 +63,8 @@ export function MomentSlider({ label, events, eventId, change }) {
  * @param {readonly string[]} props.flags names
  * @param {number} props.from the id of an event
  * @param {number} props.to
- * @param {ReadonlyMap<number, string>} props.segmentNames
  */
-export function DifferenceList({ project, flags, from, to, segmentNames }) {
+export function DifferenceList({ project, flags, from, to }) {
   const { client } = useSession();
   const [compared, setCompared] = useState(/** @type {readonly Compared[] | string | null} */ (null));
   const names = flags.slice(0, COMPARED_MAX);
@@ -72,7 +72,7 @@ export function DifferenceList({ project, flags, from, to, segmentNames }) {
     // What comes after another moment was chosen is of no use.
     let isWanted = true;
     const timer = setTimeout(async () => {
-      const found = await comparisons(client, { project, names, from, to, segmentNames }).catch(messageOf);
+      const found = await comparisons(client, { project, names, from, to }).catch(messageOf);
       if (isWanted) setCompared(found);
     }, MOVING_MS);
     return () => {
@@ -112,29 +112,16 @@ const FlagLink = ({ project, name }) => (
   </a>
 );
 
-/** @param {{ of: Difference }} props */
-function DifferenceLine({ of: { name, before, after } }) {
-  return (
-    <div class="event-field">
-      {`${name}: `}
-      {before.map((text) => [<del key={`- ${text}`}>{text}</del>, ' '])}
-      {before.length > 0 && after.length > 0 ? '→ ' : ''}
-      {after.map((text) => [<ins key={`+ ${text}`}>{text}</ins>, ' '])}
-      {after.length === 0 ? '→ nothing' : ''}
-    </div>
-  );
-}
-
 /**
  * @param {Client} client
- * @param {{ project: string, names: readonly string[], from: number, to: number, segmentNames: ReadonlyMap<number, string> }} of
+ * @param {{ project: string, names: readonly string[], from: number, to: number }} of
  */
-async function comparisons(client, { project, names, from, to, segmentNames }) {
+async function comparisons(client, { project, names, from, to }) {
   /** @type {Compared[]} */
   const compared = [];
   for (const name of names) {
     const [before, after] = await Promise.all([from, to].map((at) => flagAt(client, project, name, at)));
-    compared.push({ name, differences: differencesOf(before ?? null, after ?? null, segmentNames) });
+    compared.push({ name, differences: differencesOf(before ?? null, after ?? null) });
   }
   return compared;
 }

@@ -6,8 +6,8 @@ import { useEffect, useRef } from 'preact/hooks';
 /** To the edge of the window, in pixels. */
 const MARGIN = 12;
 
-/** @param {{ title: string, children?: ComponentChildren }} props */
-export function Popover({ title, children }) {
+/** @param {{ title: ComponentChildren, label?: string, looks?: string, children?: ComponentChildren }} props `label`: what it is called where no word opens it */
+export function Popover({ title, label, looks = '', children }) {
   const details = useRef(/** @type {HTMLDetailsElement | null} */ (null));
   useEffect(() => {
     /** @param {Event} event */
@@ -40,8 +40,8 @@ export function Popover({ title, children }) {
     event.currentTarget.querySelector('summary')?.focus();
   }
   return (
-    <details class="popover" ref={details} onKeyDown={onKeyDown}>
-      <summary class="button" onClick={onClick}>
+    <details class={`popover ${looks}`} ref={details} onKeyDown={onKeyDown}>
+      <summary class="button" aria-label={label} title={label} onClick={onClick}>
         {title}
       </summary>
       <div class="popover-content">{children}</div>

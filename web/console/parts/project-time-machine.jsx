@@ -1,24 +1,18 @@
 /** A project between two moments of its history: what became of its flags, and the way back to the first of the two. */
 import { useState } from 'preact/hooks';
-import { segmentNamesOf } from '../audience.js';
 import { path } from '../client.js';
 import { counted } from '../format.js';
-import { useResource } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { COMPARED_MAX, DifferenceList, MomentSlider } from './moments.jsx';
 import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { LoggedEvent } from '../types.d.ts' */
 
-/** @type {ReadonlyMap<number, string>} */
-const NO_NAMES = new Map();
-
 /** @param {{ project: string, events: readonly LoggedEvent[] }} props `events`: those that are listed, newest first */
 export function ProjectTimeMachine({ project, events }) {
   const session = useSession();
   const [from, setFrom] = useState(/** @type {number | null} */ (null));
   const [to, setTo] = useState(/** @type {number | null} */ (null));
-  const segments = useResource(() => segmentNamesOf(session), [session]);
   const newest = events[0];
   if (newest === undefined || events.length < 2) return null;
   const oldestFirst = [...events].reverse();
@@ -41,10 +35,7 @@ export function ProjectTimeMachine({ project, events }) {
             {`${counted(between.length, 'event')} between them, about ${counted(flags.length, 'flag')}`}
             {flags.length > COMPARED_MAX ? `; the ${COMPARED_MAX} that changed last:` : ':'}
           </p>
-          <DifferenceList
-            {...{ project, flags, from: first.id, to: end }}
-            segmentNames={segments.loaded.value?.value ?? NO_NAMES}
-          />
+          <DifferenceList {...{ project, flags, from: first.id, to: end }} />
           <div class="actions">
             {session.may('flags', project) ? (
               <RollBackButton

@@ -4,18 +4,23 @@ import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
 import { Notices } from '../notices.jsx';
 import { flagsOf, hrefOf } from '../place.js';
+import { Name, visible } from '../said.jsx';
 import { callerName, useSession } from '../session.js';
 import { BrandMark } from './brand.jsx';
 import { FinderButton } from './finder.jsx';
+import { Icon } from './icon.jsx';
+import { usePageKeys } from './keys.jsx';
+import { ThemeChoice } from './theme.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Place, ProjectSummary } from '../types.d.ts' */
+/** @import { PlainView, Place, ProjectSummary, Session } from '../types.d.ts' */
 
 /** Projects that the menu lists; the others are on the page of all projects. */
 const PROJECTS_LISTED = 6;
 
 /** @param {{ place: Place | null, children: ComponentChildren }} props */
 export function Shell({ place, children }) {
+  usePageKeys();
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const [isOpen, setOpen] = useState(false);
   const href = place === null ? '' : hrefOf(withoutQuery(place));
@@ -86,19 +91,51 @@ function Connection() {
   );
 }
 
+/** Pages besides those of projects, by what they are about; some are for Admins. @type {readonly (readonly [title: string, links: readonly (readonly [text: string, icon: string, view: PlainView, isForAdmins?: true])[]])[]} */
+const SECTIONS = [
+  [
+    'Targeting',
+    [
+      ['Segments', 'segment', 'segments'],
+      ['Context fields', 'field', 'context-fields'],
+      ['Strategy types', 'branch', 'strategy-types'],
+      ['Tag types', 'tag', 'tag-types'],
+    ],
+  ],
+  [
+    'People',
+    [
+      ['Users', 'person', 'users', true],
+      ['Groups', 'people', 'groups'],
+      ['Roles', 'role', 'roles'],
+      ['Service accounts', 'program', 'service-accounts', true],
+      ['Tokens', 'key', 'tokens'],
+    ],
+  ],
+  [
+    'Service',
+    [
+      ['Environments', 'environment', 'environments'],
+      ['Applications', 'application', 'applications'],
+      ['Events', 'history', 'events'],
+      ['Health', 'health', 'health'],
+    ],
+  ],
+];
+
+/** Every page of the menu, for the finder as well. @param {Session} session */
+export const pagesOf = (session) =>
+  SECTIONS.flatMap(([, links]) =>
+    links.filter(([, , , isForAdmins]) => isForAdmins !== true || session.may('admin')),
+  );
+
 /** @param {{ place: Place | null }} props */
 function Menu({ place }) {
   const session = useSession();
   const current = place !== null && 'project' in place ? place.project : null;
   const projects = listed(session.projects.value, current);
-  const rest = session.projects.value.length - projects.length;
-  /** @param {Place} to @param {string} text */
-  const link = (to, text) => (
-    <MenuLink key={text} to={to} place={place}>
-      <span class="menu-name">{text}</span>
-    </MenuLink>
-  );
-  const isAdmin = session.may('admin');
+  const count = session.projects.value.length;
+  const offered = new Set(pagesOf(session));
   return (
     <>
       <nav aria-label="Projects">
@@ -107,27 +144,33 @@ function Menu({ place }) {
           {projects.map((project) => (
             <ProjectLink key={project.id} project={project} isCurrent={project.id === current} />
           ))}
-          {link(
-            { view: 'projects' },
-            rest > 0 ? `All ${number(session.projects.value.length)} projects` : 'All projects',
-          )}
+          <MenuLink to={{ view: 'projects' }} place={place} icon="more">
+            {count > projects.length ? `All ${number(count)} projects` : 'All projects'}
+          </MenuLink>
         </ul>
       </nav>
-      <nav aria-label="Service">
-        <h2 class="menu-title">Service</h2>
-        <ul class="plain">
-          {link({ view: 'segments' }, 'Segments')}
-          {link({ view: 'context-fields' }, 'Context fields')}
-          {link({ view: 'environments' }, 'Environments')}
-          {isAdmin ? link({ view: 'users' }, 'Users') : null}
-          {link({ view: 'tokens' }, 'Tokens')}
-          {link({ view: 'events' }, 'Events')}
-          {link({ view: 'health' }, 'Health')}
-          <li>
-            <a href="docs">API</a>
-          </li>
-        </ul>
-      </nav>
+      {SECTIONS.map(([title, links]) => (
+        <nav key={title} aria-label={title}>
+          <h2 class="menu-title">{title}</h2>
+          <ul class="plain">
+            {links.map((link) =>
+              offered.has(link) ? (
+                <MenuLink key={link[2]} to={{ view: link[2] }} place={place} icon={link[1]}>
+                  {link[0]}
+                </MenuLink>
+              ) : null,
+            )}
+            {title === 'Service' ? (
+              <li>
+                <a href="docs">
+                  <Icon name="reference" />
+                  <span class="menu-name">API</span>
+                </a>
+              </li>
+            ) : null}
+          </ul>
+        </nav>
+      ))}
       <Who />
     </>
   );
@@ -142,13 +185,14 @@ function listed(all, current) {
   return wanted === undefined || first.includes(wanted) ? first : [wanted, ...first.slice(0, -1)];
 }
 
-/** @param {{ to: Place, place: Place | null, children: ComponentChildren }} props */
-function MenuLink({ to, place, children }) {
+/** @param {{ to: Place, place: Place | null, icon: string, children: ComponentChildren }} props */
+function MenuLink({ to, place, icon, children }) {
   const isCurrent = place !== null && hrefOf(place) === hrefOf(to);
   return (
     <li>
       <a href={hrefOf(to)} aria-current={isCurrent ? 'page' : undefined}>
-        {children}
+        <Icon name={icon} />
+        <span class="menu-name">{children}</span>
       </a>
     </li>
   );
@@ -159,8 +203,9 @@ function ProjectLink({ project: { id, name, featureCount }, isCurrent }) {
   return (
     <li>
       <a href={hrefOf(flagsOf(id))} aria-current={isCurrent ? 'page' : undefined}>
-        <span class="menu-name" title={name}>
-          {name}
+        <Icon name="project" />
+        <span class="menu-name" title={visible(name)}>
+          <Name text={name} />
         </span>
         <span class="menu-count">
           {number(featureCount)}
@@ -178,6 +223,7 @@ function Who() {
     return (
       <div class="who">
         <p class="muted">Authentication is off: everybody may do everything.</p>
+        <ThemeChoice />
       </div>
     );
   }
@@ -185,10 +231,13 @@ function Who() {
     <div class="who">
       <p class="who-name">
         <a href={hrefOf({ view: 'account' })} title="Your account">
-          {callerName(session)}
+          <Name text={callerName(session)} />
         </a>
       </p>
-      <p class="muted" title={profile.rootRole.description}>{`Root role ${profile.rootRole.name}`}</p>
+      <p class="muted" title={visible(profile.rootRole.description)}>
+        <Name text={`Root role ${profile.rootRole.name}`} />
+      </p>
+      <ThemeChoice />
       <button type="button" class="button" onClick={() => void signOut()}>
         Sign out
       </button>

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { notice } from '../notices.jsx';
+import { visible } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @param {{ at: string, name: string, isFavorite: boolean }} props `at`: the path of what is marked */
@@ -26,7 +27,7 @@ export function Star({ at, name, isFavorite }) {
       type="button"
       class="star"
       aria-pressed={isFavorite}
-      aria-label={`Favorite ${name}`}
+      aria-label={`Favorite ${visible(name)}`}
       title={isFavorite ? 'A favorite of yours' : 'Mark as a favorite'}
       onClick={() => void turn()}
     >

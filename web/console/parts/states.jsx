@@ -1,5 +1,5 @@
 /** The states of a view that has nothing to show yet, or nothing at all. */
-import { messageOf } from '../client.js';
+import { messageOf, Refused } from '../client.js';
 
 /** @import { ComponentChildren } from 'preact' */
 
@@ -16,6 +16,9 @@ export function Loading() {
 
 /** @param {{ error: unknown, retry: () => void }} props */
 export function Failed({ error, retry }) {
+  if (error instanceof Refused && error.status === 403) {
+    return <Empty title="You may not see this">{error.message}</Empty>;
+  }
   return (
     <div class="empty" role="alert">
       <p class="empty-title">This could not be shown</p>
@@ -32,7 +35,7 @@ export function Empty({ title, children }) {
   return (
     <div class="empty">
       <p class="empty-title">{title}</p>
-      <p>{children}</p>
+      {children === undefined ? null : <p>{children}</p>}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 /** A strategy in words: for whom the flag is on. */
 import { useState } from 'preact/hooks';
-import { number } from '../format.js';
-import { comparisonOf, kindOf, percentOf, shown } from '../words.js';
+import { conditionOf, segmentName } from '../audience.js';
+import { Name, Sentence, said } from '../said.jsx';
+import { kindOf, percentOf, shown } from '../words.js';
 import { VariantBar } from './variants.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -10,15 +11,21 @@ import { VariantBar } from './variants.jsx';
 /** How many values of a constraint are shown before one asks for the rest. */
 const VALUES_SHOWN = 12;
 
-/** @param {{ of: Strategy, segmentNames: ReadonlyMap<number, string>, actions?: ComponentChildren }} props */
-export function StrategyItem({ of, segmentNames, actions = null }) {
+/** @param {{ of: Strategy, actions?: ComponentChildren }} props */
+export function StrategyItem({ of, actions = null }) {
   const { name, title, disabled, parameters, constraints, segments, variants } = of;
   const kind = kindOf(name);
   return (
     <li class={`strategy${disabled === true ? ' strategy-disabled' : ''}`} data-strategy={of.id}>
       <div class="strategy-head">
-        <span class="strategy-title">{title || kind}</span>
-        {title ? <span class="muted">{kind}</span> : null}
+        <span class="strategy-title">
+          <Name text={title || kind} />
+        </span>
+        {title ? (
+          <span class="muted">
+            <Name text={kind} />
+          </span>
+        ) : null}
         {disabled === true ? <span class="badge">disabled</span> : null}
         {actions}
       </div>
@@ -30,8 +37,9 @@ export function StrategyItem({ of, segmentNames, actions = null }) {
       {constraints.length === 0 ? null : <Constraints of={constraints} />}
       {segments.length === 0 ? null : (
         <p class="muted">
-          {`In ${segments.length === 1 ? 'the segment' : 'all the segments'} `}
-          {segments.map((id) => segmentNames.get(id) ?? `#${id}`).join(', ')}
+          <Sentence>
+            {`In ${segments.length === 1 ? 'the segment' : 'all the segments'} ${segments.map(segmentName).join(', ')}`}
+          </Sentence>
         </p>
       )}
       {variants.length === 0 ? null : <VariantBar variants={variants} />}
@@ -42,14 +50,16 @@ export function StrategyItem({ of, segmentNames, actions = null }) {
 /** @param {{ parameters: Record<string, unknown> }} props */
 function Rollout({ parameters: { rollout: share, stickiness, groupId: _, ...others } }) {
   const percent = percentOf(share);
-  const sticky = typeof stickiness === 'string' && stickiness !== 'default' ? `, by ${stickiness}` : '';
+  const sticky = typeof stickiness === 'string' && stickiness !== 'default' ? `, by ${said(stickiness)}` : '';
   return (
     <div>
       <div class="rollout">
         <div class="rollout-bar" aria-hidden="true">
           <span style={{ '--percent': `${percent}%` }} />
         </div>
-        <span class="rollout-text">{`${percent} % of users${sticky}`}</span>
+        <span class="rollout-text">
+          <Sentence>{`${percent} % of users${sticky}`}</Sentence>
+        </span>
       </div>
       <Parameters parameters={others} />
     </div>
@@ -64,8 +74,12 @@ function Parameters({ parameters }) {
     <dl class="parameters">
       {entries.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{shown(value)}</dd>
+          <dt>
+            <Name text={name} />
+          </dt>
+          <dd>
+            <Name text={shown(value)} max={1000} />
+          </dd>
         </div>
       ))}
     </dl>
@@ -86,22 +100,16 @@ export function Constraints({ of }) {
 /** @param {{ constraint: ConstraintInput }} props */
 function ConstraintItem({ constraint }) {
   const [isWhole, setWhole] = useState(false);
-  const compared = constraint.value === undefined ? (constraint.values ?? []) : [constraint.value];
-  const listed = isWhole ? compared : compared.slice(0, VALUES_SHOWN);
-  const rest = compared.length - listed.length;
+  const rest = Math.max(0, (constraint.values ?? []).length - VALUES_SHOWN);
   return (
     <li>
-      <code>{constraint.contextName}</code>
-      {` ${comparisonOf(constraint)} `}
-      {listed.flatMap((value, index) => [index === 0 ? '' : ', ', <code key={value}>{value}</code>])}
-      {rest === 0 ? null : (
+      <Sentence>{conditionOf(constraint, isWhole ? Number.POSITIVE_INFINITY : VALUES_SHOWN)}</Sentence>
+      {rest === 0 || isWhole ? null : (
         <>
           {' '}
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => setWhole(true)}
-          >{`and ${number(rest)} more`}</button>
+          <button type="button" class="quiet" onClick={() => setWhole(true)}>
+            Show all
+          </button>
         </>
       )}
     </li>

@@ -1,11 +1,11 @@
 /** The switch of a flag in an environment. It moves at once, and back again when the server refuses. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { affectedBy } from '../audience.js';
-import { flagPath, isProduction, mayChangeProduction, tryChangeFlag } from '../changes.jsx';
+import { isProduction, mayChangeProduction, tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
 import { useSession } from '../session.js';
 
-/** @import { Flag, Session } from '../types.d.ts' */
+/** @import { Session } from '../types.d.ts' */
 
 /**
  * @typedef {object} SwitchProps
@@ -74,18 +74,10 @@ async function mayTurn(session, { project, flag, environment }, target) {
       environment,
       agree,
       of: { name: flag },
-      affected: () => affected(session, { project, flag, environment }),
+      affected: () => affectedBy(session, { project, name: flag }, environment),
     },
     `It will be ${target ? 'on' : 'off'}.`,
   );
-}
-
-/** @param {Session} session @param {{ project: string, flag: string, environment: string }} of */
-async function affected(session, { project, flag, environment }) {
-  /** @type {Flag} */
-  const { environments } = await session.client.get(flagPath(project, flag));
-  const one = environments.find(({ name }) => name === environment);
-  return one === undefined ? '' : affectedBy(session, flag, one);
 }
 
 /** @param {Session} session @param {{ project: string, flag: string, environment: string }} of @param {boolean} target */

@@ -18,11 +18,10 @@ const MOVING_MS = 120;
  * @param {object} props
  * @param {Flag} props.flag as it is now
  * @param {readonly LoggedEvent[]} props.events newest first
- * @param {ReadonlyMap<number, string>} props.segmentNames
  * @param {Past | null} props.past what is shown; null for the flag as it is now
  * @param {(past: Past | null) => void} props.setPast
  */
-export function TimeMachine({ flag, events, segmentNames, past, setPast }) {
+export function TimeMachine({ flag, events, past, setPast }) {
   const session = useSession();
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const [other, setOther] = useState(/** @type {number | null} */ (null));
@@ -74,7 +73,6 @@ export function TimeMachine({ flag, events, segmentNames, past, setPast }) {
             flags={[flag.name]}
             from={past.event.id}
             to={other ?? newest.id}
-            segmentNames={segmentNames}
           />
           <div class="actions">
             {session.may('flags', flag.project) && !flag.archived ? (

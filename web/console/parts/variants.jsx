@@ -1,4 +1,5 @@
 /** Variants as shares of one bar, and a list that says the same in words. */
+import { Name, Sentence, said, visible, visibleLines } from '../said.jsx';
 import { shown, WEIGHT_TOTAL } from '../words.js';
 
 /** @import { Variant } from '../types.d.ts' */
@@ -33,17 +34,24 @@ function VariantItem({ variant: { name, weight, weightType, stickiness, payload,
   const details = [
     `${(weight * 100) / WEIGHT_TOTAL} %`,
     weightType === 'fix' ? 'fixed' : null,
-    stickiness === 'default' ? null : `sticks by ${stickiness}`,
-    ...overrides.map(({ contextName, values }) => `always for ${contextName} ${values.join(', ')}`),
+    stickiness === 'default' ? null : `sticks by ${said(stickiness)}`,
+    ...overrides.map(
+      ({ contextName, values }) =>
+        `always for ${said(contextName)} ${values.map((one) => said(one)).join(', ')}`,
+    ),
   ];
   return (
     <li>
       <span class="share-dot" aria-hidden="true" style={{ '--step': String(index % 4) }} />
-      <code class="variant-name">{name}</code>
-      <span class="muted">{details.filter((part) => part !== null).join(' · ')}</span>
+      <code class="variant-name">
+        <Name text={name} />
+      </code>
+      <span class="muted">
+        <Sentence>{details.filter((part) => part !== null).join(' · ')}</Sentence>
+      </span>
       {payload === undefined ? null : (
-        <pre class="payload" tabIndex={0} aria-label={`Payload of ${name}`} role="group">
-          {shown(payload.value)}
+        <pre class="payload" tabIndex={0} aria-label={`Payload of ${visible(name)}`} role="group">
+          {visibleLines(shown(payload.value))}
         </pre>
       )}
     </li>

@@ -3,8 +3,9 @@ import { useId, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { messageOf } from '../client.js';
 import { asOption, Choice } from '../forms/choice.jsx';
+import { Sentence, said } from '../said.jsx';
 import { useSession } from '../session.js';
-import { comparisonOf, kindOf } from '../words.js';
+import { comparisonOf, kindText } from '../words.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Explanation, Flag } from '../types.d.ts' */
@@ -31,7 +32,7 @@ export function WhyCard({ flag }) {
     <section class="card" aria-label="Who sees what">
       <h2>Who sees what</h2>
       <form class="why" onSubmit={ask}>
-        <label for={id}>The user, one field on each line</label>
+        <label for={id}>Context of the user, one field per line</label>
         <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
         <div class="actions">
           <Choice
@@ -72,7 +73,7 @@ function Answer({ of }) {
     <>
       <p class="why-answer">
         {`${isEnabled ? 'On' : 'Off'} in ${environment}`}
-        {isEnabled && variant.enabled ? `, with the variant ${variant.name}` : ''}
+        <Sentence>{isEnabled && variant.enabled ? `, with the variant ${said(variant.name)}` : ''}</Sentence>
         {`: ${reasonOf(decidedBy)}`}
       </p>
       <ul class="plain why-strategies">
@@ -117,17 +118,23 @@ function StrategyAnswer({ of: { name, title, result, constraints, segments, roll
     <li>
       <p>
         <span aria-hidden="true">{`${verdict} `}</span>
-        {`${title || kindOf(name)} ${word}`}
+        <Sentence>{`${title ? said(title) : kindText(name)} ${word}`}</Sentence>
       </p>
       <ul class="why-parts">
         {constraints.map((one, index) => (
-          <li key={`constraint ${index}`}>{constraintText(one, contextValues[one.contextName])}</li>
+          <li key={`constraint ${index}`}>
+            <Sentence>{constraintText(one, contextValues[one.contextName])}</Sentence>
+          </li>
         ))}
         {segments.map((one) => (
-          <li key={`segment ${one.id}`}>{`${one.result ? '✓' : '✗'} in the segment ${one.name}`}</li>
+          <li key={`segment ${one.id}`}>
+            <Sentence>{`${one.result ? '✓' : '✗'} in the segment ${said(one.name)}`}</Sentence>
+          </li>
         ))}
         {rollout === null ? null : (
-          <li key="rollout">{`${rollout.result ? '✓' : '✗'} among the first ${rollout.percentage} of 100: ${rollout.bucket === 0 ? `the context has no ${rollout.stickiness}` : `number ${rollout.bucket}`}`}</li>
+          <li key="rollout">
+            <Sentence>{`${rollout.result ? '✓' : '✗'} among the first ${rollout.percentage} of 100: ${rollout.bucket === 0 ? `the context has no ${said(rollout.stickiness)}` : `number ${rollout.bucket}`}`}</Sentence>
+          </li>
         )}
       </ul>
     </li>
@@ -138,7 +145,7 @@ function StrategyAnswer({ of: { name, title, result, constraints, segments, roll
 function constraintText(constraint, contextValue) {
   const { contextName, value, values, result } = constraint;
   const operator = /** @type {import('../operators.js').Operator} */ (constraint.operator);
-  const compared = value ?? values.join(', ');
-  const had = contextValue == null ? 'it is not in the context' : `it is ${contextValue}`;
-  return `${result ? '✓' : '✗'} ${contextName} ${comparisonOf({ ...constraint, operator })} ${compared}: ${had}`;
+  const compared = (value === undefined ? values : [value]).map((one) => said(one)).join(', ');
+  const had = contextValue == null ? 'it is not in the context' : `it is ${said(contextValue)}`;
+  return `${result ? '✓' : '✗'} ${said(contextName)} ${comparisonOf({ ...constraint, operator })} ${compared}: ${had}`;
 }

@@ -7,6 +7,7 @@ import { Empty } from '../parts/states.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { flagsOf, hrefOf } from '../place.js';
 import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { callerName, useSession } from '../session.js';
 import { ownSessions } from '../sessions.js';
 
@@ -73,7 +74,9 @@ function Facts() {
           value === undefined || value === '' ? null : (
             <div key={title} class="tile">
               <dt>{title}</dt>
-              <dd>{value}</dd>
+              <dd>
+                <Name text={value} />
+              </dd>
             </div>
           ),
       )}
@@ -82,7 +85,9 @@ function Facts() {
           <dt>A role in</dt>
           {mine.map(({ id, name }) => (
             <dd key={id}>
-              <a href={hrefOf(flagsOf(id))}>{name}</a>
+              <a href={hrefOf(flagsOf(id))}>
+                <Name text={name} />
+              </a>
             </dd>
           ))}
         </div>

@@ -8,6 +8,7 @@ import { Empty } from '../parts/states.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { hrefOf } from '../place.js';
 import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { ArchivedFlag, Session } from '../types.d.ts' */
@@ -63,7 +64,7 @@ function ArchivedItem({ project, flag: { name, type, description, archivedAt } }
       flag: name,
       change: { method: 'POST', path: path`/archive/revive/${name}` },
       undo: { method: 'DELETE', path: path`/projects/${project}/features/${name}` },
-      done: `${name} is back.`,
+      done: `${name} is revived.`,
     });
   return (
     <li class="card card-row" data-flag={name}>
@@ -71,7 +72,11 @@ function ArchivedItem({ project, flag: { name, type, description, archivedAt } }
         <a href={hrefOf({ view: 'flag', project, flag: name })}>
           <code>{name}</code>
         </a>
-        {description ? <p>{description}</p> : null}
+        {description ? (
+          <p>
+            <Name text={description} max={300} />
+          </p>
+        ) : null}
         <p class="row-meta">
           <span>{type}</span>
           <TimeAgo iso={archivedAt} prefix="archived " />

@@ -1,19 +1,23 @@
 /** One flag: where it is on and for whom, its variants, and its history with the way back. */
 import { useEffect, useState } from 'preact/hooks';
-import { segmentNamesOf } from '../audience.js';
 import { changedFlag, flagPath } from '../changes.jsx';
 import { path } from '../client.js';
-import { archiveFlag, copyFlag, deleteFlag, describeFlag, reviveFlag } from '../edit/flag-edits.jsx';
+import { archiveFlag } from '../edit/archive.jsx';
+import { copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag } from '../edit/flag-edits.jsx';
 import { useEvents } from '../feed.js';
 import { ProjectCrumb } from '../parts/crumb.jsx';
 import { EnvironmentCards } from '../parts/environment-card.jsx';
 import { EventItem } from '../parts/event-item.jsx';
 import { DependencyCards, FlagFacts, VariantCard } from '../parts/flag-cards.jsx';
+import { Icon } from '../parts/icon.jsx';
+import { MoreMenu } from '../parts/more-menu.jsx';
 import { RollBackButton } from '../parts/rollback-button.jsx';
 import { Star } from '../parts/star.jsx';
 import { TimeMachine } from '../parts/time-machine.jsx';
+import { UsageChart } from '../parts/usage-chart.jsx';
 import { WhyCard } from '../parts/why.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { FlagProps } from '../parts/flag-cards.jsx' */
@@ -37,14 +41,14 @@ export function FlagView({ project, name }) {
     shown.patch((loaded) => ({ ...loaded, flag: changed.flag, etag: changed.etag }));
   }, [shown, changed]);
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
-  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events, usage, variants }) => {
+  return whenLoaded(shown, ({ flag: now, etag, events, usage, variants }) => {
     const flag = past?.flag ?? now;
     const may = session.may('flags', project) && !now.archived && past === null;
-    const props = { flag, etag, may, segmentNames };
+    const props = { flag, etag, may };
     return (
       <>
         <Head {...props} />
-        <TimeMachine flag={now} events={events} segmentNames={segmentNames} past={past} setPast={setPast} />
+        <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
         <div class="columns">
           <div>
             <EnvironmentCards
@@ -54,6 +58,9 @@ export function FlagView({ project, name }) {
             />
             <VariantCard {...props} />
             <DependencyCards {...props} />
+            {past === null ? (
+              <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
+            ) : null}
             {past === null && !now.archived ? <WhyCard flag={flag} /> : null}
           </div>
           <History flag={now} events={events} />
@@ -69,22 +76,21 @@ export function FlagView({ project, name }) {
  * @param {Session} session
  * @param {string} project
  * @param {string} name
- * @returns {Promise<{ flag: Flag, etag: string, segmentNames: ReadonlyMap<number, string>, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS }>}
+ * @returns {Promise<{ flag: Flag, etag: string, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS }>}
  */
 async function load(session, project, name) {
   const { client } = session;
   const at = flagPath(project, name);
   const search = { feature: name, project, limit: HISTORY_MAX };
-  /** @type {[EventPage, ReadonlyMap<number, string>, FlagUsage | null, typeof NO_VARIANTS]} */
-  const [{ events }, segmentNames, usage, variants] = await Promise.all([
+  /** @type {[EventPage, FlagUsage | null, typeof NO_VARIANTS]} */
+  const [{ events }, usage, variants] = await Promise.all([
     client.post('/events/search', search),
-    segmentNamesOf(session),
     // Without what applications report the flag can be shown all the same.
     client.get(path`/client-metrics/features/${name}`).catch(() => null),
     client.get(at).then((/** @type {Flag} */ flag) => variantsOf(session, flag)),
   ]);
   const { body, etag } = await client.read(at);
-  return { flag: body, etag, segmentNames, events, usage, variants };
+  return { flag: body, etag, events, usage, variants };
 }
 
 /** @type {ReadonlyMap<string, readonly Variant[]>} */
@@ -120,7 +126,11 @@ function Head(props) {
         </div>
         <Actions {...props} />
       </div>
-      {flag.description ? <p class="lead">{flag.description}</p> : null}
+      {flag.description ? (
+        <p class="lead">
+          <Name text={flag.description} max={1000} />
+        </p>
+      ) : null}
       <FlagFacts {...props} />
     </div>
   );
@@ -131,24 +141,54 @@ function Actions({ flag, etag, may }) {
   const session = useSession();
   // What it was can be looked at, and not changed.
   const disabled = !(may || (flag.archived && session.may('flags', flag.project)));
-  /** @param {string} text @param {() => unknown} act */
-  const button = (text, act) => (
-    <button type="button" class="button" disabled={disabled} onClick={() => void act()}>
-      {text}
-    </button>
-  );
+  if (!session.may('flags', flag.project)) return null;
   return (
     <div class="actions">
-      {flag.archived
-        ? [
-            button('Revive', () => reviveFlag(session, flag)),
-            button('Delete…', () => deleteFlag(session, flag.name)),
-          ]
-        : [
-            button('Edit…', () => describeFlag(session, flag, etag)),
-            button('Copy…', () => copyFlag(session, flag)),
-            button('Archive…', () => archiveFlag(session, flag)),
-          ]}
+      {flag.archived ? (
+        <>
+          <button type="button" class="button" onClick={() => void reviveFlag(session, flag)}>
+            Revive
+          </button>
+          <button
+            type="button"
+            class="button button-danger-quiet"
+            onClick={() => void deleteFlag(session, flag.name)}
+          >
+            Delete…
+          </button>
+        </>
+      ) : (
+        <>
+          <button
+            type="button"
+            class="button"
+            disabled={disabled}
+            onClick={() => void describeFlag(session, flag, etag)}
+          >
+            <Icon name="edit" />
+            Edit…
+          </button>
+          <MoreMenu
+            label="More for this flag"
+            items={
+              disabled
+                ? []
+                : [
+                    { text: 'Copy…', icon: 'copy', act: () => copyFlag(session, flag) },
+                    session.projects.value.length < 2
+                      ? null
+                      : { text: 'Move…', icon: 'project', act: () => moveFlag(session, flag) },
+                    {
+                      text: 'Archive…',
+                      icon: 'archive',
+                      isDanger: true,
+                      act: () => archiveFlag(session, flag),
+                    },
+                  ]
+            }
+          />
+        </>
+      )}
     </div>
   );
 }

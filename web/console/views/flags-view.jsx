@@ -1,24 +1,29 @@
 /** A project's flags: how it stands, and a table that can be filtered, sorted and changed row by row or many at once. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { path } from '../client.js';
-import { archiveMany, markMany } from '../edit/bulk-edits.jsx';
+import { archiveMany } from '../edit/archive.jsx';
+import { markMany, switchMany, tagMany } from '../edit/bulk-edits.jsx';
 import { createFlag } from '../edit/flag-edits.jsx';
 import { useEvents } from '../feed.js';
 import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
 import { ordered } from '../flag-order.js';
 import { createFlagUpdates } from '../flag-updates.js';
 import { counted } from '../format.js';
+import { FirstSteps } from '../parts/first-steps.jsx';
 import { FlagTable } from '../parts/flag-table.jsx';
 import { FlagTools } from '../parts/flag-tools.jsx';
+import { MainAction } from '../parts/listing.jsx';
+import { MoreMenu } from '../parts/more-menu.jsx';
 import { Star } from '../parts/star.jsx';
 import { Empty } from '../parts/states.jsx';
 import { hrefOf, place, replacePlace } from '../place.js';
 import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { FlagFilter } from '../flag-filter.js' */
 /** @import { Creator } from '../parts/flag-tools.jsx' */
-/** @import { ProjectOverview } from '../types.d.ts' */
+/** @import { FlagSummary, ProjectOverview } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function FlagsView({ project }) {
@@ -70,7 +75,7 @@ function Flags({ project, overview, owners }) {
     setChosen(next);
   }
   // A flag that is gone, or filtered out, is not changed with the others.
-  const acted = matching.filter(({ name }) => chosen.has(name)).map(({ name }) => name);
+  const acted = matching.filter(({ name }) => chosen.has(name));
   return (
     <>
       <Head project={project} overview={overview} may={may} />
@@ -83,12 +88,15 @@ function Flags({ project, overview, owners }) {
         shown={matching.length}
       />
       {acted.length === 0 ? null : (
-        <ManyBar project={project} names={acted} clear={() => setChosen(new Set())} />
+        <ManyBar
+          project={project}
+          environments={environments}
+          flags={acted}
+          clear={() => setChosen(new Set())}
+        />
       )}
       {overview.features.length === 0 ? (
-        <Empty title="No flags yet">
-          {may ? 'Create the first one with “New flag”.' : 'Nobody has created one.'}
-        </Empty>
+        <FirstSteps project={project} environments={environments} />
       ) : matching.length === 0 ? (
         <Empty title="Nothing matches">No flag has all that is asked for.</Empty>
       ) : (
@@ -130,16 +138,18 @@ function Head({ project, overview, may }) {
     <div class="view-head">
       <div class="title-row">
         <div class="title-name">
-          <h1>{name || project}</h1>
+          <h1>
+            <Name text={name || project} />
+          </h1>
           <Star at={path`/projects/${project}`} name={name || project} isFavorite={isFavorite} />
         </div>
-        {may ? (
-          <button type="button" class="button button-main" onClick={() => void createFlag(session, project)}>
-            New flag
-          </button>
-        ) : null}
+        {may ? <MainAction text="New flag" act={() => createFlag(session, project)} /> : null}
       </div>
-      {description === '' ? null : <p class="lead">{description}</p>}
+      {description === '' ? null : (
+        <p class="lead">
+          <Name text={description} max={1000} />
+        </p>
+      )}
       <p class="facts">
         <span>{counted(features.length, 'flag')}</span>
         <span>{counted(members, 'member')}</span>
@@ -152,9 +162,10 @@ function Head({ project, overview, may }) {
   );
 }
 
-/** @param {{ project: string, names: readonly string[], clear: () => void }} props */
-function ManyBar({ project, names, clear }) {
+/** Lies above the page, which stays where it is. @param {{ project: string, environments: readonly string[], flags: readonly FlagSummary[], clear: () => void }} props */
+function ManyBar({ project, environments, flags, clear }) {
   const session = useSession();
+  const names = flags.map(({ name }) => name);
   /** @param {string} text @param {() => Promise<boolean>} act */
   const button = (text, act) => (
     <button type="button" class="button" onClick={() => void act().then((isDone) => isDone && clear())}>
@@ -166,7 +177,23 @@ function ManyBar({ project, names, clear }) {
       <span role="status">{`${counted(names.length, 'flag')} chosen`}</span>
       {button('Mark stale', () => markMany(session, project, names, true))}
       {button('Not stale', () => markMany(session, project, names, false))}
-      {button('Archive…', () => archiveMany(session, project, names))}
+      <MoreMenu
+        label="More for the chosen flags"
+        items={[
+          { text: 'Add tag…', icon: 'tag', act: () => tagMany(session, project, names) },
+          ...environments.flatMap((environment) => [
+            {
+              ...{ text: `Switch on in ${environment}`, icon: 'check' },
+              act: () => switchMany(session, project, names, environment, true),
+            },
+            {
+              ...{ text: `Switch off in ${environment}`, icon: 'close' },
+              act: () => switchMany(session, project, names, environment, false),
+            },
+          ]),
+        ]}
+      />
+      {button('Archive…', () => archiveMany(session, project, flags))}
       <button type="button" class="quiet" onClick={clear}>
         Choose none
       </button>

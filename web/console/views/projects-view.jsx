@@ -7,6 +7,7 @@ import { SearchBox } from '../forms/search-box.jsx';
 import { Listing, ListingHead, MainAction } from '../parts/listing.jsx';
 import { Star } from '../parts/star.jsx';
 import { flagsOf, hrefOf } from '../place.js';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 export function ProjectsView() {
@@ -22,7 +23,9 @@ export function ProjectsView() {
     cells: [
       <span class="flag-line">
         <Star at={path`/projects/${id}`} name={name} isFavorite={favorite} />
-        <a href={hrefOf(flagsOf(id))}>{name}</a>
+        <a href={hrefOf(flagsOf(id))}>
+          <Name text={name} />
+        </a>
       </span>,
       <code>{id}</code>,
       number(featureCount),

@@ -16,6 +16,7 @@ import { ApiTokens } from '../parts/api-tokens.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
 import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
+import { visible } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { AccessAt } from '../edit/project-edits.jsx' */
@@ -93,7 +94,7 @@ function Members({ project, access: { body, etag, since }, may }) {
   const groupRows = groups.map(({ id, name, userCount, roleId }) => ({
     key: `group ${id}`,
     cells: [
-      `${name} (a group of ${counted(userCount, 'user')})`,
+      `${visible(name)} (a group of ${counted(userCount, 'user')})`,
       roles.find((role) => role.id === roleId)?.name ?? String(roleId),
     ],
   }));
@@ -122,7 +123,7 @@ function RoleCell({ read, member, roles, may }) {
       options={roles.map(named)}
       value={String(member.roleId)}
       change={(id) => void setRole(session, read, member, Number(id))}
-      attributes={{ class: 'filter', 'aria-label': `Role of ${memberName(member)}` }}
+      attributes={{ class: 'filter', 'aria-label': `Role of ${visible(memberName(member))}` }}
     />
   );
 }
@@ -140,7 +141,7 @@ function Environments({ project, all, used, may }) {
       cells: [name, type, isUsed ? 'used' : 'not used'],
       actions: may ? (
         <RowAction
-          text={isUsed ? 'Take out' : 'Add'}
+          text={isUsed ? 'Remove' : 'Add'}
           of={name}
           act={() => setProjectEnvironment(session, project, name, !isUsed)}
         />

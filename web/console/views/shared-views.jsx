@@ -15,6 +15,7 @@ import { counted, number } from '../format.js';
 import { EditActions, Listing, ListingHead, MainAction, RowAction } from '../parts/listing.jsx';
 import { Constraints } from '../parts/strategy.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { ContextField, Environment, Segment } from '../types.d.ts' */
@@ -98,10 +99,10 @@ export function SegmentsView() {
             key: String(one.id),
             cells: [
               [
-                one.name,
+                <Name key="name" text={one.name} />,
                 one.description ? (
                   <p key="what" class="hint">
-                    {one.description}
+                    <Name text={one.description} max={300} />
                   </p>
                 ) : null,
               ],

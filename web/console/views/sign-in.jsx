@@ -4,8 +4,10 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
+import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { FieldRow } from '../forms/fields.jsx';
 import { BrandMark } from '../parts/brand.jsx';
+import { Name } from '../said.jsx';
 import { beginSession, beginSessionByPassword } from '../sessions.js';
 
 /** @import { Field, SignIns } from '../types.d.ts' */
@@ -36,21 +38,14 @@ const TOKEN_FIELDS = [
  * @param {SignIns} props.offered
  * @param {() => Promise<void>} props.enter opens the page once there is a session
  */
-export function SignIn({ problem, offered: { password, provider }, enter }) {
+export function SignIn({ problem, offered, enter }) {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
-  const others = password || provider !== null;
+  const { password, provider } = offered;
   useEffect(() => {
     document.title = 'Sign in · Flagstaff';
     const first = main.current?.querySelector(password || provider === null ? 'input' : '.button');
     if (first instanceof HTMLElement) first.focus();
   }, []);
-  const byToken = (
-    <SignInForm
-      fields={TOKEN_FIELDS}
-      values={{ token: '' }}
-      begin={({ token }) => beginSession(token.trim()).then(enter)}
-    />
-  );
   return (
     <main class="sign-in" ref={main}>
       <h1 class="brand brand-large">
@@ -62,7 +57,27 @@ export function SignIn({ problem, offered: { password, provider }, enter }) {
           {problem}
         </p>
       )}
-      {provider === null ? null : <ProviderLink provider={provider} />}
+      <Ways offered={offered} enter={enter} />
+      <p class="muted">You stay signed in, in every tab, until you sign out or close the browser.</p>
+      <p>
+        <a href="docs">API reference</a>
+      </p>
+    </main>
+  );
+}
+
+/** @param {{ offered: SignIns, enter: () => Promise<void>, isAgain?: boolean }} props `isAgain`: above a page that stays open */
+function Ways({ offered: { password, provider }, enter, isAgain = false }) {
+  const byToken = (
+    <SignInForm
+      fields={TOKEN_FIELDS}
+      values={{ token: '' }}
+      begin={({ token }) => beginSession(token.trim()).then(enter)}
+    />
+  );
+  return (
+    <>
+      {provider === null ? null : <ProviderLink provider={provider} isAgain={isAgain} />}
       {password ? (
         <SignInForm
           fields={PASSWORD_FIELDS}
@@ -70,7 +85,7 @@ export function SignIn({ problem, offered: { password, provider }, enter }) {
           begin={(values) => beginSessionByPassword(values).then(enter)}
         />
       ) : null}
-      {others ? (
+      {password || provider !== null ? (
         <details class="record sign-in-other">
           <summary>Sign in with a token instead</summary>
           {byToken}
@@ -78,22 +93,53 @@ export function SignIn({ problem, offered: { password, provider }, enter }) {
       ) : (
         byToken
       )}
-      <p class="muted">You stay signed in, in every tab, until you sign out or close the browser.</p>
-      <p>
-        <a href="docs">The API, described</a>
-      </p>
-    </main>
+    </>
   );
 }
 
-/** @param {{ provider: NonNullable<SignIns['provider']> }} props */
-function ProviderLink({ provider: { button, path } }) {
+/**
+ * Asks whoever has a form open to sign in again, above it: what they typed stays. Resolves once that is done.
+ * @param {SignIns} offered
+ * @param {{ enter: () => Promise<void>, leave: () => void }} then `enter` rejects where somebody is not signed in yet
+ */
+export const signInAgain = (offered, then) =>
+  openDialog((close) => <SignInAgain offered={offered} {...then} close={close} />);
+
+/** @param {{ offered: SignIns, enter: () => Promise<void>, leave: () => void, close: () => void }} props */
+function SignInAgain({ offered, enter, leave, close }) {
+  useEffect(() => {
+    // At a provider one signs in in another tab, whose session this one shares.
+    const look = () => {
+      if (!document.hidden) enter().then(close, () => undefined);
+    };
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+  return (
+    <Modal title="Sign in again" close={close} isFirm>
+      <div class="sign-in-again">
+        <p>Your session has ended. What you typed stays as it is.</p>
+        <Ways offered={offered} enter={() => enter().then(close)} isAgain />
+        <button type="button" class="quiet" onClick={leave}>
+          Leave, and discard it
+        </button>
+      </div>
+    </Modal>
+  );
+}
+
+/** @param {{ provider: NonNullable<SignIns['provider']>, isAgain: boolean }} props */
+function ProviderLink({ provider: { button, path }, isAgain }) {
   // The server brings people back to the address that they asked for.
   const place = location.hash.slice(1);
   const query = place === '' ? '' : `?${new URLSearchParams({ place })}`;
   return (
-    <a class="button button-main button-link" href={`${path}${query}`}>
-      {button}
+    <a
+      class="button button-main button-link"
+      href={`${path}${query}`}
+      {...(isAgain ? { target: '_blank', rel: 'noreferrer' } : {})}
+    >
+      <Name text={button} />
     </a>
   );
 }

@@ -72,7 +72,7 @@ function Invitations() {
   useEvents(session, () => void loaded.refresh());
   const columns = [
     { title: 'Invitation', isMain: true },
-    ...['Root role', 'Expires', 'Came by it', 'State'].map((title) => ({ title })),
+    ...['Root role', 'Expires', 'Joined by it', 'State'].map((title) => ({ title })),
   ];
   /** @param {Invitation} invitation */
   const row = (invitation) => {
@@ -120,5 +120,5 @@ function Invitations() {
 /** @param {Invitation} invitation */
 function stateOf({ enabled, expiresAt }) {
   if (!enabled) return 'off';
-  return Date.parse(expiresAt) < Date.now() ? 'expired' : 'good';
+  return Date.parse(expiresAt) < Date.now() ? 'expired' : 'valid';
 }

@@ -1,0 +1,358 @@
+/** The edges of a day in the console: what goes wrong is said where one looks, nothing that was typed is lost, and nobody's text misleads. */
+// Own process: it waits for a browser most of the time.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import {
+  type ConsoleOptions,
+  choose,
+  describeConsole,
+  ending,
+  fitsTheWidth,
+} from '../support/browser/console.ts';
+import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
+import type { Call } from '../support/server.ts';
+
+const ADMIN_ROLE_ID = 1;
+const EDITOR_ROLE_ID = 2;
+const VIEWER_ROLE_ID = 3;
+
+/** Of a small laptop: a strategy's form is higher. */
+const HEIGHT = 800;
+
+async function isInSight(element: Locator, what: string): Promise<void> {
+  await element.waitFor();
+  const { y = -1, height = 0 } = (await element.boundingBox()) ?? {};
+  assert(y >= 0 && y + height <= HEIGHT, `${what} is in sight without scrolling: from ${y} to ${y + height}`);
+}
+
+/** Runs in the page: resolves once what was typed is kept. */
+const DRAFT_KEPT = `new Promise((resolve) => {
+  const look = () => (history.state?.drafts === undefined ? requestAnimationFrame(look) : resolve());
+  look();
+})`;
+
+describeConsole('the edges of a day in the console', (shared) => {
+  const signedIn = (options?: ConsoleOptions) => shared.signedIn({ height: HEIGHT, ...options });
+  const call: Call = (...given) => shared.server.call(...given);
+  const openFlag = (name: string, options?: ConsoleOptions) =>
+    signedIn({ place: `#/projects/default/flags/${name}`, ...options });
+  const press = (within: Page | Locator, name: string) =>
+    within.getByRole('button', { name, exact: true }).click();
+  const editStrategy = async (page: Page, environment = 'development') => {
+    await page.getByRole('button', { name: `Edit Gradual rollout in ${environment}`, exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: `Edit a strategy in ${environment}` });
+    await dialog.waitFor();
+    return dialog;
+  };
+  const share = (dialog: Locator) => dialog.getByLabel('Share of users as a number');
+  const rollout = (percent: number) => ({
+    name: 'flexibleRollout',
+    parameters: { rollout: String(percent), stickiness: 'default', groupId: 'edge' },
+  });
+
+  it('a conflict is in sight, has the focus, and offers the way on', async () => {
+    await makeFlag(call, 'conflict');
+    await addStrategy(call, 'conflict', rollout(10));
+    const opened = await openFlag('conflict', { expected: /status of 4(?:01|12)/ });
+    const { page } = opened;
+    const dialog = await editStrategy(page);
+    await share(dialog).fill('50');
+    await call('PUT', `${FEATURES}/conflict`, { description: 'By somebody else.' });
+    await press(dialog, 'Save');
+    const conflict = dialog.locator('.conflict');
+    await isInSight(conflict, 'the conflict');
+    await isInSight(dialog.getByRole('button', { name: 'Take both' }), 'the way on');
+    await page.locator('.conflict:focus').waitFor();
+    await press(dialog, 'Take both');
+    await press(dialog, 'Save');
+    await dialog.waitFor({ state: 'detached' });
+    await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
+    await ending(opened);
+  });
+
+  it('a server that cannot be reached is said beside Save, which can be pressed again', async () => {
+    await makeFlag(call, 'unreachable');
+    await addStrategy(call, 'unreachable', rollout(10));
+    const opened = await openFlag('unreachable', {
+      expected: /status of 401|ERR_INTERNET_DISCONNECTED/,
+    });
+    const { page } = opened;
+    const dialog = await editStrategy(page);
+    await share(dialog).fill('50');
+    await page.context().setOffline(true);
+    await press(dialog, 'Save');
+    await isInSight(dialog.getByText('The server cannot be reached.'), 'why it was not saved');
+    await isInSight(dialog.getByRole('button', { name: 'Save' }), 'Save');
+    await page.context().setOffline(false);
+    await press(dialog, 'Save');
+    await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
+    await ending(opened);
+  });
+
+  it('a session that ends asks for the token above the open form, keeps it, and sends it', async () => {
+    await makeFlag(call, 'outlived');
+    await addStrategy(call, 'outlived', rollout(10));
+    const { token } = await addUser(shared.server, ADMIN_ROLE_ID);
+    const opened = await openFlag('outlived', { token, expected: /status of 401/ });
+    const { page } = opened;
+    const dialog = await editStrategy(page);
+    await share(dialog).fill('50');
+    await page.context().clearCookies();
+    await press(dialog, 'Save');
+    const again = page.getByRole('dialog', { name: 'Sign in again' });
+    await again.waitFor();
+    await page.keyboard.press('Escape');
+    const form = again.locator('form').filter({ hasText: 'API token or personal token' });
+    if (!(await form.isVisible())) await again.getByText('Sign in with a token instead').click();
+    await form.getByLabel('API token or personal token').fill(token);
+    await press(form, 'Sign in');
+    await dialog.waitFor({ state: 'detached' });
+    await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
+    await ending(opened);
+  });
+
+  it('what was typed is there again after a reload, until it is sent or given up', async () => {
+    await makeFlag(call, 'drafted');
+    await addStrategy(call, 'drafted', rollout(10));
+    const opened = await openFlag('drafted');
+    const { page } = opened;
+    let dialog = await editStrategy(page);
+    await share(dialog).fill('35');
+    await page.evaluate(DRAFT_KEPT);
+    await page.reload();
+    dialog = await editStrategy(page);
+    await dialog.getByText('This is what you typed before.').waitFor();
+    assert.equal(await share(dialog).inputValue(), '35');
+    await press(dialog, 'Start over');
+    assert.equal(await share(dialog).inputValue(), '10');
+    await press(dialog, 'Cancel');
+    dialog = await editStrategy(page);
+    assert.equal(await dialog.getByText('This is what you typed before.').count(), 0);
+    await ending(opened);
+  });
+
+  it('the history says what changed in sentences, names segments, and tells no change where there is none', async () => {
+    await makeFlag(call, 'told');
+    await call('POST', '/segments', { name: 'The north', constraints: [] });
+    const { segments } = (await call('GET', '/segments')).body;
+    const north = segments.find(({ name }: { name: string }) => name === 'The north').id;
+    const strategy = await addStrategy(call, 'told', rollout(10));
+    const constraints = [
+      { contextName: 'country', operator: 'IN', values: ['NO'], inverted: false, caseInsensitive: false },
+    ];
+    await call('PUT', `${environmentPath('told')}/strategies/${strategy.id}`, {
+      ...rollout(50),
+      constraints,
+      segments: [north],
+    });
+    const opened = await openFlag('told');
+    const { page } = opened;
+    const newest = page.getByRole('listitem').filter({ hasText: 'strategy changed in development' }).first();
+    await newest.getByText('rollout: 10 % of users → 50 % of users').waitFor();
+    await newest.getByText('segments: nothing → The north').waitFor();
+    await newest.getByText('constraints: nothing → country').waitFor();
+    const fields = await newest.locator('.event-field').allTextContents();
+    assert.deepEqual(fields.map((text) => text.split(':')[0]).sort(), ['constraints', 'rollout', 'segments']);
+    assert.doesNotMatch(fields.join(), /[{[]/);
+    await ending(opened);
+  });
+
+  it('a question about production shows the figures of now, and is not asked about what is not complete', async () => {
+    await makeFlag(call, 'asked');
+    await addStrategy(call, 'asked', rollout(10), 'production');
+    const opened = await openFlag('asked', { expected: /status of 4(?:01|12)/ });
+    const { page } = opened;
+    const dialog = await editStrategy(page, 'production');
+    await press(dialog, 'Add constraint');
+    await press(dialog, 'Save');
+    await dialog.getByText('Name a context field.').waitFor();
+    assert.equal(await page.getByRole('dialog', { name: 'Change production?' }).count(), 0);
+    await press(dialog, 'Remove constraint 1');
+
+    await call('POST', `${environmentPath('asked', 'production')}/on`);
+    await share(dialog).fill('50');
+    await press(dialog, 'Save');
+    await dialog.locator('.conflict').getByText('switched on in production').waitFor();
+    await press(dialog, 'Take both');
+    await press(dialog, 'Save');
+    const question = page.getByRole('dialog', { name: 'Change production?' });
+    await question.getByText('It is on there; its strategies select 10 % of users.').waitFor();
+    await press(question, 'Cancel');
+    await ending(opened);
+  });
+
+  it('no row moves when one is chosen', async () => {
+    for (const name of ['row-one', 'row-two', 'row-three']) await makeFlag(call, name);
+    const opened = await signedIn({ place: '#/projects/default?text=row' });
+    const { page } = opened;
+    const second = page.getByRole('checkbox', { name: 'Choose row-two' });
+    const before = await second.boundingBox();
+    await page.getByRole('checkbox', { name: 'Choose row-three' }).click();
+    await page.getByText('1 flag chosen').waitFor();
+    assert.deepEqual(await second.boundingBox(), before);
+    await ending(opened);
+  });
+
+  it('the question before archiving says where the flag is on, whether it is used, and what depends on it', async () => {
+    for (const name of ['parent', 'child']) await makeFlag(call, name);
+    await addStrategy(call, 'parent', {}, 'production');
+    await call('POST', `${environmentPath('parent', 'production')}/on`);
+    await call('POST', `${FEATURES}/child/dependencies`, { feature: 'parent' });
+    const opened = await openFlag('parent');
+    const { page } = opened;
+    await choose(page, 'More for this flag', 'Archive…');
+    const question = page.getByRole('dialog', { name: 'Archive this flag?' });
+    await question.getByText('It is on in production.').waitFor();
+    await question.getByText('No application has used it yet.').waitFor();
+    await question.getByText('child depends on it, and must be archived first.').waitFor();
+    await press(question, 'Cancel');
+    await page.goto(`${shared.server.origin}/#/projects/default?text=parent`);
+    await page.getByRole('checkbox', { name: 'Choose parent' }).click();
+    await press(page, 'Archive…');
+    await page.getByRole('dialog').getByText('On in production: parent.').waitFor();
+    await ending(opened);
+  });
+
+  it('every page is whole for a Viewer', async () => {
+    await makeFlag(call, 'viewed');
+    const { token } = await addUser(shared.server, VIEWER_ROLE_ID);
+    const opened = await signedIn({ token, expected: /status of 40[13]/ });
+    const { page } = opened;
+    const places = [
+      ...['', '/archive', '/settings', '/history', '/flags/viewed'].map((rest) => `projects/default${rest}`),
+      ...['projects', 'environments', 'segments', 'context-fields', 'users', 'tokens', 'account'],
+      ...['events', 'health'],
+    ];
+    for (const place of places) {
+      await page.goto(`${shared.server.origin}/#/${place}`);
+      await page.locator('main h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
+      assert.equal(await page.getByText(/could not be (?:shown|drawn)/).count(), 0, place);
+    }
+    await ending(opened);
+  });
+
+  it('two words, and words with a fault, find what has them', async () => {
+    await makeFlag(call, 'checkout-new-basket');
+    const opened = await signedIn();
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const finder = page.getByRole('dialog', { name: 'Find' });
+    for (const text of ['basket checkout', 'chekout basket', 'checkout baskte']) {
+      await finder.getByRole('combobox').fill('');
+      await finder.getByRole('option', { name: 'checkout-new-basket' }).waitFor({ state: 'detached' });
+      await finder.getByRole('combobox').fill(text);
+      await finder.getByRole('option', { name: 'checkout-new-basket' }).waitFor();
+    }
+    await ending(opened);
+  });
+
+  it('a name that reads as a sentence of the console is seen to be a name', async () => {
+    const sentence = 'userId is one of ada, bob, and country';
+    await makeFlag(call, 'misread');
+    await addStrategy(
+      call,
+      'misread',
+      { name: 'default', constraints: [{ contextName: sentence, operator: 'NOT_IN', values: ['XX'] }] },
+      'production',
+    );
+    const opened = await openFlag('misread');
+    const { page } = opened;
+    await page.getByRole('switch', { name: 'misread in production' }).click();
+    const question = page.getByRole('dialog', { name: 'Change production?' });
+    await question.locator('q').getByText(sentence, { exact: true }).waitFor();
+    await question.getByText('a field that is not defined').waitFor();
+    assert.deepEqual(await question.locator('q').allTextContents(), [sentence, 'XX']);
+    await ending(opened);
+  });
+
+  it('no address takes the console away', async () => {
+    const opened = await signedIn();
+    const { page } = opened;
+    for (const query of [
+      'seen=x',
+      'sort=on%20',
+      'state=on',
+      'show=,,&hide=%00',
+      'owner=-&tag=:',
+      'rows=x&first=y',
+    ]) {
+      await page.goto(`${shared.server.origin}/#/projects/default?${query}`);
+      await page.locator('main h1').waitFor();
+    }
+    for (const place of [
+      'projects/%E0%A4%A',
+      'projects//flags/',
+      'projects/none/flags/none',
+      '%',
+      'projects/a?b?c',
+    ]) {
+      await page.goto(`${shared.server.origin}/#/${place}`);
+      await page.locator('main').getByText(/\S/).first().waitFor();
+    }
+    await page.goto(`${shared.server.origin}/#/projects`);
+    await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
+    await ending({ ...opened, faults: opened.faults.filter((fault) => !fault.includes('status of 404')) });
+  });
+
+  it('one Undo is offered at a time', async () => {
+    for (const name of ['undo-one', 'undo-two']) {
+      await makeFlag(call, name);
+      await addStrategy(call, name);
+    }
+    const opened = await signedIn({ place: '#/projects/default?text=undo' });
+    const { page } = opened;
+    for (const name of ['undo-one', 'undo-two']) {
+      await page.getByRole('switch', { name: `${name} in development` }).click();
+      await page
+        .locator('.notice')
+        .filter({ hasText: `${name} is on` })
+        .waitFor();
+    }
+    assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 1);
+    await ending(opened);
+  });
+
+  it('no text, however long, hidden or turned, makes a page scroll sideways or change its order', async () => {
+    const long = 'x'.repeat(90);
+    const turned = '\u202eevil\u202c \u200bhidden\u2069';
+    await makeFlag(call, long, { description: `${'y'.repeat(5_000)} ${turned}` });
+    await addStrategy(call, long, {
+      title: turned,
+      constraints: [{ contextName: 'z'.repeat(90), operator: 'IN', values: ['w'.repeat(90), turned] }],
+    });
+    await call('POST', `/features/${long}/tags`, { type: 'simple', value: 'v'.repeat(50) });
+    await call('POST', '/segments', { name: 's'.repeat(90), description: 'd'.repeat(900), constraints: [] });
+    await call('POST', '/projects', {
+      id: 'p'.repeat(90),
+      name: 'n'.repeat(90),
+      description: 'e'.repeat(900),
+    });
+    await call('POST', '/user-admin', {
+      name: turned,
+      email: `${'m'.repeat(60)}@shop.example`,
+      rootRole: EDITOR_ROLE_ID,
+    });
+    await call('POST', '/context', { name: 'c'.repeat(90), legalValues: [{ value: 'l'.repeat(90) }] });
+    const places = [
+      ...['', '/settings', '/history', `/flags/${long}`].map((rest) => `projects/default${rest}`),
+      `projects/${'p'.repeat(90)}`,
+      ...['projects', 'segments', 'context-fields', 'users', 'events'],
+    ];
+    for (const width of [1280, 390]) {
+      const opened = await signedIn({ width });
+      for (const place of places) {
+        await opened.page.goto(`${shared.server.origin}/#/${place}`);
+        await opened.page.locator('main h1').waitFor();
+        await opened.page.locator('.loading').first().waitFor({ state: 'detached' });
+        await fitsTheWidth(opened.page, `${place.slice(0, 40)} at ${width} pixels`);
+        const shown = (await opened.page.locator('main').textContent()) ?? '';
+        assert.doesNotMatch(shown, /[\u202a-\u202e\u200b\u2066-\u2069]/, place);
+      }
+      await ending(opened);
+    }
+  });
+});

@@ -1,0 +1,121 @@
+/** Archives flags, once it is clear where they are on, whether applications use them, and what depends on them. */
+import { flagPath, isProduction, tryChangeFlag } from '../changes.jsx';
+import { messageOf, path } from '../client.js';
+import { ago, counted } from '../format.js';
+import { ask } from '../forms/ask.jsx';
+import { notice } from '../notices.jsx';
+import { changeMany } from './bulk-edits.jsx';
+
+/** @import { Flag, FlagSummary, FlagUsage, Session } from '../types.d.ts' */
+
+/** Names that a question lists. */
+const NAMED_MAX = 8;
+
+/** A flag that an application evaluated within this time counts as used, in milliseconds. */
+const USED_MS = 24 * 3_600_000;
+
+/** @param {Session} session @param {{ project: string, name: string }} flag */
+export async function archiveFlag(session, { project, name }) {
+  const facts = await factsOf(session, project, name).catch((error) => {
+    notice('refused', messageOf(error));
+    return null;
+  });
+  if (facts === null) return;
+  const agreed = await ask({
+    title: 'Archive this flag?',
+    agree: 'Archive',
+    danger: true,
+    body: (
+      <>
+        <p>
+          <code>{name}</code> leaves the lists, and is off for applications until it is revived. It keeps its
+          history, its strategies and its name.
+        </p>
+        <Facts of={facts} />
+      </>
+    ),
+  });
+  if (!agreed) return;
+  await tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'DELETE', path: flagPath(project, name) },
+    undo: { method: 'POST', path: path`/archive/revive/${name}` },
+    done: `${name} is archived.`,
+  });
+}
+
+/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags */
+export async function archiveMany(session, project, flags) {
+  const features = flags.map(({ name }) => name);
+  const agreed = await ask({
+    title: `Archive ${counted(flags.length, 'flag')}?`,
+    agree: `Archive ${counted(flags.length, 'flag')}`,
+    danger: true,
+    body: (
+      <>
+        <p>{`${namesOf(flags)} leave the lists, and are off for applications until they are revived.`}</p>
+        <Facts of={factsOfMany(session, flags)} />
+      </>
+    ),
+  });
+  if (!agreed) return false;
+  return changeMany(session, {
+    change: { method: 'POST', path: path`/projects/${project}/archive`, body: { features } },
+    undo: { method: 'POST', path: path`/projects/${project}/revive`, body: { features } },
+    done: `${counted(flags.length, 'flag is', 'flags are')} archived.`,
+  });
+}
+
+/** @param {{ of: readonly string[] }} props */
+const Facts = ({ of }) => (
+  <ul class="rollback-list">
+    {of.map((fact) => (
+      <li key={fact}>{fact}</li>
+    ))}
+  </ul>
+);
+
+/** @param {Session} session @param {string} project @param {string} name @returns {Promise<readonly string[]>} */
+async function factsOf({ client }, project, name) {
+  /** @type {[Flag, FlagUsage | null]} */
+  const [{ environments, children, lastSeenAt }, usage] = await Promise.all([
+    client.get(flagPath(project, name)),
+    client.get(path`/client-metrics/features/${name}`).catch(() => null),
+  ]);
+  const on = environments.filter(({ enabled }) => enabled).map((one) => one.name);
+  const count = (usage?.lastHourUsage ?? []).reduce((sum, { yes, no }) => sum + yes + no, 0);
+  return [
+    on.length === 0 ? 'It is off in every environment.' : `It is on in ${on.join(', ')}.`,
+    count > 0
+      ? `Applications evaluated it ${counted(count, 'time')} in the last hour.`
+      : lastSeenAt === null
+        ? 'No application has used it yet.'
+        : `Applications used it last ${ago(lastSeenAt, Date.now())}.`,
+    children.length === 0
+      ? 'No other flag depends on it.'
+      : `${children.join(', ')} ${children.length === 1 ? 'depends' : 'depend'} on it, and must be archived first.`,
+  ];
+}
+
+/** @param {Session} session @param {readonly FlagSummary[]} flags */
+function factsOfMany(session, flags) {
+  const on = flags.filter(({ environments }) =>
+    environments.some(({ name, enabled }) => enabled && isProduction(session, name)),
+  );
+  const since = new Date(Date.now() - USED_MS).toISOString();
+  const used = flags.filter(({ lastSeenAt }) => lastSeenAt !== null && lastSeenAt > since);
+  return [
+    on.length === 0 ? 'None of them is on in production.' : `On in production: ${namesOf(on)}.`,
+    used.length === 0
+      ? 'No application has used them in the last 24 hours.'
+      : `Used by applications in the last 24 hours: ${namesOf(used)}.`,
+  ];
+}
+
+/** @param {readonly FlagSummary[]} flags */
+function namesOf(flags) {
+  const rest = flags.length - NAMED_MAX;
+  const named = flags.slice(0, NAMED_MAX).map(({ name }) => name);
+  return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}

@@ -1,0 +1,57 @@
+/** Keys that work everywhere: “/” for the search of a page, and “?” for what keys there are. */
+import { useEffect } from 'preact/hooks';
+import { Modal, openDialog } from '../forms/dialogs.jsx';
+
+/** @type {readonly (readonly [keys: string, what: string])[]} */
+const KEYS = [
+  ['Ctrl K or ⌘ K', 'Find flags, projects, pages and actions'],
+  ['/', 'Search on this page'],
+  ['?', 'Show these keys'],
+  ['Tab, Shift Tab', 'Go to the next or the previous control'],
+  ['Space', 'Switch the flag that has the focus'],
+  ['Escape', 'Close a dialog; what you typed is kept'],
+];
+
+/** @param {{ close: () => void }} props */
+const Keys = ({ close }) => (
+  <Modal title="Keys" close={close}>
+    <dl class="keys">
+      {KEYS.map(([keys, what]) => (
+        <div key={keys}>
+          <dt>
+            <kbd>{keys}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+    <div class="question-answers">
+      <button type="button" class="button" data-first onClick={close}>
+        Close
+      </button>
+    </div>
+  </Modal>
+);
+
+/** Whether keys are letters where somebody types. @param {EventTarget | null} target */
+const isTyping = (target) =>
+  target instanceof HTMLElement &&
+  (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null);
+
+export function usePageKeys() {
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const onKey = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === '?') void openDialog((close) => <Keys close={close} />);
+      else if (event.key === '/') {
+        const search = document.querySelector('main input[type=search]');
+        if (!(search instanceof HTMLElement)) return;
+        search.focus();
+      } else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
