@@ -11,7 +11,6 @@
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
 import type { World } from '../domain/state/world.ts';
-import { FairQueue } from './fair-queue.ts';
 import { cacheBytesMax } from './memory-budget.ts';
 
 /** A key and a value take some memory however small they are. */
@@ -95,21 +94,13 @@ class Account {
 
   #forget(entry: Entry): void {
     if (this.#parent !== null) this.#parent.#forget(entry);
-    this.#entries.delete(entry);
+    assert(this.#entries.delete(entry), 'an entry that leaves is in the account');
     if (this.#newest === entry) this.#newest = null;
   }
 }
 
-/** Limits without refusals: each that waits has a connection that waits for it, and those are counted already. */
-const ONE_AT_A_TIME = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
-
 export class Cache {
   readonly bytesMax: number;
-  /**
-   * For values so large that they are made in turns, one at a time and callers in turn: so one of them is in memory unfinished, however
-   * many are asked for. What waits holds nothing that was made for it.
-   */
-  readonly making = new FairQueue(ONE_AT_A_TIME);
   readonly #all: Account;
   readonly #multiplied: Account;
   #reservedBytes = 0;
@@ -193,6 +184,7 @@ export class CachePart<K, V> {
     }
     entry.value = value;
     const bytes = BYTES_EACH + this.#options.bytesOf(value, key);
+    assert(bytes >= BYTES_EACH, 'no value takes fewer than no bytes');
     const more = bytes - entry.bytes;
     entry.bytes = bytes;
     this.#account.charge(entry, more);
@@ -232,18 +224,4 @@ export function cacheOf({ world, memoryBudgetBytes = Number.POSITIVE_INFINITY }:
     caches.set(world.memory, cache);
   }
   return cache;
-}
-
-/** A part of each cache, of which every process has one: for values that stand beside what they are made of, and only count there. */
-export function partOfEach<K, V>(options: CachePartOptions<K, V>): (owner: CacheOwner) => CachePart<K, V> {
-  const parts = new WeakMap<Cache, CachePart<K, V>>();
-  return (owner) => {
-    const cache = cacheOf(owner);
-    let part = parts.get(cache);
-    if (part === undefined) {
-      part = cache.part(options);
-      parts.set(cache, part);
-    }
-    return part;
-  };
 }

@@ -43,7 +43,7 @@ export class EventRetention {
       return kept;
     } catch (error) {
       // Operators: look at `err`
-      this.#options.log.error({ err: error }, 'old snapshots could not be looked at; all of them are kept');
+      this.#options.log.error({ err: error }, 'old snapshots could not be read; all of them are kept');
       return older;
     }
   }

@@ -1,7 +1,7 @@
 /**
  * A queue for work that costs more than a response from memory: little runs at a time, and what waits takes turns by requester, so
- * that somebody with a thousand requests delays only himself. What its requester no longer wants leaves the queue, or is told to
- * stop. When the queue is full, the last request of whoever fills most of it makes room.
+ * that somebody with a thousand requests delays nobody else. Work whose requester has gone leaves the queue, or is stopped. A full
+ * queue drops the last request of the requester with the most in it.
  */
 import assert from 'node:assert/strict';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';

@@ -83,7 +83,7 @@ export class HistoryCheck {
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
     // Operators: nothing, if `damagedFiles` is 0
-    log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'All of the journal was read again');
+    log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'The whole journal was read again');
     this.#passed();
   }
 
@@ -109,7 +109,7 @@ export class HistoryCheck {
     const durationMs = Math.round(monotonicMs() - begunAt);
     if (parts.length > 0 && this.#bytesLeft === 0 && this.#damages.size === 0)
       // Operators: nothing
-      log.info({ bytes, durationMs }, 'What the start had not read of the journal is whole');
+      log.info({ bytes, durationMs }, 'The journal that the start left unread is intact');
     this.#passed();
   }
 
@@ -153,7 +153,7 @@ export class HistoryCheck {
     this.#damages.set(damage.file, damage);
     if (isNew)
       // Operators: run `flagstaff verify`, plan to replace the disk, and [mend the folder](docs/operating-commands.md#when-the-server-refuses-to-start)
-      this.#options.log.error({ ...damage }, 'Old history is damaged; flags and changes are not concerned');
+      this.#options.log.error({ ...damage }, 'Old history is damaged; flags and changes are not affected');
   }
 }
 

@@ -4,6 +4,8 @@
  * collector of garbage, which needs room to move things. docs/limits.md has the parts, and a test adds them.
  */
 
+import assert from 'node:assert/strict';
+
 /** Bytes that V8 sets aside for young objects under `npm start`: three spaces of 64 MiB, which hold nothing for long. */
 export const YOUNG_BYTES = 3 * 64 * 2 ** 20;
 
@@ -41,6 +43,7 @@ export const CACHE_BYTES_MIN = 48 * 2 ** 20;
 export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): number {
   const shared = sharedBytes(heapBytesMax);
   const stateBytes = Math.min(stateBudgetBytes, memoryBudgetMax(heapBytesMax));
+  assert(stateBytes < heapBytesMax, 'the state leaves some of the heap');
   const fitting = Math.min(shared * CACHE_SHARE, shared - stateBytes - WORK_BYTES_MIN);
   return Math.floor(Math.max(fitting, Math.min(CACHE_BYTES_MIN, (heapBytesMax - stateBytes) * CACHE_SHARE)));
 }

@@ -6,6 +6,7 @@
  * The requester of the work is charged for each turn (loop-accounts.ts), and the work stops when the requester has gone. How much of it
  * may wait, and who is next, is for fair-queue.ts to say. Work that nobody requested is at the end of this file.
  */
+import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 
 /** Each step is short, well below a millisecond. */
@@ -19,7 +20,7 @@ export interface Requester {
   readonly signal?: AbortSignal | undefined;
   /** Whether the signal is aborted. Absent where only the signal knows: making one takes almost as long as a read from memory. */
   readonly isGone?: boolean;
-  /** To be told of each piece of work that held the event loop, in milliseconds. Absent where nobody is charged. */
+  /** Called with the milliseconds for which each piece of work held the event loop. Absent where nobody is charged. */
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
@@ -100,7 +101,7 @@ export function* until(isDone: () => boolean): Generator<void, void> {
   while (!isDone()) yield;
 }
 
-/** Goes on at once with what is there already, so that it is shown without waiting for a later turn. */
+/** Uses a value at once where it is there, so that it waits for no later turn. */
 export function andThen<T, U>(value: T | Promise<T>, use: (value: T) => U | Promise<U>): U | Promise<U> {
   return value instanceof Promise ? value.then(use) : use(value);
 }
@@ -114,12 +115,14 @@ function nextTurn(turnsBefore: number): Promise<void> | undefined {
 
 /** Resolves in a later round of the event loop; the turn of this one has to be taken. */
 function turnBehindOthers(turnsBefore: number): Promise<void> {
+  assert(isTaken, 'a turn of this round gives away the next one');
   const waiting = turnsBefore < SHORT_TURNS ? short : long;
   return new Promise((resolve) => waiting.push(resolve));
 }
 
 /** Takes the turn of this round, and gives away that of the next one. */
 function take(): void {
+  assert(!isTaken, 'a round has one turn');
   isTaken = true;
   takenCount += 1;
   setImmediate(() => {

@@ -72,6 +72,7 @@ export class WriteAllowances {
     const nowMs = this.#monotonicMs();
     const known = this.#used.get(userId);
     if (known === undefined) return { bytes: 0, atMs: nowMs };
+    assert(nowMs >= known.atMs, 'the monotonic clock does not go back');
     const filled = ((nowMs - known.atMs) * WRITTEN_BYTES_A_SECOND) / 1000;
     known.bytes = Math.max(0, known.bytes - filled);
     known.atMs = nowMs;

@@ -124,7 +124,7 @@ export async function openUsage(
       // Operators: look at `err`: the disk is full, or the folder `usage` is somebody else's; it is tried again
       log.error(
         { err: error },
-        'what applications reported could not be read or saved; flags are not concerned',
+        'what applications reported could not be read or saved; flags are not affected',
       ),
     timer: unrefTimer,
   });
@@ -138,7 +138,7 @@ export function stalenessCheck({ engine }: Store, { log }: NodeOptions): Stalene
     background: new Background(),
     timer: unrefTimer,
     // Operators: report it with the log line
-    onFault: (error) => log.error({ err: error }, 'the check for flags that outlived their types failed'),
+    onFault: (error) => log.error({ err: error }, 'the check for potentially stale flags failed'),
   });
 }
 

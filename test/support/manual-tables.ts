@@ -57,12 +57,15 @@ function metrics(): string {
   );
 }
 
+/** Advice that goes without a table: docs/operating.md says which it is for what is not listed. */
+const OBVIOUS: ReadonlySet<string> = new Set(['nothing', 'report it with the log line']);
+
 /** One row for all messages with the same advice. */
 function logTable(): string {
   const byAdvice = new Map<string, Set<string>>();
-  for (const { message, advice } of logMessages().filter((one) => one.advice !== 'nothing')) {
+  for (const { message, advice } of logMessages().filter((one) => !OBVIOUS.has(one.advice))) {
     const messages = byAdvice.get(advice) ?? new Set();
-    byAdvice.set(advice, messages.add(`\`${message.replace(/(?<=[^…])[;.:] .*$/, '; …')}\``));
+    byAdvice.set(advice, messages.add(`\`${shortened(message)}\``));
   }
   return table(
     ['message', 'what to do'],
@@ -71,6 +74,13 @@ function logTable(): string {
       .sort(([, one = ''], [, other = '']) => (one < other ? -1 : 1)),
   );
 }
+
+/** The first clause of a message, which is enough to find it. */
+const shortened = (message: string): string =>
+  message
+    .replace(/(?<=\S+ \S+ \S+)[,;.:] .*$/, ' …')
+    .replace(/\.$/, '')
+    .replace('… …', '…');
 
 function settings(rows: readonly SettingRow[]): string {
   return table(

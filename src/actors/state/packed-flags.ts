@@ -1,9 +1,9 @@
 /**
- * The flags that a start leaves undecoded: put into the state by their outlines, decoded when somebody looks at them, and all the
- * others in the background (`sweep`). Nobody who asks a record for its flag can tell.
+ * The flags that a start leaves undecoded: put into the state by their outlines, decoded when first read, and all the
+ * others in the background (`sweep`). Readers of a record cannot tell.
  *
  * The snapshot was decoded before it got its name, so a flag that does not decode now, or is not that of its outline, is a
- * fault of this build or a file that somebody forged. It is told of once, and whoever asked gets an error: the server then
+ * fault of this build or a forged file. It is reported once, and its reader gets an error: the server then
  * sets the snapshot aside and ends, and the next start uses an older one (store.ts). Nothing was decided on that flag.
  */
 import assert from 'node:assert/strict';

@@ -1,6 +1,5 @@
 /**
- * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments, as they are at one
- * moment. Its owner makes a copy for the next moment and tells that of each flag that changed, which costs as much as that flag.
+ * Evaluates the flags of one scope: an environment, the flags that the caller may see, and the segments, as of one moment. Its owner makes a copy for the next moment and tells that of each flag that changed, which costs as much as that flag.
  * The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
  */
 import type { Flag } from '../flags/flag.ts';

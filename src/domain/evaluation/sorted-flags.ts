@@ -1,7 +1,7 @@
 /**
- * Compiled flags by name, in blocks. A change costs as much as its block: only the columns of that one are made anew, when they are
- * asked for next. A block never changes: a flag is put into a copy of it. So a copy of all flags shares every block with the original
- * until one of them is changed, and whoever holds one sees the flags of one moment, however long it takes to go through them.
+ * Compiled flags by name, in immutable blocks. A change costs as much as a copy of its block, whose columns are made when next needed.
+ * So a copy of all flags shares every block that has not changed with the original, and shows the flags of one moment however long
+ * it takes to go through them.
  */
 import type { CompiledFlag } from './compiled-flag.ts';
 import { type Cost, sumOf } from './cost.ts';

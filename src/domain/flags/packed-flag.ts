@@ -1,7 +1,6 @@
 /**
- * A flag as the bytes of a snapshot, decoded when somebody first looks at it: a start that decoded all flags before it was ready
- * would take several times as long. Whoever holds one gets the same flag each time, as the flag would be the same object had
- * it been decoded at once.
+ * A flag as the bytes of a snapshot, decoded when first read: a start that decoded all flags before it was ready
+ * would take several times as long. It gives the same object each time, as if it had been decoded at once.
  */
 import assert from 'node:assert/strict';
 import type { Flag } from './flag.ts';

@@ -1,6 +1,6 @@
 /**
  * Invitations: links by which people become users, good until they expire or are switched off (docs/specification/users.md#links).
- * Each goes by the digest of its secret. State documents leave them out: whoever imports one invites people anew.
+ * Each goes by the digest of its secret. State documents leave them out: after an import, people are invited again.
  */
 import * as v from 'valibot';
 import { Digest, Id, RoleName, Time } from './document-values.ts';

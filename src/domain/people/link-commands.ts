@@ -64,7 +64,7 @@ export function usePasswordLink(
 }
 
 /** The same whether there never was such a link, it was used, or it has expired. */
-const NO_LINK = notFound('This link is not good, or not any more; ask an Admin for another one.');
+const NO_LINK = notFound('This link is not valid, or no longer; ask an Admin for another one.');
 
 export function goodPasswordLink(world: World, digest: string, clockMs: number): PasswordLink | Refusal {
   const link = world.directory.passwordLinks.get(digest);
@@ -178,7 +178,7 @@ export function signUp(
 }
 
 /** The same whether there never was such an invitation, it was switched off, or it has expired. */
-const NO_INVITATION = notFound('This invitation is not good, or not any more; ask an Admin for another one.');
+const NO_INVITATION = notFound('This invitation is not valid, or no longer; ask an Admin for another one.');
 
 export function goodInvitation(world: World, digest: string, clockMs: number): Invitation | Refusal {
   const invitation = world.directory.invitations.get(digest);

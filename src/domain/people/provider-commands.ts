@@ -4,8 +4,8 @@
  *
  * A user is known by the provider's subject, which is never given to anybody else. An email finds a user only where the
  * provider has verified it and somebody but the user vouches for it here, and only one who is not known by another subject of the same
- * provider: whoever gets the address of somebody who has left gets nothing of theirs. Whatever else opened the account ends when it is
- * found in this way, because somebody else may have it.
+ * provider, so that a reassigned address does not inherit an account. All other credentials of an account that is found in this way
+ * end, because somebody else may have them.
  */
 
 import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';

@@ -1,6 +1,6 @@
 /**
  * Decisions on sessions of browsers. The log shows their beginning and their end as those of personal tokens, which they
- * are in all but name: its list of types is closed, and whoever watches it for new credentials sees these too.
+ * are in all but name: its list of types is closed, and a program that watches it for new credentials sees these too.
  */
 import { isOfSame, type Session, type SignIn } from '../access/sessions.ts';
 import type { DecideContext, Decision } from '../state/decision.ts';

@@ -23,8 +23,6 @@ interface Share {
 interface Scope {
   /** Bytes of the metadata of all flags, which the document of each environment has. */
   metadata: number;
-  /** Bytes of the dependencies, which are among them. */
-  dependencies: number;
   readonly shares: Map<string, Share>;
 }
 
@@ -87,12 +85,6 @@ export class ServedBytes {
     return bytes;
   }
 
-  /** Bytes of what so many flags of the project, all that are not archived, have in each list: their names, types and descriptions. */
-  listedBytes(project: string, flagCount: number): number {
-    const scope = this.#scopes.get(project);
-    return scope === undefined ? 0 : scope.metadata - scope.dependencies - flagCount * jsonSize(project);
-  }
-
   /** Numbers of strategies in the project that refer to the segment, by environment. */
   *segmentUses(
     project: string | typeof ALL,
@@ -121,7 +113,7 @@ export class ServedBytes {
   }
 
   #exchange(project: string, before: Flag | null, after: Flag | null): void {
-    this.#addMetadata(project, metadataChange(before, after), dependenciesChange(before, after));
+    this.#addMetadata(project, metadataChange(before, after));
     if (before === null || after === null) {
       const sign = after === null ? -1 : 1;
       const environments = (after ?? before)?.environments ?? NO_ENVIRONMENTS;
@@ -184,13 +176,9 @@ export class ServedBytes {
     return sizes;
   }
 
-  #addMetadata(project: string, bytes: number, dependencies: number): void {
-    if (bytes === 0 && dependencies === 0) return;
-    for (const id of [project, ALL]) {
-      const scope = this.#scope(id);
-      scope.metadata += bytes;
-      scope.dependencies += dependencies;
-    }
+  #addMetadata(project: string, bytes: number): void {
+    if (bytes === 0) return;
+    for (const id of [project, ALL]) this.#scope(id).metadata += bytes;
   }
 
   #add(project: string, environment: string, bytes: number): void {
@@ -219,7 +207,7 @@ export class ServedBytes {
   #scope(project: string): Scope {
     let scope = this.#scopes.get(project);
     if (scope === undefined) {
-      scope = { metadata: 0, dependencies: 0, shares: new Map() };
+      scope = { metadata: 0, shares: new Map() };
       this.#scopes.set(project, scope);
     }
     return scope;
@@ -236,9 +224,6 @@ function metadataChange(before: Flag | null, after: Flag | null): number {
   if (before !== null && after !== null) return metadataGrowth(before, after);
   return (after === null ? 0 : metadataBytes(after)) - (before === null ? 0 : metadataBytes(before));
 }
-
-const dependenciesChange = (before: Flag | null, after: Flag | null): number =>
-  jsonGrowth(before?.dependencies ?? NO_DEPENDENCIES, after?.dependencies ?? NO_DEPENDENCIES);
 
 /** Strategies of `list` but for those that both lists have at their start and end. */
 function exchanged(list: readonly Strategy[], other: readonly Strategy[]): readonly Strategy[] {

@@ -2,13 +2,13 @@
  * The times at which flags were last evaluated, as applications report it, and tokens were last used. Times are those at which reports
  * and requests arrive.
  *
- * The time shown of a flag moves in steps of a minute: responses are kept as bytes, and would otherwise be made anew with each report.
+ * The time shown of a flag moves in steps of a minute: otherwise each report would invalidate cached responses.
  */
 
 /** Within a step, the same time is shown and nothing is written. */
 export const STEP_MS = 60_000;
 
-/** Immutable: a newer time makes another object, so whoever keeps something made from it can tell. */
+/** Immutable: a newer time makes another object, so caches compare identities. */
 export interface FlagSeen {
   /** Milliseconds since 1970; the latest of all environments. */
   readonly atMs: number;

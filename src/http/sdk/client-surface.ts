@@ -18,17 +18,12 @@ import {
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type Answer, clientDocuments, refuseLargeDocument } from './documents/client-documents.ts';
-import {
-  clientQuery,
-  coversProject,
-  payerOf,
-  QUERY_PARAMETERS,
-  requesterOf,
-} from './documents/client-query.ts';
+import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS } from './documents/client-query.ts';
+import type { EncodedBody } from './documents/encoded-body.ts';
 import { applicationReportRoutes, bulkReportRoutes } from './reports.ts';
 import { flagStreams } from './streams/flag-streams.ts';
 import type { QueryWatch } from './streams/query-watch.ts';
-import { EVENTS_HEAD, EVENTS_TAIL, type HydrationBody, type QueryWatches } from './streams/query-watches.ts';
+import { EVENTS_HEAD, EVENTS_TAIL, type QueryWatches } from './streams/query-watches.ts';
 import { DELTA_FORMAT } from './streams/stream-format.ts';
 
 // The schemas of responses to SDKs (docs/specification/surfaces.md#what-applications-get).
@@ -147,8 +142,7 @@ const deltaRoute = readRoute('GET /delta', {
       acceptEncoding: context.header('accept-encoding'),
     };
     const payer = payerOf(query, context);
-    const requester = (): Requester => requesterOf(query, context);
-    const found = watches.read(query, (watch) => responseTo(request, watches, watch, requester), payer);
+    const found = watches.read(query, (watch) => responseTo(request, watches, watch, payer), payer);
     return found instanceof Promise ? found.then((late) => late) : found;
   },
 });
@@ -167,22 +161,23 @@ function responseTo(
   { seenId, acceptEncoding }: DeltaRequest,
   watches: QueryWatches,
   watch: QueryWatch,
-  requester: () => Requester,
+  payer: Requester | undefined,
 ): ReadResponse | Promise<ReadResponse> {
   const { newestId } = watch.log;
   const missed = watch.log.since(seenId);
-  if (missed === null) return hydrated(watches.bodyOf(watch, requester), acceptEncoding);
+  if (missed === null) return hydrated(newestId, watches.bodyOf(watch, payer), acceptEncoding);
   const changes = Buffer.from(missed.map((update) => update.changes).join(','));
   const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]));
   return { revision: newestId, response: missed.length === 0 ? response.notModified : response };
 }
 
 async function hydrated(
-  body: HydrationBody | Promise<HydrationBody>,
+  revision: number,
+  body: EncodedBody | Promise<EncodedBody>,
   acceptEncoding: string,
 ): Promise<ReadResponse> {
-  const { id, encoded } = await body;
-  return { revision: id, response: await encoded.response(acceptEncoding) };
+  const encoded = await body;
+  return { revision, response: await encoded.response(acceptEncoding) };
 }
 
 /** -1, which no client has seen, for what names no event. */
@@ -234,8 +229,7 @@ const clientFlagRoutes = underTag('Client', [
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { engine } = context;
-      const requester = (): Requester => requesterOf(query, context);
-      const document = clientDocuments(engine).get(query, () => engine.lastId, requester);
+      const document = clientDocuments(engine).get(query, () => engine.lastId, payerOf(query, context));
       if (!(document instanceof Promise)) return documentResponse(document, context);
       return document.then((late) => documentResponse(late, context));
     },

@@ -22,8 +22,8 @@ import { flagStreams, type StreamRequest } from './streams/flag-streams.ts';
 import { REFETCH_FORMAT } from './streams/stream-format.ts';
 
 // Streams that tell OpenFeature clients when to evaluate again. A browser opens them without headers, so that the path has to show
-// what the client may hear of: it holds a ticket, which is made from the digest of a token. Whoever has a ticket hears that
-// something has changed in what the token covers, and never what; the token cannot be found from it.
+// what the client may hear of: it holds a ticket, derived from the digest of a token. A ticket reveals that
+// something has changed in what the token covers, never what, nor the token.
 
 const STREAMS_PATH = '/ofrep/v1/streams';
 

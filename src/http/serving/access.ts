@@ -94,7 +94,7 @@ export interface AuthenticatorOptions {
   readonly sessionIdleMs: number;
 }
 
-/** A request is told of in nanoseconds, and need not be. */
+/** The step in which times of use are noted: noting one for each request would cost more than it tells. */
 const USE_STEP_MS = 60_000;
 
 export class Authenticator {

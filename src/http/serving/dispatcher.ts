@@ -144,7 +144,7 @@ class Dispatcher {
       );
   }
 
-  /** Without a token, whoever asks for something large pays by the address. */
+  /** Large requests without a token are charged to their address. */
   #startPlain(call: Call, route: PlainRoute): void {
     if (route.isLarge !== true) return this.#respondToPlain(call, route);
     const name = `page ${call.request.remoteAddress()}`;

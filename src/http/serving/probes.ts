@@ -165,10 +165,10 @@ function damageWarning({ damages }: HistoryCheck): string | null {
   const where =
     first.offset === null ? basename(first.file) : `${basename(first.file)}, offset ${first.offset}`;
   const others = damages.length === 1 ? '' : ` and ${damages.length - 1} more`;
-  return `Old history is damaged (${where}${others}); flags and changes are not concerned. Run "flagstaff verify".`;
+  return `Old history is damaged (${where}${others}); flags and changes are not affected. Run "flagstaff verify".`;
 }
 
-/** Nothing of addresses: whoever reaches the port may ask. */
+/** No addresses, because anybody who reaches the port may ask. */
 function clusterHealth({ role, epoch, leader, lagMs, problem }: ReplicaView): object {
   return {
     role,

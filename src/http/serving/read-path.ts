@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { UNREAD_BYTES_MAX } from '../transport/transport-limits.ts';
 import type { Call } from './call.ts';
-import { type Coding, takesPiecesCompressed } from './compressor.ts';
+import type { Coding } from './compressor.ts';
 import { isNotModified } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';
 import { ResponseCoder } from './response-coder.ts';
@@ -98,28 +98,10 @@ export function refuseTooLong({ body }: Pick<HttpResponse, 'body'>): Refusal | n
   // A character takes three bytes at most, and most texts are short.
   if (body === null || (typeof body === 'string' && body.length * 3 <= RESPONSE_BYTES_MAX)) return null;
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-  return bytes <= RESPONSE_BYTES_MAX ? null : tooLong(`has ${mebibytes(bytes)} MiB`, RESPONSE_BYTES_MAX);
-}
-
-/**
- * Bytes of the pieces of which a response may be made for the client: what may be sent, or as much as the cache holds where they are
- * compressed before they are sent.
- */
-export function piecesBytesMax(context: Pick<RequestContext<unknown>, 'engine' | 'header'>): number {
-  const isCompressed = takesPiecesCompressed(context.header('accept-encoding'));
-  return isCompressed ? Math.max(RESPONSE_BYTES_MAX, cacheOf(context.engine).bytesMax) : RESPONSE_BYTES_MAX;
-}
-
-/** Refuses a response of more bytes before it is made; `bytes` is how many there are at least. */
-export function refuseTooManyPieces(bytes: number, bytesMax: number): Refusal | null {
-  return bytes <= bytesMax ? null : tooLong(`would have more than ${mebibytes(bytesMax)} MiB`, bytesMax);
-}
-
-function tooLong(what: string, bytesMax: number): Refusal {
-  const most = `at most ${mebibytes(bytesMax)} MiB are sent at once`;
+  if (bytes <= RESPONSE_BYTES_MAX) return null;
   return refuse(
     'PayloadTooLargeError',
-    `The response ${what}; ${most}. Send Accept-Encoding: gzip, or ask for less: /api/admin/search/features lists flags in pages (offset and limit), and documents for SDKs are narrowed by project, namePrefix and tag.`,
+    `The response has ${mebibytes(bytes)} MiB; at most ${mebibytes(RESPONSE_BYTES_MAX)} MiB are sent at once. Send Accept-Encoding: gzip, or ask for less: /api/admin/search/features lists flags in pages (offset and limit), and documents for SDKs are narrowed by project, namePrefix and tag.`,
   );
 }
 

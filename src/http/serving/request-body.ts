@@ -196,7 +196,7 @@ class Whole {
   }
 }
 
-/** False when one of them is there already. */
+/** False when a field would come twice. */
 function addFields(known: Fields, added: Fields): boolean {
   for (const name of Object.keys(added)) {
     if (Object.hasOwn(known, name)) return false;

@@ -7,7 +7,7 @@ import type { Cache, CachePart } from '../../actors/cache.ts';
 import { joinedChecksum, shiftPast } from '../../persistence/codec/joined-checksum.ts';
 import { BodyPieces, byteLengthOf, bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
-import { type Coding, Compressor, preferredCoding, takesPiecesCompressed } from './compressor.ts';
+import { type Coding, Compressor, preferredCoding, takesGzip } from './compressor.ts';
 import { isNotModified, tagOfCoding } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';
 
@@ -49,8 +49,10 @@ export class ResponseCoder {
     if (acceptEncoding === '' || status !== 200 || body === null) return 'identity';
     const bytes = byteLengthOf(body);
     if (bytes < COMPRESSED_BYTES_MIN) return 'identity';
-    if (body instanceof BodyPieces) return takesPiecesCompressed(acceptEncoding) ? 'gzip' : 'identity';
-    return bytes > WHOLE_BYTES_MAX ? 'identity' : preferredCoding(acceptEncoding);
+    const coding = preferredCoding(acceptEncoding);
+    if (body instanceof BodyPieces)
+      return coding !== 'identity' && takesGzip(acceptEncoding) ? 'gzip' : 'identity';
+    return bytes > WHOLE_BYTES_MAX ? 'identity' : coding;
   }
 
   /** The response as it is where too much waits for being compressed already. */

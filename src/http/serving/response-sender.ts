@@ -57,7 +57,7 @@ export const NOT_WANTED = refuse(
 );
 
 const DAMAGED_HISTORY =
-  'The server could not read a damaged part of its history back, which it needs for this; flags and changes are not concerned';
+  'The server could not read a damaged part of its history back, which it needs for this; flags and changes are not affected';
 
 const NO_MORE_STREAMS = refuse(
   'ServiceUnavailableError',

@@ -190,7 +190,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
       // Operators: report it with the log line
       this.server.log.error(
         { err: error, path: this.request.path },
-        'A request could not be judged by its head.',
+        'The check of a request by its head failed.',
       );
       return false;
     }

@@ -230,7 +230,7 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
       tell();
     } catch (error) {
       // Operators: report it with the log line
-      this.#server.log.error({ err: error }, 'The owner of a stream failed to take note of its end.');
+      this.#server.log.error({ err: error }, 'The owner of a stream failed to handle its end.');
     }
   }
 }

@@ -21,28 +21,22 @@ export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void
 export const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** Bytes offered in one turn of the event loop: taking them costs the kernel about half a millisecond. */
-export const OFFERED_BYTES_MAX = 1024 * 1024;
-
-/** Some of the body, from `offset` on; good until it is asked for again. */
-function partAt(body: Uint8Array | BodyPieces, offset: number): Uint8Array {
-  if (body instanceof Uint8Array) return body.subarray(offset, offset + scratch.byteLength);
-  return scratch.subarray(0, body.copyFrom(offset, scratch));
-}
+const OFFERED_BYTES_MAX = 1024 * 1024;
 
 /**
- * Sends a large body without joining it, a megabyte in each turn of the event loop. A reader that is as fast as the
+ * Sends a body of many pieces without joining them all, a megabyte in each turn of the event loop. A reader that is as fast as the
  * server would otherwise hold it until the last byte.
  */
-export class BodySender {
+export class PiecesSender {
   readonly #res: UwsResponse;
-  readonly #body: Uint8Array | BodyPieces;
+  readonly #body: BodyPieces;
   readonly #isOpen: () => boolean;
   readonly #onSent: () => void;
   #offset = 0;
 
   constructor(
     res: UwsResponse,
-    body: Uint8Array | BodyPieces,
+    body: BodyPieces,
     { isOpen, onSent }: { readonly isOpen: () => boolean; readonly onSent: () => void },
   ) {
     this.#res = res;
@@ -64,7 +58,7 @@ export class BodySender {
   #offer(): boolean {
     const end = this.#offset + OFFERED_BYTES_MAX;
     while (this.#offset < end) {
-      const bytes = partAt(this.#body, this.#offset);
+      const bytes = scratch.subarray(0, this.#body.copyFrom(this.#offset, scratch));
       const [isAccepted, isSent] = this.#res.tryEnd(bytes, this.#body.byteLength);
       if (isSent) {
         this.#onSent();
@@ -101,40 +95,33 @@ export class ClosingBody {
 
   send(): void {
     const { byteLength } = this.#bytes;
-    const first = this.#bytes.subarray(0, Math.min(byteLength - 1, OFFERED_BYTES_MAX));
     this.#res.writeHeader('connection', 'close');
-    const [isAccepted] = this.#res.tryEnd(first, byteLength);
+    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(0, -1), byteLength);
     this.#res.onWritable((offset) => {
-      const end = this.#endOfPart(offset);
-      const isTaken = this.#offer(offset, end);
-      if (isTaken) setImmediate(() => this.#goOn(end));
+      const isTaken = this.#offer(offset);
+      if (isTaken) setImmediate(() => this.#goOn(byteLength));
       return isTaken;
     });
-    if (isAccepted) setImmediate(() => this.#goOn(first.byteLength));
+    if (isAccepted) setImmediate(() => this.#goOn(byteLength - 1));
   }
 
   /**
-   * Offers some of what is left from `offset`. Accepted means corked, not sent: only when the turn after that has nothing
+   * Offers what is left from `offset`. Accepted means corked, not sent: only when the turn after that has nothing
    * left to offer, and finds nothing waiting in front of it either, may the connection be closed.
    */
   #goOn(offset: number): void {
     if (!this.#isOpen()) return;
-    const end = this.#endOfPart(offset);
     let isAccepted = false;
     this.#res.cork(() => {
-      isAccepted = this.#offer(offset, end);
+      isAccepted = this.#offer(offset);
     });
     if (!isAccepted) return;
     if (offset === this.#bytes.byteLength) this.#res.close();
-    else setImmediate(() => this.#goOn(end));
+    else setImmediate(() => this.#goOn(this.#bytes.byteLength));
   }
 
-  #endOfPart(offset: number): number {
-    return Math.min(this.#bytes.byteLength, offset + OFFERED_BYTES_MAX);
-  }
-
-  #offer(offset: number, end: number): boolean {
-    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset, end), this.#bytes.byteLength + 1);
+  #offer(offset: number): boolean {
+    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset), this.#bytes.byteLength + 1);
     return isAccepted;
   }
 }

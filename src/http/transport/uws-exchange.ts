@@ -27,14 +27,7 @@ import { BodyPieces, byteLengthOf, bytesOf, type ResponseBody } from './response
 import { isBodiless } from './response-headers.ts';
 import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type { HttpResponse } from './transport.ts';
-import {
-  BodySender,
-  ClosingBody,
-  OFFERED_BYTES_MAX,
-  scratch,
-  sendClosingHead,
-  sendRest,
-} from './uws-body.ts';
+import { ClosingBody, PiecesSender, scratch, sendClosingHead, sendRest } from './uws-body.ts';
 
 /** Copied for one connection at most when `end` is used, which is what a client that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
@@ -195,7 +188,7 @@ export class UwsExchange extends Exchange {
     else if (!close && mayCopy(body)) this.#writeCopied(body);
     else if (!close && body instanceof BodyPieces && body.byteLength <= scratch.byteLength)
       this.#writePieces(body);
-    else if (!close && body instanceof BodyPieces && body.areLarge) this.#writeInTurns(body, body);
+    else if (!close && body instanceof BodyPieces && body.areLarge) this.#writeManyPieces(body);
     else this.#writeBody(bytesOf(body), close);
   }
 
@@ -236,8 +229,6 @@ export class UwsExchange extends Exchange {
     } else if (close) {
       new ClosingBody(this.#res, bytes, () => this.#isOpen).send();
       this.awaitReader(bytes);
-    } else if (bytes.byteLength > OFFERED_BYTES_MAX) {
-      this.#writeInTurns(bytes, [bytes]);
     } else {
       const [, isSent] = this.#res.tryEnd(bytes, bytes.byteLength);
       if (isSent) this.#finish();
@@ -254,12 +245,12 @@ export class UwsExchange extends Exchange {
     else this.#sendRest(Buffer.from(bytes));
   }
 
-  #writeInTurns(body: Uint8Array | BodyPieces, waiting: Iterable<Uint8Array>): void {
-    this.awaitReader(...waiting);
+  #writeManyPieces(body: BodyPieces): void {
+    this.awaitReader(...body);
     // They may have been too much.
     if (!this.#isOpen) return;
     const isOpen = (): boolean => this.#isOpen;
-    new BodySender(this.#res, body, { isOpen, onSent: () => this.#finish() }).send();
+    new PiecesSender(this.#res, body, { isOpen, onSent: () => this.#finish() }).send();
   }
 
   #sendRest(bytes: Uint8Array): void {

@@ -5,6 +5,7 @@
  * recovery may change. Refusing writes earlier keeps the process running: reads go on, and writes resume by
  * themselves once there is space again. The check is not on the hot path and runs at most once a second.
  */
+import assert from 'node:assert/strict';
 import type { FileSystem } from '../disk/file-system.ts';
 
 /**
@@ -52,6 +53,7 @@ export class FreeSpace {
    * the count is too low for a second at most, and never too high.
    */
   wrote(bytes: number): void {
+    assert(bytes >= 0, 'writing frees no space');
     this.#freeBytes -= bytes;
   }
 

@@ -1,4 +1,5 @@
 /** The segment files of a journal: which there are, and one of them opened for reading, its header decoded. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import {
@@ -40,7 +41,12 @@ export async function listSegments({ fs, folder }: JournalSource): Promise<reado
     if (isMissing(error)) return [];
     throw error;
   });
-  return names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
+  const ids = names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
+  assert(
+    ids.every((id, at) => at === 0 || id > ids[at - 1]!),
+    'segments are listed in the order of their events',
+  );
+  return ids;
 }
 
 /**

@@ -58,6 +58,7 @@ function journalMissing(
 
 function journalBeginsLate({ beginning, journal }: FolderSurvey, folder: DataFolder): DataFolderError {
   assert(journal.firstId !== null, 'a journal that begins late has a beginning');
+  assert(beginning !== null || journal.firstId > 1, 'a journal that begins with event 1 needs no record');
   if (beginning === null) return missingRecord(folder, journal.firstId);
   const { firstId } = beginning;
   if (journal.firstId > firstId) return missingBeginning(folder, firstId, journal.firstId);
@@ -77,6 +78,7 @@ function missingRecord(folder: DataFolder, foundId: number): DataFolderError {
 
 /** The log is recorded to begin with event `firstId`, and the oldest segment begins with event `foundId`. */
 export function missingBeginning(folder: DataFolder, firstId: number, foundId: number): DataFolderError {
+  assert(foundId > firstId, 'the events that are missing come before those that were found');
   const problem = `The journal file with which the log begins is missing, and with it the events from ${firstId} to ${foundId - 1}`;
   const file = join(folder.journal, segmentFileName(firstId));
   return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_BEGINNING });
@@ -101,6 +103,7 @@ function journalBehindMark({ journal, mark }: FolderSurvey, folder: DataFolder):
 
 function journalBehindSnapshot({ journal, facts }: FolderSurvey, folder: DataFolder): DataFolderError {
   assert(journal.end !== null, 'a journal behind a snapshot exists');
+  assert(journal.lastId < facts.newestSnapshotId, 'a journal behind a snapshot ends before it');
   const problem = `The journal ends with event ${journal.lastId}, before the snapshot of event ${facts.newestSnapshotId}`;
   const file = join(folder.journal, segmentFileName(journal.end.segment));
   const details = {
@@ -114,6 +117,7 @@ function journalBehindSnapshot({ journal, facts }: FolderSurvey, folder: DataFol
 
 function journalStartsLate({ facts, badSnapshots }: FolderSurvey, folder: DataFolder): DataFolderError {
   const from = facts.newestGoodSnapshotId + 1;
+  assert(facts.firstId > from, 'the events that are missing come before the journal');
   const bad = badSnapshots.map(
     ({ path, problem, offset }) => ` ${path} is damaged (${problem} at ${offset}).`,
   );

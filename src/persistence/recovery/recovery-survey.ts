@@ -55,7 +55,7 @@ export interface SurveyFolderOptions {
   readonly folder: DataFolder;
   /**
    * Reads a snapshot, newest first until one is good. A start loads it meanwhile, because reading it a second time
-   * would cost as much; whoever changes nothing only checks it.
+   * would cost as much; commands that change nothing only check it.
    */
   readSnapshot(path: string): Promise<SnapshotReading>;
   /** Nothing is deferred unless given, and never what lies behind the snapshot. */

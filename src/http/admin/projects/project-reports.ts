@@ -12,13 +12,13 @@ import {
   ProjectStatusSchema,
   StageCountsSchema,
 } from '../schemas/report-schemas.ts';
+import { callerFavorites } from '../views/directory-views.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
 import { healthReport } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
 import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { stagesView } from '../views/views.ts';
 import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
-import { listSources } from './projects.ts';
 
 type Context = RequestContext<unknown>;
 type Times = readonly { readonly name: string; readonly timeToProduction: number; readonly atMs: number }[];
@@ -140,7 +140,11 @@ export const projectReportRoutes = underTag('Projects', [
     summary: 'Read a project with its flags and how many of them are in which state.',
     locate: locate.project,
     success: { status: 200, schema: HealthReportSchema },
-    read: (context, project) => healthReport(listSources(context), project),
+    read: ({ world, caller, usage, now, requester }, project) =>
+      healthReport(
+        { world, favorites: callerFavorites(world, caller), seen: usage.seen, requester, now: now() },
+        project,
+      ),
   }),
 ]);
 

@@ -3,7 +3,6 @@ import { STALENESS, type Staleness } from '../../../domain/flags/lifetime.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../serving/flag-filter.ts';
-import { piecesBytesMax } from '../../serving/read-path.ts';
 import { type QueryParameter, type RequestContext, readRoute, underTag } from '../../serving/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
@@ -36,17 +35,13 @@ function stateOf(context: Pick<RequestContext<unknown>, 'query'>): Staleness | n
   );
 }
 
-export function listSources(context: RequestContext<unknown>): ListSources {
-  const { world, caller, usage, requester, now } = context;
-  return {
-    world,
-    favorites: callerFavorites(world, caller),
-    seen: usage.seen,
-    requester,
-    bytesMax: piecesBytesMax(context),
-    now: now(),
-  };
-}
+const listSources = ({ world, caller, usage, requester, now }: RequestContext<unknown>): ListSources => ({
+  world,
+  favorites: callerFavorites(world, caller),
+  seen: usage.seen,
+  requester,
+  now: now(),
+});
 
 export const projectRoutes = underTag('Projects', [
   readRoute('GET /projects/:projectId', {

@@ -1,6 +1,6 @@
 /**
- * One body in each content coding that clients ask for, made when first asked for and never again: compressed fast for
- * whoever waits for it, and thoroughly a moment later, if it is still what clients get.
+ * One body in each content coding that clients ask for, made once: compressed fast for the first client, and thoroughly a moment
+ * later, if it is still what clients get.
  */
 import { type Coding, type Compressor, preferredCoding } from '../../serving/compressor.ts';
 import { type TaggedResponse, taggedResponse } from '../../serving/json-response.ts';
@@ -87,7 +87,7 @@ export class EncodedBody {
       (compressed) => {
         if (compressed !== null) this.#keep(coding, compressed);
       },
-      // What there is goes on being good; a fault of the compression shows itself to whoever waits for one.
+      // The fast one stays good; a fault of the compression shows where a client waits for one.
       () => undefined,
     );
   }

@@ -1,6 +1,6 @@
 /**
  * Flags as the JSON of SDKs, each made once per change of what it shows. The texts are part of the cache, all those of one environment
- * together; what a flag looks like is told by its digest, which whoever compares may keep.
+ * together. A flag's text is identified by its digest.
  */
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../../domain/evaluation/segment-test.ts';

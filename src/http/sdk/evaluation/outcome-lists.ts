@@ -2,8 +2,8 @@
  * Lists of outcomes as JSON. A flag can come to few outcomes, each of which is an object that stays: its bytes are made once, with a
  * digest, so that a list costs copying them. Its tag is the sum of the digests, in four lanes of 32 bits: each name stands in a list
  * once and lists are sorted by name, so that the sum tells lists apart as well as a hash of all digests would, as long as nobody
- * makes up flags to get two lists of one sum. Whoever can do that decides anyway what clients get. Tags depend on what is sent
- * and on nothing else: they survive restarts, and are the same on every node.
+ * makes up flags to get two lists of one sum, which takes the right to decide what clients get anyway. Tags depend only on what is
+ * sent: they survive restarts, and are the same on every node.
  *
  * A list is put together some outcomes at a time. A long one is joined into large pieces as it grows, so that nothing is left to do at
  * once for all of it.

@@ -200,8 +200,8 @@ function piecesBytesOf(body: BodyPieces): number {
   return body.areLarge ? body.byteLength : body.count * PIECE_BYTES;
 }
 
-// Tells what comes again from what comes once: only the former is worth keeping, and whoever thinks up ever new keys drives out nothing
-// that is cached. They do take the places of others here, so who may ask for nothing must not be noted.
+// Notes keys, so that only those that come again are cached: ever new keys evict nothing that is cached. They do take the places of
+// others here, so requests without a right must not be noted.
 
 /** Keys that have come lately, by their hash; a power of two. */
 const SEEN_MAX = 2 ** 14;

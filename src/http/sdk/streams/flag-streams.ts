@@ -54,7 +54,7 @@ export interface StreamRequest {
   readonly payer?: Requester | undefined;
 }
 
-/** A watch whose streams are told of changes; `rest` is null before it was brought up to date. */
+/** A watch whose streams get changes; `rest` is null before it was brought up to date. */
 interface Delivery {
   readonly watch: QueryWatch;
   readonly streams: ReadonlySet<FlagStream>;
@@ -79,7 +79,7 @@ export class FlagStreams {
   readonly #byWatch = new Map<QueryWatch, Set<FlagStream>>();
   readonly #work: FollowUp;
   #timer: NodeJS.Timeout | null = null;
-  /** Streams that were not told of the newest changes, perhaps. */
+  /** Whether some streams may lack the newest changes. */
   #hasNews = false;
   #haveTokensChanged = false;
   #round: Delivery[] = [];

@@ -14,7 +14,7 @@ import { type ClientQuery, coversProject, projectsOf } from '../documents/client
 import type { FlagBlocks, FlagLook } from '../documents/flag-blocks.ts';
 import { segmentJson } from '../documents/flag-view.ts';
 
-/** A change that clients are told of. */
+/** A change that clients see. */
 export interface VisibleChange {
   /** The id of the event that it comes from, or of the newest of several. */
   readonly eventId: number;

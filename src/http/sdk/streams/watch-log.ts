@@ -37,7 +37,7 @@ export class WatchLog {
     return this.#characters;
   }
 
-  /** Its id must be greater than that of the one before: who has seen an id is told of nothing up to it again. */
+  /** Its id must be greater than that of the one before: a client that has seen an id gets nothing up to it again. */
   append(update: WatchUpdate): void {
     assert(update.id > this.newestId, 'updates have ids of their own, in order');
     this.#updates.push(update);
