@@ -1,10 +1,10 @@
-/** The structure of the code, held against the table in `rooms.ts` and the one printed in ARCHITECTURE.md. */
+/** The structure of the code, held against the table in `rooms.ts`. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ROOMS, roomsTable } from './rooms.ts';
+import { ROOMS } from './rooms.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -150,9 +150,4 @@ test('no doc comment of src begins with a fragment', () => {
     );
   });
   assert.deepEqual(found, []);
-});
-
-test('ARCHITECTURE.md shows the table of rooms as it is', () => {
-  const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  assert(page.includes(roomsTable()), 'paste what `node --import tsx test/rooms.ts` prints');
 });

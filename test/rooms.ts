@@ -1,13 +1,9 @@
 /**
  * The rooms of `src`: what each folder is for, and which folders its files may import from. `rooms.test.ts` holds the
- * imports against this table, and the table in ARCHITECTURE.md is printed from it:
- *
- *   node --import tsx test/rooms.ts
+ * imports against this table.
  *
  * A new folder or a new arrow is a decision about the structure, so it is made here, where a reviewer sees it.
  */
-import { pathToFileURL } from 'node:url';
-
 export interface Room {
   readonly purpose: string;
   /** Folders below `src`. A folder does not stand for the folders inside it. */
@@ -515,12 +511,3 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
 };
-
-export function roomsTable(): string {
-  const rows = Object.entries(ROOMS).map(
-    ([name, { purpose }]) => `| \`${name === '.' ? 'src' : name}\` | ${purpose} |`,
-  );
-  return ['| folder | purpose |', '|---|---|', ...rows].join('\n');
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.log(roomsTable());
