@@ -112,11 +112,13 @@ export class ChangeFeed {
   }
 
   /**
-   * The changes after event `id` that the state holds, durable or not, oldest first: for whoever follows the state itself
-   * and shows nothing of it before that is durable.
+   * The changes after event `id` up to `lastId`, the newest event that the state holds, durable or not, oldest first: for whoever
+   * follows the state itself and shows nothing of it before that is durable.
    */
-  appliedSince(id: number): readonly Change[] | 'too-old' {
-    const pending = this.#pending.map(({ change }) => change).filter((change) => lastEventId(change) > id);
+  appliedSince(id: number, lastId: number): readonly Change[] | 'too-old' {
+    const pending = this.#pending
+      .map(({ change }) => change)
+      .filter((change) => change.id <= lastId && lastEventId(change) > id);
     if (id >= this.#durableId) return pending;
     const durable = this.since(id);
     assert(durable !== 'not-yet', 'an event before the last durable one is durable');

@@ -69,6 +69,7 @@ export class CommandDecider {
   readonly #recorder: ChangeRecorder;
   readonly #encoder: FrameEncoder;
   readonly memoryBudgetBytes: number;
+  #isOver = false;
 
   constructor(options: DeciderOptions, recorder: ChangeRecorder, encoder: FrameEncoder) {
     this.#options = options;
@@ -77,6 +78,21 @@ export class CommandDecider {
     this.#encoder = encoder;
     this.memoryBudgetBytes = options.memoryBudgetBytes ?? Number.POSITIVE_INFINITY;
     assert(this.memoryBudgetBytes >= 0, 'a budget is a number of bytes');
+  }
+
+  /** Whether no command can change anything, so that there is nothing to wait for. */
+  get refusesAll(): boolean {
+    return this.#elsewhere !== null;
+  }
+
+  get #elsewhere(): string | null {
+    if (this.#isOver) return 'This node ends; send the request again, to any node.';
+    return this.#options.refusalToDecide?.() ?? null;
+  }
+
+  /** From now on all commands are refused. */
+  refuseAll(): void {
+    this.#isOver = true;
   }
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
@@ -119,7 +135,7 @@ export class CommandDecider {
   }
 
   #refusalBefore(waitedMs: number): Refusal | null {
-    const elsewhere = this.#options.refusalToDecide?.() ?? null;
+    const elsewhere = this.#elsewhere;
     if (elsewhere !== null) return refuse('ServiceUnavailableError', elsewhere);
     const { journal } = this.#options;
     if (!journal.writable) {

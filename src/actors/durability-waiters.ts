@@ -8,6 +8,8 @@ import assert from 'node:assert/strict';
 interface Waiter {
   readonly id: number;
   readonly resume: () => void;
+  /** Called in place of `resume` where it takes too long. */
+  readonly giveUp?: (() => void) | undefined;
 }
 
 export class DurabilityWaiters {
@@ -29,15 +31,15 @@ export class DurabilityWaiters {
   }
 
   /** Runs `resume` once event `id` is durable: at once, synchronously, when it already is. */
-  whenDurable(id: number, resume: () => void): void {
+  whenDurable(id: number, resume: () => void, giveUp?: () => void): void {
     if (id <= this.#durableId) {
       resume();
       return;
     }
     let at = this.#waiters.length;
     while (at > 0 && (this.#waiters[at - 1]?.id ?? 0) > id) at -= 1;
-    if (at === this.#waiters.length) this.#waiters.push({ id, resume });
-    else this.#waiters.splice(at, 0, { id, resume });
+    if (at === this.#waiters.length) this.#waiters.push({ id, resume, giveUp });
+    else this.#waiters.splice(at, 0, { id, resume, giveUp });
     const after = this.#waiters[at + 1];
     assert(after === undefined || after.id > id, 'who waits for an older event is released first');
   }
@@ -53,6 +55,13 @@ export class DurabilityWaiters {
     assert((ready.at(-1)?.id ?? 0) <= id, 'nobody is released before the event is on disk');
     assert((ready[0]?.id ?? id + 1) > before, 'nobody waits for what was durable already');
     resumeAll(ready);
+  }
+
+  /** Lets everybody go who would rather not wait any longer. */
+  giveUp(): void {
+    const waiters = this.#waiters;
+    this.#waiters = waiters.filter(({ giveUp }) => giveUp === undefined);
+    for (const { giveUp } of waiters) giveUp?.();
   }
 
   /** Goes through all that wait, to see that they are in order and none is forgotten; for the simulation. */

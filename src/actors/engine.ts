@@ -16,11 +16,11 @@ import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import { settleFlags, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
-import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
+import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
 import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
-import { ChangeFeed } from './change-feed.ts';
+import { type Change, ChangeFeed } from './change-feed.ts';
 import { ChangeRecorder, type RecorderOptions } from './change-recorder.ts';
 import {
   CommandDecider,
@@ -34,6 +34,7 @@ import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, Scheduler } from './scheduler.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
+import { Undecided } from './undecided.ts';
 import { WriteAllowances } from './write-allowances.ts';
 
 /**
@@ -66,6 +67,8 @@ export interface EngineOptions extends RecorderOptions, DeciderOptions {
   /** Told what a listener of the change feed threw: its own fault, which stops nothing. */
   onListenerFault(error: unknown): void;
   readonly mailboxLengthMax?: number;
+  /** True in a cluster: it may be long until a change is decided, and the state is shown without it until then. */
+  readonly showsDecidedOnly?: boolean;
   /** Goes through state, mailboxes and waiters after each turn; for the simulation. */
   readonly audited?: boolean;
 }
@@ -91,6 +94,8 @@ export class Engine {
   readonly #encoder = new FrameEncoder();
   readonly #recorder: ChangeRecorder;
   readonly #decider: CommandDecider;
+  /** Null for a server that stands alone: its disk decides within milliseconds. */
+  readonly #undecided: Undecided | null;
   /** The start of the running turn, which all of its commands share; null between turns. */
   #turnTime: TurnTime | null = null;
   #refusedCount = 0;
@@ -115,17 +120,18 @@ export class Engine {
     this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#recorder = new ChangeRecorder(options, this.feed);
     this.#decider = new CommandDecider(options, this.#recorder, this.#encoder);
+    this.#undecided = options.showsDecidedOnly === true ? new Undecided(options.lastAt) : null;
     this.#scheduler = new Scheduler({
       run: (_actor, item) => this.#run(item),
-      canRun: () =>
-        options.journal.pendingFrames < UNSYNCED_FRAMES_MAX &&
-        options.journal.pendingBytes < UNSYNCED_BYTES_MAX,
+      canRun: () => this.#hasRoom || this.#decider.refusesAll,
       isTurnOver: () =>
-        this.#turnTime !== null && options.clock.monotonic() - this.#turnTime.monotonic > TURN_MS,
+        this.#turnTime !== null &&
+        (options.clock.monotonic() - this.#turnTime.monotonic > TURN_MS || this.#undecided?.isFull === true),
       afterTurn: () => {
         assert(this.#turnTime !== null, 'a turn that ran something has a time');
         this.#turnTime = null;
         options.journal.commit();
+        this.#undecided?.end();
         this.#settle();
         if (options.audited) this.#audit();
       },
@@ -135,17 +141,34 @@ export class Engine {
     this.#settle();
   }
 
-  /** Id of the newest event, durable or not. */
+  /** Whether more may be appended before what is under way is durable. */
+  get #hasRoom(): boolean {
+    const { pendingFrames, pendingBytes } = this.journal;
+    return (
+      pendingFrames < UNSYNCED_FRAMES_MAX &&
+      pendingBytes < UNSYNCED_BYTES_MAX &&
+      this.#undecided?.isFull !== true
+    );
+  }
+
+  /** Id of the newest event that the state has, durable or not. */
   get lastId(): number {
-    return this.journal.appendedId;
+    return this.#undecided?.areTakenBack === true ? this.journal.durableId : this.journal.appendedId;
   }
 
   get durableId(): number {
     return this.journal.durableId;
   }
 
+  /** The time of that event. */
   get lastAt(): number {
-    return this.#recorder.lastAt;
+    const undecided = this.#undecided;
+    return undecided?.areTakenBack === true ? undecided.decidedAt : this.#recorder.lastAt;
+  }
+
+  /** The checksum of its frame: what a snapshot of this moment has to carry. */
+  get lastChain(): number {
+    return this.#undecided?.areTakenBack === true ? this.journal.durableChain : this.journal.appendedChain;
   }
 
   get queuedCount(): number {
@@ -191,12 +214,17 @@ export class Engine {
     const at = this.nextTime();
     const change = this.#recorder.change(actor, events, at);
     const payload = this.#encoder.encode(change, FRAME_BYTES_MAX);
-    this.#recorder.adoptName(change, true);
-    this.#recorder.apply(events, new Date(at).toISOString());
-    this.#recorder.append(change, undefined, ownBody(payload));
+    this.#undecided?.begin();
+    this.#make(change, () => {
+      this.#recorder.adoptName(change, true);
+      this.#recorder.apply(events, new Date(at).toISOString());
+      this.#recorder.append(change, undefined, ownBody(payload));
+    });
     this.journal.commit();
+    this.#undecided?.end();
     this.#settle();
-    return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
+    const { appendedId } = this.journal;
+    return new Promise((resolve) => this.whenDurable(appendedId, resolve));
   }
 
   /**
@@ -209,6 +237,10 @@ export class Engine {
     const decoded = decodePayload(body.payload, body);
     if (decoded.problem !== null) throw new Error(`another node's change cannot be read: ${decoded.problem}`);
     assert(this.#turnTime === null, 'nothing is followed in the middle of a turn');
+    assert(
+      this.#undecided?.areTakenBack !== true,
+      'what this node decided itself is decided before it follows',
+    );
     const { answer: response, rules, ...change } = decoded.frame;
     if (change.id !== this.lastId + 1) {
       throw new Error(
@@ -226,17 +258,34 @@ export class Engine {
    * The time for an event recorded now. It is never earlier than that of the previous event, whatever the clock does.
    */
   nextTime(): number {
-    return Math.max(this.#options.clock.now(), this.lastAt);
+    return Math.max(this.#options.clock.now(), this.#recorder.lastAt);
   }
 
   /** Runs `resume` when everything up to event `id` is durable; at once when it is (invariant 4). */
   whenDurable(id: number, resume: () => void): void {
-    assert(id <= this.lastId, 'nobody waits for an event that there is not');
+    assert(id <= this.journal.appendedId, 'nobody waits for an event that there is not');
     this.#durabilityWaiters.whenDurable(id, resume);
+  }
+
+  /**
+   * To be called where nothing is decided in time. Whoever waits for a change is told that it may have happened; it still may.
+   * Whoever waits for a turn is told that nothing was done, as no command may be decided then.
+   */
+  giveUp(): void {
+    assert(this.#decider.refusesAll, 'no command is decided any more');
+    this.#scheduler.drain();
+    this.#durabilityWaiters.giveUp();
+  }
+
+  /** The same before the process ends. */
+  giveUpForGood(): void {
+    this.#decider.refuseAll();
+    this.giveUp();
   }
 
   /** The journal's word that events up to `id` are on disk. Caches hear of a change before who made it does. */
   durable(id: number): void {
+    this.#undecided?.decide(id);
     assert(
       id === this.durableId && id <= this.lastId,
       'the journal tells of all that is on disk, and no more',
@@ -279,6 +328,7 @@ export class Engine {
     const begunAt = this.#options.clock.monotonic();
     assert(begunAt >= queuedAt, 'a command runs after it was queued');
     this.#turnTime ??= this.#newTurnTime(begunAt);
+    this.#undecided?.begin();
     this.#runWithin(this.#turnTime, submission, queuedAt);
     this.loopAccounts.charge(submission.actor, this.#options.clock.monotonic() - begunAt);
   }
@@ -311,35 +361,59 @@ export class Engine {
   /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
   #carryOut(submission: Submission<unknown>, { events, change, payload }: Decided, createdAt: string): void {
     assert((change === null) === (events.length === 0), 'a change has events, and nothing else has');
-    if (change !== null) this.#recorder.adoptName(change, true);
-    this.#recorder.apply(events, createdAt);
-    let outcome: Outcome<unknown>;
-    try {
-      outcome = { kind: 'response', response: submission.respond(this.world, events) };
-    } catch (error) {
-      outcome = { kind: 'fault', error };
-    }
-    if (change !== null) {
+    if (change === null) return this.#finish(submission, this.#respond(submission, events));
+    this.#make(change, () => {
+      this.#recorder.adoptName(change, true);
+      this.#recorder.apply(events, createdAt);
+      const outcome = this.#respond(submission, events);
       const response = rememberable(submission.retry, outcome);
       const complete = response === undefined ? payload : this.#encoder.addResponse(response);
       this.#recorder.append(change, response, ownBody(complete));
       this.writeAllowances.charge(submission.actor, events.length, complete.length);
+      this.#finish(submission, outcome, MAY_HAVE_HAPPENED);
+    });
+  }
+
+  #make(change: Change, make: () => void): void {
+    if (this.#undecided === null) return make();
+    this.#undecided.add({ lastId: lastEventId(change), at: change.at, lastAt: this.#recorder.lastAt }, make);
+  }
+
+  #respond(submission: Submission<unknown>, events: readonly DomainEvent[]): Outcome<unknown> {
+    try {
+      return { kind: 'response', response: submission.respond(this.world, events) };
+    } catch (error) {
+      return { kind: 'fault', error };
     }
-    this.#finish(submission, outcome);
   }
 
   /**
    * A refusal and a response that changed nothing show state too: they wait for all of it (invariant 4). That the
    * service is unavailable shows none, and must be told while the disk is stuck.
    */
-  #finish(submission: Submission<unknown>, outcome: Outcome<unknown>): void {
+  #finish(submission: Submission<unknown>, outcome: Outcome<unknown>, unknown = NOTHING_DONE): void {
     assert(this.durableId <= this.lastId, 'nothing is durable that was not appended');
     if (outcome.kind === 'refusal' && outcome.refusal.name === 'ServiceUnavailableError') {
       return submission.done(outcome);
     }
-    this.#durabilityWaiters.whenDurable(this.lastId, () => submission.done(outcome));
+    this.#durabilityWaiters.whenDurable(
+      this.lastId,
+      () => submission.done(outcome),
+      () => submission.done({ kind: 'refusal', refusal: unknown }),
+    );
   }
 }
+
+const MAY_HAVE_HAPPENED = refuse(
+  'ServiceUnavailableError',
+  'The change may have happened: this node does not reach the replicated log, or its disk. Send the request again with the same Idempotency-Key, to any node, which makes it once at most; without a key, read first whether it happened.',
+);
+
+/** The refusal of a request that changed nothing, where the response would have shown what may never have happened. */
+const NOTHING_DONE = refuse(
+  'ServiceUnavailableError',
+  'Nothing was done: this node does not reach the replicated log, or its disk. Send the request again, to any node.',
+);
 
 function mailboxFull(address: string): Refusal {
   const whose = address === '' ? 'the service' : `the project "${address}"`;

@@ -62,6 +62,11 @@ export class Scheduler<T> {
     return true;
   }
 
+  /** Runs all that waits at once, in as many turns as it takes. */
+  drain(): void {
+    while (this.#queuedCount > 0 && this.#options.canRun()) this.#turn();
+  }
+
   wake(): void {
     if (this.#turnIsDue || this.#queuedCount === 0) return;
     this.#turnIsDue = true;

@@ -186,7 +186,7 @@ export class SnapshotKeeper {
       folder,
       id,
       at: engine.lastAt,
-      chain: engine.journal.appendedChain,
+      chain: engine.lastChain,
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
       ...(known !== undefined && { known }),

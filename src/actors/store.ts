@@ -12,7 +12,7 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
-import { FileJournal } from '../persistence/journal/file-journal.ts';
+import { FileJournal, type FileJournalOptions } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
@@ -104,11 +104,20 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   assert(recoveryMs >= 0, 'the monotonic clock does not go back');
   checkRecovered(recovered, options);
   const { eventLog, packed, recovery } = recovered;
-  const journal = await openJournal(options, recovery, (id) => {
-    engine.durable(id);
-    keeper.noticed(id);
+  let onFailure = options.stop;
+  const journal = await openJournal(options, recovery, {
+    onDurable: (id) => {
+      engine.durable(id);
+      keeper.noticed(id);
+    },
+    onFailure: (failure) => onFailure(failure),
   });
   const engine = openEngine(options, recovered, journal);
+  if (options.commitLog !== undefined)
+    onFailure = (failure) => {
+      engine.giveUpForGood();
+      options.stop(failure);
+    };
   const onFailed = (error: unknown): void =>
     // Operators: look at `err`; usually the disk is full
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
@@ -157,13 +166,12 @@ function checkRecovered({ world, recovery }: RecoveredState, { audited }: StoreO
 async function openJournal(
   options: StoreOptions,
   { tail, lastId }: RecoveryReport,
-  onDurable: (id: number) => void,
+  told: Pick<FileJournalOptions, 'onDurable' | 'onFailure'>,
 ): Promise<FileJournal> {
   const { fs, clock } = options;
   const folder = dataFolder(options.folder);
   const journal = await FileJournal.open({
-    ...{ fs, folder: folder.journal, tail, onDurable },
-    onFailure: options.stop,
+    ...{ fs, folder: folder.journal, tail, ...told },
     monotonicMs: clock.monotonic,
     onBegun: (beginning) => writeLogBeginning(fs, folder.root, beginning),
     ...given(options, 'timer', 'onCommit', 'holdsLock', 'commitLog'),
@@ -188,6 +196,7 @@ function openEngine(
     // Operators: report it with the log line
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
     ...given(options, 'limits', 'memoryBudgetBytes', 'mailboxLengthMax', 'audited', 'refusalToDecide'),
+    showsDecidedOnly: options.commitLog !== undefined,
   });
   const bytes = stateBytes(world);
   const warning = memoryWarning(bytes, engine.memoryBudgetBytes);

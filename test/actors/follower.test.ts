@@ -55,7 +55,8 @@ describe('a node with a commit log', () => {
     const written = leader.submit(createFlag('too-late'));
     leader.manual.runTurns();
     await settle();
-    assert.equal(written.outcome, null);
+    assert(written.outcome?.kind === 'refusal');
+    assert.match(written.outcome.refusal.message, /^The change may have happened/);
     assert.equal(leader.store.engine.durableId, durableId);
     assert.match(leader.stops[0]?.message ?? '', /may not write any more: another node took over/);
     assert.equal(leader.store.engine.journal.writable, false);

@@ -7,6 +7,7 @@ import { openStore, type Store } from '../../src/actors/store.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
+import { LocalCommitLog } from '../../src/persistence/journal/commit-log.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
@@ -116,6 +117,7 @@ export class Life implements Service {
       tally.clockJumps += 1;
     }
     if (this.#plan.eventRetentionDays !== null) this.#around.witness.mayMissOldEvents();
+    this.#around.witness.hidesNewest(this.#plan.showsDecidedOnly);
     if (clockFreezes) this.#time.toggleFrozen();
   }
 
@@ -172,6 +174,7 @@ export class Life implements Service {
       stop: (error) => this.#excuse(error),
       segmentBytes,
       preallocatedBytes,
+      ...(this.#plan.showsDecidedOnly && { commitLog: new LocalCommitLog() }),
       ...(this.#plan.defersHistory && { deferredBytesMin: 0 }),
       eventsPerSnapshot,
       eventRetentionDays,

@@ -171,7 +171,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'records times that go backwards with the clock',
     file: 'actors/engine.ts',
-    find: 'return Math.max(this.#options.clock.now(), this.lastAt);',
+    find: 'return Math.max(this.#options.clock.now(), this.#recorder.lastAt);',
     replace: 'return this.#options.clock.now();',
   },
   {

@@ -41,6 +41,7 @@ export class Witness {
   #floor = 0;
   #left: (() => void) | null = null;
   #hadRetention = false;
+  #isNewestHidden = false;
 
   /** Events that somebody was shown, or acknowledged: no recovery may end below. */
   get floor(): number {
@@ -94,6 +95,11 @@ export class Witness {
     assert.equal(essence(event), essence(submitted), `event ${event.id} is the one that was submitted`);
   }
 
+  /** In this life the state is shown without what is not durable yet, so nobody may have seen it after the newest change. */
+  hidesNewest(isHidden: boolean): void {
+    this.#isNewestHidden ||= isHidden;
+  }
+
   /** From now on old events may be gone, for a retention was set. */
   mayMissOldEvents(): void {
     this.#hadRetention = true;
@@ -138,7 +144,10 @@ export class Witness {
     const command = this.#applied.at(-1);
     if (command === undefined) return;
     const { state } = command;
-    assert(state !== null, `the state after event ${command.lastId} was seen`);
+    if (state === null) {
+      assert(this.#isNewestHidden, `the state after event ${command.lastId} was seen`);
+      return shadowOf(this.#applied.flatMap(({ events }) => events)).compare(engine.world);
+    }
     settleFlags(engine.world, Number.POSITIVE_INFINITY);
     assert.equal(stateBytes(engine.world), command.stateBytes, 'it takes the memory that the live one did');
     const recovered = snapshotSections(engine.world);

@@ -45,6 +45,8 @@ export interface ClusterNodeOptions<S> {
   readonly hasRetention: boolean;
   /** For tests: of archived files. */
   readonly archiveFileBytes?: number;
+  /** For tests: of one part of a batch in the log. */
+  readonly partBytes?: number;
   readonly cluster: string;
   readonly identity: NodeIdentity;
   readonly clock: ReplicaClock;
@@ -71,7 +73,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
   const { from, last } = await alignFolder(options, pause);
   const commitLog = new ReplicatedCommitLog({
-    ...{ log, cluster, identity, pause, monotonic: clock.monotonic },
+    ...{ log, cluster, identity, pause, monotonic: clock.monotonic, partBytes: options.partBytes },
     onTrouble: (cause) =>
       // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
@@ -88,7 +90,10 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   replica = new Replica({
     ...{ log, cluster, identity, from, last, commitLog, clock, notes },
     engine: store.engine,
-    stop: options.stop,
+    stop: (error) => {
+      store.engine.giveUpForGood();
+      options.stop(error);
+    },
     onLeading: () => options.onLeading(store),
   });
   replica.start();

@@ -172,7 +172,7 @@ export function decodeBatch(bytes: Buffer): readonly FrameBody[] {
   return bodies;
 }
 
-export const partsOf = (batch: Buffer): readonly Buffer[] =>
-  Array.from({ length: Math.ceil(batch.length / PART_BYTES_MAX) }, (_, part) =>
-    batch.subarray(part * PART_BYTES_MAX, (part + 1) * PART_BYTES_MAX),
+export const partsOf = (batch: Buffer, partBytes = PART_BYTES_MAX): readonly Buffer[] =>
+  Array.from({ length: Math.ceil(batch.length / partBytes) }, (_, part) =>
+    batch.subarray(part * partBytes, (part + 1) * partBytes),
   );

@@ -6,7 +6,7 @@
  * - It leads only from the record on that says so, after it has applied all before it and has it on its own disk.
  * - A leader that was deposed ends its process (invariant 6): its state may hold what never happened.
  * - It leads by an answer of the log, by its own disk and by its own loop, none of them older than CUT_OFF_MS. Without them it
- *   decides nothing and says so, and before long it follows, or ends where it cannot know whether its changes happened.
+ *   decides nothing and says so, and before long it follows; with undecided changes it ends, unless it hears the other nodes.
  *
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
@@ -65,6 +65,9 @@ export interface ReplicatedEngine {
     flush(): Promise<void>;
   };
   follow(body: FrameBody): void;
+  /** Tells all who wait that nobody knows what becomes of their changes; no command may be decided here. */
+  giveUp(): void;
+  giveUpForGood(): void;
 }
 
 export interface ReplicaClock {
@@ -420,6 +423,14 @@ export class Replica {
       );
   }
 
+  /** Whether messages of other nodes still come, so that a take-over would be heard of. */
+  get #hearsOthers(): boolean {
+    const { identity } = this.#options;
+    return this.#peers
+      .list(this.#now())
+      .some(({ run, silentMs }) => run !== identity.run && silentMs <= CUT_OFF_MS);
+  }
+
   async #askWhetherItLeads(): Promise<void> {
     const { commitLog, stop } = this.#options;
     try {
@@ -434,6 +445,9 @@ export class Replica {
     const { engine, notes, stop } = this.#options;
     const text = this.#cutOffText();
     if (engine.journal.pendingFrames > 0) {
+      engine.giveUp();
+      // The others reach no more of the log than this node does: it shows what is decided, and goes on asking what became of the rest.
+      if (this.#hearsOthers) return;
       if (this.#role.apply('DEPOSED')) stop(new FencedError(text));
       return;
     }

@@ -38,6 +38,8 @@ export interface ReplicatedCommitLogOptions {
   pause(delayMs: number): Promise<void>;
   /** Milliseconds. */
   monotonic(): number;
+  /** For tests: of one part of a batch. */
+  readonly partBytes?: number | undefined;
   /** Told when an outcome is not known, and when it is. */
   onTrouble(cause: unknown): void;
 }
@@ -119,9 +121,9 @@ export class ReplicatedCommitLog implements CommitLog {
   async append(batch: CommitBatch): Promise<number> {
     if (batch.lastId <= this.#decidedId) return this.#decidedId;
     assert(this.#decidedId < batch.firstId, 'what a node follows is on its disk before it writes itself');
-    const { cluster, identity: by } = this.#options;
+    const { cluster, identity: by, partBytes } = this.#options;
     const { previousChain, lastId } = batch;
-    const parts = partsOf(encodeBatch(batch.bodies()));
+    const parts = partsOf(encodeBatch(batch.bodies()), partBytes);
     for (const [part, content] of parts.entries()) {
       if (this.#leadership === null) throw new FencedError('it does not lead');
       const { epoch } = this.#leadership;

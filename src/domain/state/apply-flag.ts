@@ -22,6 +22,7 @@ import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
 import { dropFlag, dropRecord, noteEnvironments, noteFlag, putFlag, putRecord } from './records.ts';
+import { deleteEntry, setEntry } from './reversible.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { ProjectState, World } from './world.ts';
 
@@ -291,14 +292,14 @@ function create(
   }));
   const flag = flagOf(body, data, flagEnvironments);
   putFlag(world, project, { flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
-  world.directory.flagProjects.set(flag.name, data.project);
+  setEntry(world.directory.flagProjects, flag.name, data.project);
 }
 
 function remove(world: World, project: ProjectState, name: string): void {
   const record = project.flags.get(name);
   if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
   dropFlag(world, project, record);
-  world.directory.flagProjects.delete(name);
+  deleteEntry(world.directory.flagProjects, name);
   dropRecord(world, world.directory.potentiallyStale, name);
   dropRecord(world, world.directory.completions, name);
   forgetFavorite(world, 'flags', name);
@@ -312,7 +313,7 @@ function arrive(
 ): void {
   if (project.flags.has(flag.name)) throw new Error(`the flag ${flag.name} is in its new project already`);
   putFlag(world, project, { flag, revision: stamp.id, createdBy });
-  world.directory.flagProjects.set(flag.name, project.settings.id);
+  setEntry(world.directory.flagProjects, flag.name, project.settings.id);
 }
 
 /** Nothing of the flag changes, and so none of its responses. */

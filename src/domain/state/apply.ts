@@ -31,11 +31,20 @@ import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { ProjectFlags } from './project-flags.ts';
 import { dropFlag, dropRecord, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
+import { addStep, deleteEntry, deleteInOrder, isRecording, keepFields, setEntry } from './reversible.ts';
 import { strategyRun } from './strategy-run.ts';
-import type { Environment, ProjectSettings, ProjectState, World } from './world.ts';
+import {
+  type DirectoryState,
+  type Environment,
+  emptyWorld,
+  type ProjectSettings,
+  type ProjectState,
+  type World,
+} from './world.ts';
 
 /** Applies the events of one change, in their order. `first` is the stamp of the first of them. */
 export function applyChange(world: World, events: readonly DomainEvent[], first: EventStamp): void {
+  if (isRecording()) keepTouched(world, events);
   let at = 0;
   while (at < events.length) {
     const run = strategyRun(events, at);
@@ -44,6 +53,22 @@ export function applyChange(world: World, events: readonly DomainEvent[], first:
       for (let one = at; one < end; one += 1) apply(world, events[one]!, stampAt(first, one));
     }
     at = end;
+  }
+}
+
+/** Fields of the directory that are values themselves: revisions, counters of ids, and the list of environments. */
+const DIRECTORY_FIELDS = Object.entries(emptyWorld().directory)
+  .filter(([, value]) => typeof value === 'number' || Array.isArray(value))
+  .map(([name]) => name as keyof DirectoryState);
+
+const PROJECT_FIELDS: readonly (keyof ProjectState)[] = ['settings', 'revision', 'environmentsRevision'];
+
+/** Records the fields that the events may change of the directory and of projects. */
+function keepTouched({ directory, projects }: World, events: readonly DomainEvent[]): void {
+  keepFields(directory, DIRECTORY_FIELDS);
+  for (const id of new Set(events.map(({ project }) => project))) {
+    const project = id === null ? undefined : projects.get(id);
+    if (project !== undefined) keepFields(project, PROJECT_FIELDS);
   }
 }
 
@@ -144,7 +169,7 @@ function present<T>(value: T | null | undefined): T {
 function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
   if (event.type === 'project-created') {
     if (world.projects.has(event.project)) throw new Error(`the project ${event.project} is created twice`);
-    world.projects.set(event.project, {
+    setEntry(world.projects, event.project, {
       settings: event.data,
       members: new Map(),
       defaultStrategies: new Map(),
@@ -223,7 +248,7 @@ function changeProject(
 function dropProject(world: World, project: ProjectState, stamp: EventStamp): void {
   const { settings, flags, defaultStrategies, members, groups } = project;
   for (const record of flags.values()) {
-    world.directory.flagProjects.delete(record.flag.name);
+    deleteEntry(world.directory.flagProjects, record.flag.name);
     dropFlag(world, project, record);
   }
   for (const records of [defaultStrategies, members, groups] as readonly Map<string | number, unknown>[])
@@ -231,9 +256,9 @@ function dropProject(world: World, project: ProjectState, stamp: EventStamp): vo
   world.memory.replace(settings, null);
   forgetFavorite(world, 'projects', settings.id);
   if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(world, settings.id);
-  world.projects.delete(settings.id);
+  deleteInOrder(world.projects, settings.id);
   world.served.dropProject(settings.id);
-  world.unsettled.delete(flags);
+  noteUnsettled(world, flags, false);
   world.directory.accessRevision = stamp.id;
 }
 
@@ -261,5 +286,12 @@ function dropEnvironment(
   references.dropEnvironment(project.settings.id, environment);
   served.dropEnvironment(project.settings.id, environment);
   project.flags.dropEnvironment({ environment, revision: stamp.id, memory });
-  world.unsettled.add(project.flags);
+  noteUnsettled(world, project.flags, true);
+}
+
+function noteUnsettled({ unsettled }: World, flags: ProjectFlags, isUnsettled: boolean): void {
+  if (unsettled.has(flags) === isUnsettled) return;
+  const set = (isThere: boolean): void => void (isThere ? unsettled.add(flags) : unsettled.delete(flags));
+  set(isUnsettled);
+  addStep({ undo: () => set(!isUnsettled), redo: () => set(isUnsettled) });
 }

@@ -1,5 +1,6 @@
 /** Favorites of users: projects and flags. One immutable record for each user who has some. */
 import { dropRecord, putRecord } from './records.ts';
+import { deleteEntry, setEntry } from './reversible.ts';
 import type { Favorites, World } from './world.ts';
 
 export type FavoriteKind = 'projects' | 'flags';
@@ -26,7 +27,7 @@ export function changeFavorite(world: World, { userId, kind, name, isMarked }: F
   if (!favorites.has(userId) || isNamed === isMarked) return putRecord(world, favorites, userId, after);
   // One name comes or goes: the others need not be counted again.
   world.memory.replace(isNamed ? [name] : [], isMarked ? [name] : []);
-  favorites.set(userId, after);
+  setEntry(favorites, userId, after);
 }
 
 /** Loads the favorites of a user who has none, as a snapshot has them. */
@@ -45,8 +46,8 @@ export function dropFavorites(world: World, userId: number): void {
 
 function count({ favoredBy }: World, key: string, change: number): void {
   const users = (favoredBy.get(key) ?? 0) + change;
-  if (users > 0) favoredBy.set(key, users);
-  else favoredBy.delete(key);
+  if (users > 0) setEntry(favoredBy, key, users);
+  else deleteEntry(favoredBy, key);
 }
 
 const favoriteKey = (kind: FavoriteKind, name: string): string => `${kind} ${name}`;

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { type Flag, withoutEnvironment } from '../flags/flag.ts';
 import { PackedFlag } from '../flags/packed-flag.ts';
+import { addStep, isRecording, isRestored, unrecorded } from './reversible.ts';
 import type { StateMemory } from './state-memory.ts';
 
 /** An environment that the flags lose. */
@@ -109,6 +110,7 @@ export class FlagRecord implements ProjectionHolder {
     assert(this.#flag !== null, 'a flag is looked at before it is replaced');
     assert(this.#dropsSeen === this.shelf.of.dropCount, 'a flag that is replaced has nothing left to lose');
     this.shelf.of.counted(this.#flag, flag);
+    this.#keep();
     this.#flag = flag;
     this.#revision = revision;
     this.#bytes += growth;
@@ -130,17 +132,44 @@ export class FlagRecord implements ProjectionHolder {
     return record.#dropsSeen;
   }
 
+  #keep(): void {
+    if (!isRecording()) return;
+    let other = this.#values;
+    const swap = (): void => {
+      const now = this.#values;
+      this.#values = other;
+      other = now;
+    };
+    addStep({ undo: swap, redo: swap });
+  }
+
+  get #values(): readonly [Flag | null, number, number, ProjectionHolder['projections'], number] {
+    return [this.#flag, this.#revision, this.#bytes, this.#projections, this.#dropsSeen];
+  }
+
+  set #values(values) {
+    [this.#flag, this.#revision, this.#bytes, this.#projections, this.#dropsSeen] = values;
+  }
+
   #unpacked(): Flag {
     assert(this.#packed !== null, 'a flag is decoded, or is packed');
-    const { flag, growth } = this.#packed;
+    const packed = this.#packed;
+    const { flag, growth } = unrecorded(() => ({ flag: packed.flag, growth: packed.growth }));
     this.#bytes += growth;
     this.flag = flag;
     return flag;
   }
 
+  /** Part of a change only where the change itself dropped the environment: else anybody may settle a flag at any time. */
   #settle(): void {
+    if (isRestored(this.shelf.of)) this.#follow();
+    else unrecorded(() => this.#follow());
+  }
+
+  #follow(): void {
     const { drops } = this.shelf.of;
     const before = this.#flag ?? this.#unpacked();
+    this.#keep();
     let flag = before;
     for (const { environment, revision, memory } of drops.list.slice(this.#dropsSeen - drops.before)) {
       const left = withoutEnvironment(flag, environment);
@@ -173,6 +202,15 @@ export class FlagShelf implements ProjectionHolder {
 
   /** To be called whenever the records change, or the flag in one of them. */
   changed(): void {
+    if (isRecording()) {
+      let other = this.#now;
+      const swap = (): void => {
+        const now = this.#now;
+        this.#now = other;
+        other = now;
+      };
+      addStep({ undo: swap, redo: swap });
+    }
     this.#now = null;
   }
 

@@ -8,6 +8,7 @@
  */
 
 import { RESPONSES_BOUNDED_IN_BYTES } from './replay-rules.ts';
+import { addStep, isRecording } from './reversible.ts';
 
 export interface RememberedResponse {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
@@ -57,10 +58,13 @@ const bytesOf = ({ body }: RememberedResponse): number => ENTRY_BYTES + 2 * (bod
 export class IdempotencyCache {
   /** Oldest first. */
   readonly #responses = new Map<string, DatedResponse>();
+  /** Responses of changes that may yet be taken back, and those that are forgotten for them. */
+  readonly #undecided = new Map<string, DatedResponse>();
+  readonly #forgotten = new Set<DatedResponse>();
   #bytes = 0;
 
   get size(): number {
-    return this.#responses.size;
+    return this.#responses.size + this.#undecided.size - this.#forgotten.size;
   }
 
   /** About the memory that they take. */
@@ -69,37 +73,82 @@ export class IdempotencyCache {
   }
 
   get(key: string): DatedResponse | undefined {
-    return this.#responses.get(key);
+    const found = this.#undecided.get(key) ?? this.#responses.get(key);
+    return found !== undefined && this.#forgotten.has(found) ? undefined : found;
   }
 
   /** Oldest first. */
   values(): Iterable<DatedResponse> {
-    return this.#responses.values();
+    return this.#undecided.size === 0 ? this.#responses.values() : this.#all();
+  }
+
+  *#all(): Generator<DatedResponse, void> {
+    for (const responses of [this.#responses, this.#undecided])
+      for (const response of responses.values()) if (!this.#forgotten.has(response)) yield response;
   }
 
   /** Keeps the response of a change made at `at`, and forgets what is too old or too much by the rules of replay. */
   remember(response: RememberedResponse, at: number, rules: number): void {
+    const added = { ...response, at };
+    const gone = this.#goneFor(added, rules);
+    if (!isRecording()) return this.#replace(gone, added);
+    const grown = bytesOf(added) - gone.reduce((sum, one) => sum + bytesOf(one), 0);
+    const redo = (): void => {
+      for (const one of gone) this.#forgotten.add(one);
+      this.#undecided.set(added.key, added);
+      this.#bytes += grown;
+    };
+    const undo = (): void => {
+      this.#bytes -= grown;
+      this.#undecided.delete(added.key);
+      for (const one of gone) this.#forgotten.delete(one);
+    };
+    const settle = (): void => {
+      undo();
+      this.#replace(gone, added);
+    };
+    redo();
+    addStep({ undo, redo, settle });
+  }
+
+  /** The responses that make room for a new one: those too old or too many, and an earlier one of the same key. */
+  #goneFor(added: DatedResponse, rules: number): readonly DatedResponse[] {
     const bytesMax = rules < RESPONSES_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : RESPONSES_BYTES_MAX;
-    const bytes = bytesOf(response);
-    for (const old of this.#responses.values()) {
-      const hasRoom = this.#responses.size < RESPONSES_MAX && this.#bytes + bytes <= bytesMax;
-      if (hasRoom && old.at + RESPONSE_LIFETIME_MS > at) break;
-      this.#forget(old);
+    const earlier = this.get(added.key);
+    const gone = earlier === undefined ? [] : [earlier];
+    let [size, bytes] = [this.size, this.#bytes + bytesOf(added)];
+    for (const old of this.values()) {
+      const hasRoom = size < RESPONSES_MAX && bytes <= bytesMax;
+      if (hasRoom && old.at + RESPONSE_LIFETIME_MS > added.at) break;
+      if (old !== earlier) gone.push(old);
+      size -= 1;
+      bytes -= bytesOf(old);
     }
-    this.restore({ ...response, at });
+    return gone;
+  }
+
+  #replace(gone: readonly DatedResponse[], added: DatedResponse): void {
+    for (const one of gone) this.#forget(one);
+    this.#add(added);
   }
 
   /** Puts back an entry of a snapshot: what was kept when it was taken. To be called in order. */
   restore(response: DatedResponse): void {
     const earlier = this.#responses.get(response.key);
     if (earlier !== undefined) this.#forget(earlier);
-    this.#responses.set(response.key, response);
-    this.#bytes += bytesOf(response);
+    this.#add(response);
   }
 
   clear(): void {
     this.#responses.clear();
+    this.#undecided.clear();
+    this.#forgotten.clear();
     this.#bytes = 0;
+  }
+
+  #add(response: DatedResponse): void {
+    this.#responses.set(response.key, response);
+    this.#bytes += bytesOf(response);
   }
 
   #forget(response: DatedResponse): void {

@@ -11,6 +11,7 @@
  * Events of a release that recorded no names share one: whoever opens the folder derives it from the content, and the
  * first frame with a name records it as `before`.
  */
+import { addStep } from './reversible.ts';
 
 /** The part of a frame that names its events and all after it, until the next mark. */
 export interface LineageMark {
@@ -73,6 +74,14 @@ export class Lineage {
 
   /** Takes over what the frame that begins with event `from` has recorded. */
   adopt(from: number, { name, before }: LineageMark): void {
+    let other = { entries: [...this.#entries], isDerived: this.#isDerived };
+    const swap = (): void => {
+      const now = { entries: this.#entries, isDerived: this.#isDerived };
+      this.#entries = other.entries;
+      this.#isDerived = other.isDerived;
+      other = now;
+    };
+    addStep({ undo: swap, redo: swap });
     if (before !== undefined) {
       if (this.#entries.length > 0 && this.nameAt(0) !== before) this.renames += 1;
       this.#entries = [{ from: 0, name: before }];

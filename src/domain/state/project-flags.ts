@@ -23,6 +23,7 @@ import {
   type ShelfOwner,
   type ShelvedFlags,
 } from './flag-record.ts';
+import { addStep, isFirstRestored, isRecording, refill, unrecorded } from './reversible.ts';
 
 /** Few enough to show in less than a millisecond, and few shelves to go through. */
 export const SHELF_FLAGS_MAX = 128;
@@ -120,10 +121,26 @@ export class ProjectFlags implements ShelfOwner {
 
   /** All flags lose what they have in the environment, in which none is enabled that is not archived. */
   dropEnvironment(dropped: DroppedEnvironment): void {
-    const { before, list } = this.#drops;
-    this.#drops = { before, list: [...list, dropped] };
-    this.#enabledCounts.delete(dropped.environment);
-    this.#unsettled = this.#byName.values();
+    // What is undone must have been dropped by this change alone.
+    if (isRecording()) unrecorded(() => this.settle(Number.POSITIVE_INFINITY));
+    const before = this.#drops;
+    const after = { before: before.before, list: [...before.list, dropped] };
+    const count = this.#enabledCounts.get(dropped.environment);
+    const drop = (): void => {
+      this.#drops = after;
+      this.#enabledCounts.delete(dropped.environment);
+      this.#unsettled = this.#byName.values();
+    };
+    isFirstRestored(this);
+    addStep({
+      undo: () => {
+        this.#drops = before;
+        if (count !== undefined) this.#enabledCounts.set(dropped.environment, count);
+        this.#unsettled = null;
+      },
+      redo: drop,
+    });
+    drop();
     for (const shelf of this.#shelves) shelf.changed();
   }
 
@@ -144,6 +161,12 @@ export class ProjectFlags implements ShelfOwner {
   }
 
   counted(before: Flag | null, after: Flag | null): void {
+    this.#changeCounts(before, after);
+    if (!isRecording()) return;
+    addStep({ undo: () => this.#changeCounts(after, before), redo: () => this.#changeCounts(before, after) });
+  }
+
+  #changeCounts(before: Flag | null, after: Flag | null): void {
     const wasActive = before !== null && before.archivedAt === null;
     const isActive = after !== null && after.archivedAt === null;
     if (wasActive && isActive && before.environments === after.environments) return;
@@ -169,28 +192,77 @@ export class ProjectFlags implements ShelfOwner {
     const record = this.#byName.get(name);
     if (record === undefined) return;
     this.counted(record.flag, null);
+    if (isRecording()) this.#keepPlaceOf(record);
+    const { shelf } = record;
+    shelf.changed();
+    this.#remove(name, record);
+  }
+
+  #remove(name: string, record: FlagRecord): void {
     this.#byName.delete(name);
     const { shelf } = record;
     shelf.records.splice(shelf.records.indexOf(record), 1);
-    shelf.changed();
     this.#tidy(this.#shelves.indexOf(shelf));
+  }
+
+  /** The order of names is that on the shelves, which are put back one by one, the last one first. */
+  #keepPlaceOf(record: FlagRecord): void {
+    if (isFirstRestored(this.#byName)) {
+      const undo = (): void => {
+        const names = new Map(Array.from(this.#byName, ([one, of]) => [of, one]));
+        const records = this.#shelves.flatMap((shelf) => shelf.records);
+        refill(
+          this.#byName,
+          Array.from(records, (one) => [names.get(one)!, one] as const),
+        );
+      };
+      addStep({ undo, redo: () => undefined });
+    }
+    const { shelf } = record;
+    const { name } = record.flag;
+    const shelves = [...this.#shelves];
+    const next = shelves[shelves.indexOf(shelf) + 1];
+    const contents = [shelf, ...(next === undefined ? [] : [next])].map(
+      (one) => [one, [...one.records]] as const,
+    );
+    const undo = (): void => {
+      this.#byName.set(name, record);
+      this.#shelves.splice(0, Number.POSITIVE_INFINITY, ...shelves);
+      for (const [one, records] of contents) {
+        one.records.splice(0, Number.POSITIVE_INFINITY, ...records);
+        for (const each of records) each.shelf = one;
+      }
+    };
+    addStep({ undo, redo: () => this.#remove(name, record) });
   }
 
   #add(name: string, kept: Flag | PackedFlag, about: NewRecord): FlagRecord {
     const shelf = this.#shelfWithRoom();
     const record = new FlagRecord(kept, about, shelf);
+    shelf.changed();
+    this.#place(name, record);
+    if (isRecording()) {
+      const undo = (): void => {
+        this.#byName.delete(name);
+        assert(shelf.records.pop() === record, 'a flag that was added last stands last');
+        if (shelf.records.length === 0) this.#shelves.pop();
+      };
+      addStep({ undo, redo: () => this.#place(name, record) });
+    }
+    return record;
+  }
+
+  #place(name: string, record: FlagRecord): void {
+    const { shelf } = record;
+    if (shelf.records.length === 0) this.#shelves.push(shelf);
     this.#byName.set(name, record);
     shelf.records.push(record);
-    shelf.changed();
-    return record;
   }
 
   #shelfWithRoom(): FlagShelf {
     const last = this.#shelves.at(-1);
     if (last !== undefined && last.records.length < SHELF_FLAGS_MAX) return last;
-    const shelf = new FlagShelf(this);
-    this.#shelves.push(shelf);
-    return shelf;
+    return new FlagShelf(this);
   }
 
   #tidy(at: number): void {

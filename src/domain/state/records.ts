@@ -1,19 +1,20 @@
 /** The ways in which records come into the state and leave it, with all that is derived from them. */
 import type { Flag } from '../flags/flag.ts';
 import type { FlagRecord } from './flag-record.ts';
+import { deleteInOrder, setEntry } from './reversible.ts';
 import type { ProjectState, World } from './world.ts';
 
 /** Puts a record into its map, or replaces the one that is there. */
 export function putRecord<K, V>({ memory }: World, records: Map<K, V>, key: K, record: V): void {
   memory.replace(records.get(key) ?? null, record);
-  records.set(key, record);
+  setEntry(records, key, record);
 }
 
 export function dropRecord<K, V>({ memory }: World, records: Map<K, V>, key: K): void {
   const record = records.get(key);
   if (record === undefined) return;
   memory.replace(record, null);
-  records.delete(key);
+  deleteInOrder(records, key);
 }
 
 /** Puts a flag into a project, with all that is derived from it. */

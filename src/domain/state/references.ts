@@ -6,6 +6,7 @@
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { ReferenceKind } from '../kinds/kind.ts';
+import { addStep, isRecording } from './reversible.ts';
 
 /** Memory of an entry without its characters: two maps with one place each. */
 const ENTRY_BYTES = 400;
@@ -84,7 +85,16 @@ export class References {
     this.#bytes = 0;
   }
 
-  #use(project: string, { key, environments }: Omit<Use, 'count'>, change: number): void {
+  #use(project: string, used: Omit<Use, 'count'>, change: number): void {
+    this.#changeUse(project, used, change);
+    if (!isRecording()) return;
+    addStep({
+      undo: () => this.#changeUse(project, used, -change),
+      redo: () => this.#changeUse(project, used, change),
+    });
+  }
+
+  #changeUse(project: string, { key, environments }: Omit<Use, 'count'>, change: number): void {
     this.#count(key, project, change);
     let uses = this.#uses.get(project);
     if (uses === undefined) {

@@ -8,6 +8,7 @@ import type { Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { Segment } from '../kinds/segment.ts';
+import { addStep, deleteEntry, isRecording, unrecorded } from './reversible.ts';
 
 /** The key of the sums over all projects; no project has this id. */
 const ALL = '*';
@@ -61,11 +62,30 @@ export class ServedBytes {
 
   /** All flags of the project lose what they have in the environment. */
   dropEnvironment(project: string, environment: string): void {
+    let share = unrecorded(() => this.#takeShare(project, environment));
+    addStep({
+      undo: () => this.#giveBack(project, environment, share),
+      // A flag that was decoded meanwhile has its bytes in it too.
+      redo: () => {
+        share = this.#takeShare(project, environment);
+      },
+    });
+  }
+
+  #takeShare(project: string, environment: string): Share | undefined {
     const share = this.#scopes.get(project)?.shares.get(environment);
-    if (share === undefined) return;
-    for (const [id, count] of [...share.segments]) this.#count(project, environment, id, -count);
-    this.#add(project, environment, -share.bytes);
+    if (share === undefined) return undefined;
+    const taken = { bytes: share.bytes, segments: new Map(share.segments) };
+    for (const [id, count] of taken.segments) this.#count(project, environment, id, -count);
+    this.#add(project, environment, -taken.bytes);
     this.#scopes.get(project)?.shares.delete(environment);
+    return taken;
+  }
+
+  #giveBack(project: string, environment: string, share: Share | undefined): void {
+    if (share === undefined) return;
+    for (const [id, count] of share.segments) this.#count(project, environment, id, count);
+    this.#add(project, environment, share.bytes);
   }
 
   /** Bytes of the flags in the document of the environment, segments inlined. */
@@ -105,7 +125,7 @@ export class ServedBytes {
 
   /** It has no flags any more. */
   dropProject(project: string): void {
-    this.#scopes.delete(project);
+    deleteEntry(this.#scopes, project);
   }
 
   clear(): void {
@@ -178,14 +198,31 @@ export class ServedBytes {
 
   #addMetadata(project: string, bytes: number): void {
     if (bytes === 0) return;
-    for (const id of [project, ALL]) this.#scope(id).metadata += bytes;
+    const add = (more: number): void => {
+      for (const id of [project, ALL]) this.#scope(id).metadata += more;
+    };
+    add(bytes);
+    if (isRecording()) addStep({ undo: () => add(-bytes), redo: () => add(bytes) });
   }
 
   #add(project: string, environment: string, bytes: number): void {
-    for (const id of [project, ALL]) this.#share(id, environment).bytes += bytes;
+    const add = (more: number): void => {
+      for (const id of [project, ALL]) this.#share(id, environment).bytes += more;
+    };
+    add(bytes);
+    if (isRecording()) addStep({ undo: () => add(-bytes), redo: () => add(bytes) });
   }
 
   #count(project: string, environment: string, segment: number, change: number): void {
+    this.#changeCount(project, environment, segment, change);
+    if (!isRecording()) return;
+    addStep({
+      undo: () => this.#changeCount(project, environment, segment, -change),
+      redo: () => this.#changeCount(project, environment, segment, change),
+    });
+  }
+
+  #changeCount(project: string, environment: string, segment: number, change: number): void {
     for (const id of [project, ALL]) {
       const { segments } = this.#share(id, environment);
       const count = (segments.get(segment) ?? 0) + change;

@@ -3,6 +3,7 @@
  * takes it out. Derived, so it is in no snapshot.
  */
 import { memoryGrowth, memorySize } from '../json/memory-size.ts';
+import { addStep, isRecording } from './reversible.ts';
 
 /** Bytes of the record itself, its key and its places in the maps that lead to it. */
 const RECORD_BYTES = 250;
@@ -18,13 +19,14 @@ export class StateMemory {
   /** `before` is null for a record that is new, `after` for one that is gone. Returns by how much the state has grown. */
   replace(before: unknown, after: unknown): number {
     const growth = growthOf(before, after);
-    this.#bytes += growth;
+    this.add(growth);
     return growth;
   }
 
   /** A record of that size, as `recordSize` counts, comes, or goes where it is negative: what is large need not be looked at for that. */
   add(bytes: number): void {
     this.#bytes += bytes;
+    if (bytes !== 0 && isRecording()) addStep({ undo: () => this.add(-bytes), redo: () => this.add(bytes) });
   }
 
   clear(): void {

@@ -171,6 +171,10 @@ export class FileJournal implements Journal {
     return this.#appendedChain;
   }
 
+  get durableChain(): number {
+    return this.#durable.chain;
+  }
+
   get pendingFrames(): number {
     return this.#open.frames + (this.#inFlight?.frames ?? 0);
   }

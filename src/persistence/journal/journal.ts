@@ -66,8 +66,9 @@ export interface Journal {
   /** Id of the last event appended, and of the last one on disk. */
   readonly appendedId: number;
   readonly durableId: number;
-  /** Checksum of the last frame appended: what a snapshot of this moment has to carry. */
+  /** Checksums of the last frame appended, and of the last one on disk. */
   readonly appendedChain: number;
+  readonly durableChain: number;
   readonly pendingFrames: number;
   readonly pendingBytes: number;
   /** Milliseconds since the batch under way was handed to the disk and the commit log; 0 where none is. */

@@ -8,7 +8,7 @@ import type { Command } from '../../../src/domain/decide/decide.ts';
 import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
-import { createFlag, FOLDER, openTestEngine } from '../../support/engine.ts';
+import { createFlag, FOLDER, openTestEngine, type Submitted } from '../../support/engine.ts';
 import { commands } from '../../support/every-command.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { CLUSTER, TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
@@ -25,6 +25,11 @@ async function clusterOf(count: number): Promise<TestCluster> {
 
 const followersOf = (cluster: TestCluster): readonly TestNode[] =>
   cluster.nodes.filter((node) => node.isRunning && !node.isLeading);
+
+function refusalText({ outcome }: Submitted): string {
+  assert(outcome?.kind === 'refusal', 'it was refused');
+  return outcome.refusal.message;
+}
 
 describe('a cluster', () => {
   it('begins with one leader, whose first events every node has', async () => {
@@ -200,18 +205,18 @@ describe('a leader that is cut off from the log', () => {
     leader.link!.isCut = true;
     const written = leader.submit(createFlag('never'));
     await cluster.pass(100);
-    const had = leader.place.lastId;
+    const shown = leader.place.lastId;
     await cluster.until('it has stopped', () => !leader.isRunning, 5_500);
     const [stop] = leader.stops;
     assert(stop instanceof FencedError, String(stop));
     await cluster.until('another node leads', () => cluster.leaders.length === 1);
     const next = cluster.leaders[0]!;
     assert.deepEqual(await next.execute(createFlag('instead')), CREATED);
-    assert.equal(written.outcome, null);
+    assert.match(refusalText(written), /^The change may have happened/);
     leader.begin();
     await cluster.until('it follows', () => leader.replica?.view.role === 'following');
     await cluster.caughtUp();
-    assert.equal(had, next.place.lastId);
+    assert.equal(next.place.lastId, shown + 1);
     assert.deepEqual(leader.place, next.place);
     assert(
       leader.notes.some((note) => note.startsWith('Events that the replicated log refused are cut off')),
@@ -239,6 +244,71 @@ describe('a leader that is cut off from the log', () => {
     leader.link!.isCut = true;
     await cluster.until('the other one leads', () => other!.isLeading);
     assert.deepEqual(cluster.leaders, [other]);
+  });
+});
+
+describe('a log that nobody reaches', () => {
+  it('keeps no read waiting: every node shows the last decided state', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    const before = leader.place;
+    cluster.log.pause();
+    const written = leader.submit(createFlag('f'));
+    for (let second = 0; second < 20; second += 1) {
+      await cluster.pass(1_000);
+      for (const node of cluster.nodes) {
+        const { engine } = node.store!;
+        assert.deepEqual(node.place, before);
+        assert.equal(engine.world.projects.get('default')!.flags.has('f'), false);
+        assert.equal(engine.lastId, engine.durableId, 'a read of it is settled');
+      }
+    }
+    assert(cluster.nodes.every(({ isRunning }) => isRunning));
+    assert.match(refusalText(written), /^The change may have happened/);
+  });
+
+  it('leaves no write without a word: within 5 seconds those under way, at once those that come later', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    cluster.log.pause();
+    const written = leader.submit(createFlag('f'));
+    await cluster.pass(1_000);
+    const again = leader.submit(createFlag('f'));
+    await cluster.pass(4_500);
+    assert.match(refusalText(written), /^The change may have happened/);
+    assert.match(refusalText(again), /^Nothing was done/);
+    const late = leader.submit(createFlag('late'));
+    await cluster.pass(1);
+    assert.match(refusalText(late), /takes the writes/);
+  });
+
+  it('has the write in doubt once when it is back, or never, and tells a retry which', async () => {
+    for (const isHeard of [true, false]) {
+      const cluster = await clusterOf(3);
+      const leader = await cluster.leader();
+      const retry = {
+        key: 'in doubt',
+        fingerprint: 'in doubt',
+        toRemember: () => ({ status: 200, body: 'made' }),
+        fromMemory: ({ body }: { readonly body: string | null }) => body,
+      };
+      const written = leader.submit(createFlag('f'), { retry });
+      if (isHeard) await cluster.pass(1);
+      cluster.log.pause();
+      await cluster.pass(10_000);
+      cluster.log.resume();
+      await cluster.until('a node leads', () => cluster.leaders.length === 1);
+      await cluster.caughtUp();
+      const again = cluster.leaders[0]!.submit(createFlag('f'), { retry });
+      await cluster.until('it is told', () => again.outcome !== null && written.outcome !== null);
+      assert.equal(again.outcome!.kind, 'response');
+      await cluster.caughtUp();
+      for (const { store, isRunning } of cluster.nodes) {
+        if (!isRunning) continue;
+        const { flags } = store!.engine.world.projects.get('default')!;
+        assert.equal(flags.has('f'), true);
+      }
+    }
   });
 });
 

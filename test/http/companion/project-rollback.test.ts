@@ -38,7 +38,8 @@ describeInterface('the rollback of a project', (server) => {
     assert.deepEqual([tried.status, tried.body.dryRun, lastId()], [200, true, before]);
     const { response, events } = await recording(server(), () => call('POST', path, { eventId: moment }));
     assert.deepEqual(response.body, { ...tried.body, dryRun: false });
-    assert.equal(server().server.store.engine.feed.appliedSince(before).length, 1, 'one frame');
+    const { feed } = server().server.store.engine;
+    assert.equal(feed.appliedSince(before, lastId()).length, 1, 'one frame');
     assert.deepEqual(
       events.map(({ featureName, type }) => [featureName, type]),
       [

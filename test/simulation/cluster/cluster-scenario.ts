@@ -1,6 +1,6 @@
 /**
  * One seed of a cluster: nodes on disks of their own and a log between them, whose messages are lost, delayed and overtake
- * each other. Nodes crash, lose their disks, are cut off and come back; the log stands still; leaders hand over. Clients
+ * each other. Nodes crash, lose their disks, are cut off and come back; disks hang, clocks jump; the log stands still; leaders hand over. Clients
  * count upwards in flags, each step only from the number that they have read, and repeat what got no response.
  *
  * What must hold at every moment: a node shows only what stands in the log, in the log's order (truth.ts), and none says for long
@@ -30,6 +30,13 @@ const ARCHIVE_FILE_BYTES = 3_000;
 const EVENTS_PER_SNAPSHOT = 40;
 /** A leader that was deposed says so after this time, in which it asks the log, at the latest. */
 const DEPOSED_MS_MAX = 3_000;
+/** A change that is not decided for so long keeps a node from leading. */
+const UNDECIDED_MS_MAX = 4_000;
+/** Small, so that most batches have several parts. */
+const PART_BYTES = 150;
+const CLOCK_OFFSET_MS_MAX = 3 * 24 * 60 * 60 * 1_000;
+/** After this, whoever contradicts a log that has lost its tail has noticed, if anybody leads. */
+const CONTRADICTION_MS_MAX = 15_000;
 /** Enough for elections, retries and catching up once nothing is lost any more. */
 const CALM_MS = 30_000;
 
@@ -43,6 +50,9 @@ export interface ClusterTally {
   /** Starts for which the archive had what a node lacked, and records that the log forgot. */
   readonly fetches: number;
   readonly forgotten: number;
+  readonly readsElsewhere: number;
+  readonly hungDisks: number;
+  readonly lostTails: number;
 }
 
 /** Throws when anything that was promised did not hold; the message names the seed. */
@@ -70,6 +80,9 @@ class Scenario {
   readonly #lostEvents: string[] = [];
   #wipedDisks = 0;
   #deposed = 0;
+  #hungDisks = 0;
+  /** Whether this life ends with a log that loses acknowledged records. */
+  readonly #losesTail: boolean;
   /** The epoch that was seen last, and when it was seen first. */
   #epoch = 0;
   #epochAtMs = 0;
@@ -88,9 +101,11 @@ class Scenario {
         archiveFileBytes: ARCHIVE_FILE_BYTES,
         eventsPerSnapshot: EVENTS_PER_SNAPSHOT,
       }),
+      ...(random.chance(0.3) && { partBytes: PART_BYTES }),
       archiveTakesMs: () => (this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax)),
       onOpen: (node, store) => this.#watch(node, store),
     });
+    this.#losesTail = random.chance(0.15);
     this.#truth = new Truth(this.#cluster.log);
     this.#cluster.log.onPurge = (newest) => this.#lookAtForgotten(newest);
     const nodes = 1 + random.below(NODES_MAX);
@@ -111,7 +126,7 @@ class Scenario {
   };
 
   #watch({ name }: TestNode, { engine }: Store): void {
-    this.#truth.checkPlace(name, { lastId: engine.lastId, chain: engine.journal.appendedChain });
+    this.#truth.checkPlace(name, { lastId: engine.lastId, chain: engine.lastChain });
     engine.feed.subscribe((changes) => this.#truth.checkShown(name, changes));
   }
 
@@ -134,7 +149,8 @@ class Scenario {
       this.#startAgain();
     }
     await this.#calm();
-    return this.#check();
+    const tally = this.#check();
+    return this.#losesTail ? await this.#loseTail(tally) : tally;
   }
 
   async #pass(ms: number): Promise<void> {
@@ -147,6 +163,10 @@ class Scenario {
   #lookAtLeaders(): void {
     const { leaders, time } = this.#cluster;
     const { epoch, leader } = this.#truth;
+    for (const { name, store } of leaders) {
+      const { undecidedMs } = store!.engine.journal;
+      assert(undecidedMs <= UNDECIDED_MS_MAX, `${name} leads, and has decided nothing for ${undecidedMs} ms`);
+    }
     if (epoch > this.#epoch) [this.#epoch, this.#epochAtMs] = [epoch, time.elapsedMs];
     if (time.elapsedMs - this.#epochAtMs <= DEPOSED_MS_MAX) return;
     for (const { name } of leaders)
@@ -179,6 +199,9 @@ class Scenario {
         () => void leader?.replica?.handOver().catch(() => undefined),
       ],
       [`${node.name} loses its disk`, () => this.#wipe(node)],
+      [`the disk of the leader ${leader?.name} hangs`, () => this.#hang(leader)],
+      ['all disks are well', () => this.#cureDisks()],
+      [`the clock of ${node.name} jumps`, () => this.#setClock(node)],
     ];
     const [what, happen] = kinds[this.#random.below(kinds.length)]!;
     this.#trace.push(`${this.#cluster.time.elapsedMs}: ${what}`);
@@ -191,6 +214,20 @@ class Scenario {
 
   #heal(): void {
     for (const node of this.#cluster.nodes) this.#cut(node, false);
+  }
+
+  #hang(node: TestNode | undefined): void {
+    if (node === undefined) return;
+    node.hangDisk();
+    this.#hungDisks += 1;
+  }
+
+  #cureDisks(): void {
+    for (const node of this.#cluster.nodes) node.healDisk();
+  }
+
+  #setClock(node: TestNode): void {
+    node.clockOffsetMs = this.#random.below(2 * CLOCK_OFFSET_MS_MAX) - CLOCK_OFFSET_MS_MAX;
   }
 
   #wipe(node: TestNode): void {
@@ -208,6 +245,7 @@ class Scenario {
     this.#lossChance = 0;
     this.#delayMsMax = 0;
     this.#cluster.log.resume();
+    this.#cureDisks();
     for (const client of this.#clients) client.stop();
     for (let passed = 0; passed < CALM_MS; passed += 1_000) {
       for (const node of this.#cluster.nodes) {
@@ -240,7 +278,27 @@ class Scenario {
       wipedDisks: this.#wipedDisks,
       fetches: this.#timesNoted('came from the archive'),
       forgotten: this.#cluster.log.first - 1,
+      readsElsewhere: this.#clients.reduce((sum, { readsElsewhere }) => sum + readsElsewhere, 0),
+      hungDisks: this.#hungDisks,
+      lostTails: 0,
     };
+  }
+
+  /** Nobody may go on with another history than somebody else shows. */
+  async #loseTail(tally: ClusterTally): Promise<ClusterTally> {
+    const { log, nodes, time } = this.#cluster;
+    log.loseTail(1 + this.#random.below(Math.min(3, log.last)));
+    this.#trace.push(`${time.elapsedMs}: the log ends at ${log.last}`);
+    for (let passed = 0; passed < CONTRADICTION_MS_MAX; passed += 1_000) {
+      await this.#cluster.pass(1_000);
+      for (const node of nodes) if (!node.isRunning && this.#random.chance(0.5)) node.begin();
+    }
+    const leader = this.#cluster.leaders[0];
+    if (leader === undefined) return { ...tally, lostTails: 1 };
+    const left = new Truth(log);
+    for (const { name, store, place } of nodes.filter(({ store: opened }) => opened !== null))
+      if (store !== null) left.checkPlace(name, place);
+    return { ...tally, lostTails: 1 };
   }
 
   #timesNoted(what: string): number {

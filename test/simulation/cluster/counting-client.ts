@@ -37,6 +37,8 @@ export class CountingClient {
   readonly #options: CountingClientOptions;
   /** Steps that were answered with a success. */
   readonly acknowledged = new Set<string>();
+  /** Reads at any node that showed what they asked for. */
+  readsElsewhere = 0;
   #steps = 0;
   #isStopped = false;
   #fault: unknown = null;
@@ -76,7 +78,7 @@ export class CountingClient {
     const leader = this.#leader();
     if (leader === null) return;
     const flag = FLAGS[random.below(FLAGS.length)]!;
-    const description = await this.#read(leader, flag);
+    const description = this.#read(leader, flag);
     this.#steps += 1;
     const step = `${name}-${this.#steps}`;
     if (description === null) {
@@ -92,25 +94,45 @@ export class CountingClient {
     const update: Command = { type: 'update-flag', project: 'default', flag, metadata };
     const next = metadata.description;
     const isDone = await this.#untilKnown(update, step, { flag, description, next });
-    if (isDone) this.acknowledged.add(step);
+    if (!isDone) return;
+    this.acknowledged.add(step);
+    await this.#readAnywhere(flag, { step, number: number + 1 });
   }
 
-  /** The number as a reader is told it: when all that the node holds by then is decided. */
-  async #read(leader: TestNode, flag: string): Promise<string | null> {
-    const { history, cluster, truth } = this.#options;
+  /** The number as a reader is told it: at once, whatever waits for the log. */
+  #read(leader: TestNode, flag: string): string | null {
+    const { history, truth } = this.#options;
     const { engine } = leader.store!;
     const begun = { kind: 'read', register: flag, expected: null } as const;
     const description = descriptionOf(engine.world, flag);
     const operation = history.begin({ ...begun, value: description });
-    const settled = engine.journal.flush().then(
-      () => true,
-      () => false,
-    );
-    const isSettled = await Promise.race([settled, cluster.time.sleep(TIMEOUT_MS).then(() => false)]);
+    let isShown = false;
+    engine.whenDurable(engine.lastId, () => {
+      isShown = true;
+    });
+    assert(isShown, 'no read waits for the log');
     // A leader that does not know yet that it was deposed may show what is old; one that leads may not.
-    const leads = leader.isLeading && leader.replica!.view.epoch === truth.epoch;
-    if (isSettled && leader.store?.engine === engine && leads) history.end(operation);
+    if (leader.replica!.view.epoch === truth.epoch) history.end(operation);
     return description;
+  }
+
+  /** Whoever asks a node for at least the step finds it there, or is refused; no node is asked twice. */
+  async #readAnywhere(flag: string, { step, number }: { readonly step: string; readonly number: number }) {
+    const { cluster, random, truth } = this.#options;
+    const running = cluster.nodes.filter(({ atLeast }) => atLeast !== null);
+    const node = running[random.below(running.length)];
+    const engine = node?.store?.engine;
+    if (node?.atLeast == null || engine === undefined) return;
+    const id = truth.idOf(step);
+    const refusal = await new Promise((resolve) => {
+      const told = node.atLeast!.check(String(id), { bytes: 0, isKnown: true }, resolve);
+      if (told !== undefined) resolve(told);
+      else cluster.time.after(TIMEOUT_MS, () => resolve('no word'));
+    });
+    if (refusal !== null || node.store?.engine !== engine) return;
+    const shown = Number.parseInt(descriptionOf(engine.world, flag) ?? '', 10);
+    assert(shown >= number, `${node.name} shows ${shown}, and was asked for at least ${number}`);
+    this.readsElsewhere += 1;
   }
 
   #leader(): TestNode | null {

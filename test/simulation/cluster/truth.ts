@@ -24,6 +24,10 @@ export class Truth {
   readonly #counts = new Map<string, number[]>();
   /** How often each step was recorded. */
   readonly #steps = new Map<string, number>();
+  /** By a step: the last event of its change. */
+  readonly #ids = new Map<string, number>();
+  /** Time of the newest change. */
+  #at = 0;
 
   constructor(log: MemoryLog) {
     this.#log = log;
@@ -67,6 +71,12 @@ export class Truth {
     return this.#steps.get(step) ?? 0;
   }
 
+  /** The event that a reader of the step has to ask for. */
+  idOf(step: string): number {
+    this.#readOn();
+    return this.#ids.get(step) ?? 0;
+  }
+
   /** Each number follows from the one before: no step was made from an old one. */
   checkCounts(): void {
     this.#readOn();
@@ -85,20 +95,21 @@ export class Truth {
         const decoded = decodePayload(body.payload, body);
         assert(decoded.problem === null, 'what the log holds can be read');
         this.#changes.set(lastId, { events: eventsText(decoded.frame), chain });
-        for (const event of decoded.frame.events) this.#count(event);
+        assert(decoded.frame.at >= this.#at, 'recorded times never go back, whoever leads');
+        this.#at = decoded.frame.at;
+        for (const event of decoded.frame.events) this.#count(event, lastId);
       }
     }
   }
 
-  #count({
-    type,
-    featureName,
-    data,
-  }: {
-    readonly type: string;
-    readonly featureName: string | null;
-    readonly data: unknown;
-  }): void {
+  #count(
+    {
+      type,
+      featureName,
+      data,
+    }: { readonly type: string; readonly featureName: string | null; readonly data: unknown },
+    lastId: number,
+  ): void {
     if (type !== 'feature-metadata-updated' || featureName === null) return;
     const { description } = data as { readonly description: string };
     const [, number = '', by = ''] = STEP.exec(description) ?? [];
@@ -106,6 +117,7 @@ export class Truth {
     numbers.push(Number(number));
     this.#counts.set(featureName, numbers);
     this.#steps.set(by, (this.#steps.get(by) ?? 0) + 1);
+    this.#ids.set(by, lastId);
   }
 }
 

@@ -9,9 +9,11 @@ import type { Outcome, Submission } from '../../../src/actors/submission.ts';
 import type { Archivist } from '../../../src/addons/replication/archivist.ts';
 import { openClusterNode } from '../../../src/addons/replication/cluster-node.ts';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
+import { PART_BYTES_MAX } from '../../../src/addons/replication/record-format.ts';
 import type { Replica } from '../../../src/addons/replication/replica.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { seedEvents } from '../../../src/domain/state/seed-events.ts';
+import { AtLeast } from '../../../src/http/serving/cluster.ts';
 import { SimulatedTime } from '../../simulation/simulated-time.ts';
 import { FOLDER, type Submitted, TESTER } from '../engine.ts';
 import { inlineLogReader } from '../inline-log-reader.ts';
@@ -31,6 +33,8 @@ export interface TestClusterOptions {
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly hasRetention?: boolean;
+  /** Of one part of a batch in the log. */
+  readonly partBytes?: number;
   /** Of archived files; without an archive unless given. */
   readonly archiveFileBytes?: number;
   readonly archiveTakesMs?: (call: ArchiveCall) => number;
@@ -56,6 +60,7 @@ export class TestCluster {
       segmentBytes: 64 * 1024 * 1024,
       hasRetention: false,
       archiveFileBytes: 0,
+      partBytes: PART_BYTES_MAX,
       archiveTakesMs: () => 0,
       onOpen: () => undefined,
       newName: () => {
@@ -125,6 +130,11 @@ export class TestNode {
   store: Store | null = null;
   replica: Replica | null = null;
   archivist: Archivist | null = null;
+  atLeast: AtLeast | null = null;
+  /** By how much its clock differs from that of the others. */
+  clockOffsetMs = 0;
+  /** Writes and syncs that wait, while its disk hangs. */
+  #held: (() => void)[] | null = null;
   isRunning = false;
   /** Why processes of this node ended by themselves, and what they said. */
   readonly stops: Error[] = [];
@@ -144,8 +154,8 @@ export class TestNode {
   get place() {
     assert(this.store !== null, `${this.name} runs`);
     const { engine } = this.store;
-    const { lastId, world, journal } = engine;
-    return { lastId, chain: journal.appendedChain, state: stateHash(world) };
+    const { lastId, lastChain, world } = engine;
+    return { lastId, chain: lastChain, state: stateHash(world) };
   }
 
   /** Starts a process on the disk. */
@@ -165,7 +175,7 @@ export class TestNode {
     const link = log.connect(options.fate);
     this.link = link;
     const clock = {
-      now: () => time.wallMs,
+      now: () => time.wallMs + this.clockOffsetMs,
       monotonic: () => time.elapsedMs,
       defer: (turn: () => void) => void time.after(0, turn),
     };
@@ -175,6 +185,7 @@ export class TestNode {
       ...{ fs: disk, folder: FOLDER, log: link, cluster: CLUSTER, stop },
       archive: options.archiveFileBytes === 0 ? null : this.#archiveOf(run),
       archiveFileBytes: options.archiveFileBytes,
+      partBytes: options.partBytes,
       archiveMarginBytes: options.archiveFileBytes,
       hasRetention: options.hasRetention,
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
@@ -218,6 +229,20 @@ export class TestNode {
     this.store = store;
     this.replica = replica;
     this.archivist = archivist;
+    this.atLeast = new AtLeast(store.engine, (delayMs, callback) => time.after(delayMs, callback));
+  }
+
+  /** From now on no call to the disk returns. */
+  hangDisk(): void {
+    this.#held ??= [];
+    this.disk.beforeCall = () =>
+      this.#held === null ? undefined : new Promise((resolve) => this.#held?.push(resolve));
+  }
+
+  healDisk(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const go of held) go();
   }
 
   /** What a process that has died had asked for never happens. */
@@ -246,6 +271,8 @@ export class TestNode {
     this.store = null;
     this.replica = null;
     this.archivist = null;
+    this.atLeast = null;
+    this.#held = null;
   }
 
   restart(): void {

@@ -110,7 +110,7 @@ export class QueryWatch {
   /** The looks that are due for the events since the last time. */
   #looksDue(): Iterator<readonly VisibleChange[]> {
     const { lastId, feed } = this.#engine;
-    const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId);
+    const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId, lastId);
     const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
     const seenAs = (eventId: number): number => {
       // In turns, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
