@@ -9,7 +9,7 @@ import { openConsoleBrowser } from '../support/browser/console.ts';
 import type { Call } from '../support/server.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
-const [WIDTH, HEIGHT] = [1280, 800];
+const [WIDTH, HEIGHT] = [1280, 760];
 
 /** A README with more is slow to open. */
 const BYTES_MAX = 150 * 1024;

@@ -1,5 +1,5 @@
 /** The page of somebody who is signed in: the view of the current address, and what all views share, kept up to date. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useEvents } from './feed.js';
 import { closeDialogs } from './forms/dialogs.jsx';
 import { KINDS } from './kinds.jsx';
@@ -28,7 +28,7 @@ import { UsersView } from './views/users-view.jsx';
 
 export function Page() {
   const session = useSession();
-  useEvents(session, (events) => void refreshShared(session, events));
+  useSharedNews(session);
   const shown = place.value ?? firstPlace(session);
   const key = shown === null ? '' : hrefOf(shown.view === 'flags' ? flagsOf(shown.project) : shown);
   // Lists of flags name neither segments nor context fields.
@@ -148,6 +148,25 @@ function titleOf(place) {
 /** Events that change what the list of projects says: their names, their members, how many flags they have and how well these are. */
 const CHANGES_PROJECTS =
   /^(?:project|drop)-|^feature-(?:created|archived|revived|deleted|stale|import|metadata)/;
+
+/** Between two looks at what every view needs, in milliseconds: a server on which others work all the time is not asked after each event. */
+const PAUSE_MS = 1_000;
+
+/** @param {Session} session */
+function useSharedNews(session) {
+  const news = useRef({ timer: 0, events: /** @type {EventHead[]} */ ([]) });
+  useEvents(session, (events) => {
+    const { current } = news;
+    current.events.push(...events);
+    if (current.timer !== 0) return;
+    const look = () => {
+      void refreshShared(session, current.events.splice(0));
+      current.timer = 0;
+    };
+    current.timer = setTimeout(look, PAUSE_MS);
+  });
+  useEffect(() => () => clearTimeout(news.current.timer), []);
+}
 
 /** What every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly EventHead[]} events */
 async function refreshShared(session, events) {

@@ -4,7 +4,7 @@ import { useEvents } from '../feed.js';
 import { date } from '../format.js';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
-import { Listing, MainAction, RowAction } from './listing.jsx';
+import { Listing, PartAction, RowAction } from './listing.jsx';
 import { LastTime } from './time-ago.jsx';
 
 /** @import { ApiToken } from '../types.d.ts' */
@@ -42,13 +42,19 @@ export function ApiTokens({ project }) {
     <section class="part">
       <div class="title-row">
         <h2>API tokens</h2>
-        <MainAction
+        <PartAction
           text="New API token"
           act={() => createApiToken(session, project, () => void loaded.refresh())}
         />
       </div>
       {whenLoaded(loaded, (/** @type {{ tokens: ApiToken[] }} */ { tokens }) => (
-        <Listing label="API tokens" columns={columns} rows={tokens.map(row)} none="There are no API tokens" />
+        <Listing
+          label="API tokens"
+          columns={columns}
+          rows={tokens.map(row)}
+          none="There are no API tokens"
+          next="Each application reads its flags with one."
+        />
       ))}
     </section>
   );

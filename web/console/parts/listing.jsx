@@ -103,12 +103,16 @@ export function EditActions({ of, edit, remove }) {
   );
 }
 
-/** @param {{ text: string, act: () => unknown }} props */
-export function MainAction({ text, act }) {
-  return (
-    <button type="button" class="button button-main" onClick={() => void act()}>
-      <Icon name="add" />
-      {text}
-    </button>
-  );
-}
+/** What a page is there for: the one filled button. @param {{ text: string, act: () => unknown }} props */
+export const MainAction = ({ text, act }) => <AddButton text={text} act={act} looks="button button-main" />;
+
+/** The same of a part of a page. @param {{ text: string, act: () => unknown }} props */
+export const PartAction = ({ text, act }) => <AddButton text={text} act={act} looks="button" />;
+
+/** @param {{ text: string, act: () => unknown, looks: string }} props */
+const AddButton = ({ text, act, looks }) => (
+  <button type="button" class={looks} onClick={() => void act()}>
+    <Icon name="add" />
+    {text}
+  </button>
+);

@@ -144,7 +144,7 @@ function Menu({ place }) {
           {projects.map((project) => (
             <ProjectLink key={project.id} project={project} isCurrent={project.id === current} />
           ))}
-          <MenuLink to={{ view: 'projects' }} place={place} icon="more">
+          <MenuLink to={{ view: 'projects' }} place={place} icon="project">
             {count > projects.length ? `All ${number(count)} projects` : 'All projects'}
           </MenuLink>
         </ul>
@@ -237,10 +237,12 @@ function Who() {
       <p class="muted" title={visible(profile.rootRole.description)}>
         <Name text={`Root role ${profile.rootRole.name}`} />
       </p>
-      <ThemeChoice />
-      <button type="button" class="button" onClick={() => void signOut()}>
-        Sign out
-      </button>
+      <div class="who-row">
+        <ThemeChoice />
+        <button type="button" class="button button-small" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </div>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { Choice } from '../forms/choice.jsx';
 
 /** @type {readonly (readonly [string, string])[]} */
 const THEMES = [
-  ['', 'System theme'],
+  ['', 'System'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ];

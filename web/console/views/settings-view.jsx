@@ -14,7 +14,7 @@ import { counted } from '../format.js';
 import { Choice } from '../forms/choice.jsx';
 import { ApiTokens } from '../parts/api-tokens.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
-import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.jsx';
+import { Listing, ListingHead, PartAction, RowAction } from '../parts/listing.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { visible } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -69,7 +69,11 @@ function ProjectActions({ project }) {
       <button type="button" class="button" onClick={() => void describeProject(session, project)}>
         Edit…
       </button>
-      <button type="button" class="button" onClick={() => void deleteProject(session, project)}>
+      <button
+        type="button"
+        class="button button-danger-quiet"
+        onClick={() => void deleteProject(session, project)}
+      >
         Delete…
       </button>
     </div>
@@ -102,13 +106,14 @@ function Members({ project, access: { body, etag, since }, may }) {
     <section class="part">
       <div class="title-row">
         <h2>Members</h2>
-        {may ? <MainAction text="Add member" act={() => addMember(session, project, projectRoles)} /> : null}
+        {may ? <PartAction text="Add member" act={() => addMember(session, project, projectRoles)} /> : null}
       </div>
       <Listing
         label="Members"
         columns={[{ title: 'Member', isMain: true }, { title: 'Role' }]}
         rows={[...rows, ...groupRows]}
         none="Nobody is a member yet"
+        next="Admins and Editors work here all the same. Members have a role in this project alone."
       />
     </section>
   );

@@ -118,6 +118,7 @@ export function SegmentsView() {
             ) : null,
           }))}
           none="No segments yet"
+          next="A segment is a group of users that many strategies can select."
         />
       ))}
     </>

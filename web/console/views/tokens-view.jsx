@@ -3,7 +3,7 @@ import { createPersonalToken, deletePersonalToken } from '../edit/token-edits.js
 import { useEvents } from '../feed.js';
 import { date } from '../format.js';
 import { ApiTokens } from '../parts/api-tokens.jsx';
-import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.jsx';
+import { Listing, ListingHead, PartAction, RowAction } from '../parts/listing.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { callerName, useSession } from '../session.js';
@@ -49,7 +49,7 @@ function PersonalTokens() {
     <section class="part">
       <div class="title-row">
         <h2>Your tokens</h2>
-        <MainAction
+        <PartAction
           text="New personal token"
           act={() => createPersonalToken(session, '/user/tokens', whose, () => void loaded.refresh())}
         />

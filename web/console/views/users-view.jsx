@@ -12,7 +12,7 @@ import {
 } from '../edit/user-edits.jsx';
 import { useEvents } from '../feed.js';
 import { date } from '../format.js';
-import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.jsx';
+import { Listing, ListingHead, MainAction, PartAction, RowAction } from '../parts/listing.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
@@ -100,7 +100,7 @@ function Invitations() {
     <section class="part">
       <div class="title-row">
         <h2>Invitations</h2>
-        <MainAction
+        <PartAction
           text="New invitation"
           act={() => createInvitation(session, () => void loaded.refresh())}
         />
@@ -111,6 +111,7 @@ function Invitations() {
           columns={columns}
           rows={tokens.map(row)}
           none="There are no invitations"
+          next="A link by which people become Viewers, until it expires."
         />
       ))}
     </section>

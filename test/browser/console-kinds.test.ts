@@ -1,0 +1,156 @@
+/** The pages that are made from the rows of kinds, by keyboard alone; and what is done with many flags, or with the place of one. */
+// Own process: it waits for a browser most of the time.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { choose, describeConsole, ending } from '../support/browser/console.ts';
+import { addStrategy, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
+
+/** The word in the address of each kind that has a form, and what one of them is called. */
+const KINDS = {
+  groups: 'group',
+  roles: 'role',
+  'service-accounts': 'service account',
+  'tag-types': 'tag type',
+  'strategy-types': 'strategy type',
+};
+
+const ROLES_AND_TYPES_WITHOUT_CHANGE_OF_NAME = new Set(['tag type', 'strategy type']);
+
+/** Puts the focus there, and presses Enter: what a button does by mouse, it does by keyboard. */
+async function enter(page: Page, button: Locator): Promise<void> {
+  await button.focus();
+  await page.keyboard.press('Enter');
+}
+
+describeConsole('the pages of kinds in the console', (shared) => {
+  for (const [view, one] of Object.entries(KINDS)) {
+    it(`makes, changes and deletes a ${one}`, async () => {
+      const opened = await shared.signedIn({ place: `#/${view}` });
+      const { page } = opened;
+      const button = (name: string, within: Page | Locator = page) =>
+        within.getByRole('button', { name, exact: true });
+      const row = (name: string) => page.getByRole('rowheader', { name, exact: true });
+      await enter(page, button(`New ${one}`));
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('checkout');
+      await page.keyboard.press('Enter');
+      await row('checkout').waitFor();
+
+      await enter(page, button('Edit checkout'));
+      const isFixed = ROLES_AND_TYPES_WITHOUT_CHANGE_OF_NAME.has(one);
+      const changed = isFixed ? 'checkout' : 'basket';
+      if (isFixed) await dialog.getByLabel('Description').fill('Of the basket');
+      else await dialog.getByLabel('Name', { exact: true }).fill(changed);
+      await enter(page, button('Save', dialog));
+      await row(changed).waitFor();
+      if (isFixed) await page.getByRole('cell', { name: 'Of the basket' }).waitFor();
+
+      await enter(page, button(`Delete ${changed}`));
+      await enter(page, button('Delete for good', dialog));
+      await row(changed).waitFor({ state: 'detached' });
+      await ending(opened);
+    });
+  }
+
+  it('gives a role the permissions that are ticked, and a group its users', async () => {
+    const { call } = shared.server;
+    await call('POST', '/user-admin', { username: 'grace', rootRole: 3 });
+    const opened = await shared.signedIn({ place: '#/roles' });
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'New role' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('Releaser');
+    await dialog.getByRole('checkbox').first().check();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('rowheader', { name: 'Releaser' }).waitFor();
+    const { roles } = (await call('GET', '/roles')).body;
+    const { id } = roles.find(({ name }: { name: string }) => name === 'Releaser');
+    assert.equal((await call('GET', `/roles/${id}`)).body.permissions.length, 1);
+
+    await page.goto(`${shared.server.origin}/#/groups`);
+    await page.getByRole('button', { name: 'New group' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('Checkout');
+    await dialog.getByRole('checkbox', { name: 'grace' }).check();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('rowheader', { name: 'Checkout' }).waitFor();
+    await page.getByRole('cell', { name: '1 user' }).waitFor();
+    await ending(opened);
+  });
+
+  it('switches and tags many flags at once', async () => {
+    const { call } = shared.server;
+    for (const name of ['bulk-1', 'bulk-2']) {
+      await makeFlag(call, name);
+      await addStrategy(call, name);
+    }
+    const opened = await shared.signedIn({ place: '#/projects/default?text=bulk' });
+    const { page } = opened;
+    await page.getByLabel('Choose all flags').check();
+    await choose(page, 'More for the chosen flags', 'Switch on in development');
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch on in development' }).click();
+    await page.getByText('2 flags are on in development.').waitFor();
+    assert.equal((await call('GET', environmentPath('bulk-2'))).body.enabled, true);
+    await page.getByLabel('Choose all flags').check();
+    await choose(page, 'More for the chosen flags', 'Add tag…');
+    await page.getByRole('dialog').getByLabel('Value').fill('spring');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click();
+    await page.locator('.notice').filter({ hasText: '2 flags are tagged spring.' }).waitFor();
+    const { body } = await call('GET', '/features/bulk-1/tags');
+    assert.deepEqual(
+      body.tags.map(({ value }: { value: string }) => value),
+      ['spring'],
+    );
+    await ending(opened);
+  });
+
+  it('moves a flag to another project', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'moving');
+    await call('POST', '/projects', { id: 'other', name: 'Other' });
+    const opened = await shared.signedIn({
+      place: '#/projects/default/flags/moving',
+      // The address that the flag leaves is asked for once more.
+      expected: /status of 40[14]/,
+    });
+    const { page } = opened;
+    await choose(page, 'More for this flag', 'Move…');
+    await page.getByRole('dialog').getByLabel('Project').selectOption('other');
+    await page.getByRole('dialog').getByRole('button', { name: 'Move' }).click();
+    await page.locator('.crumb').getByText('Other').waitFor();
+    assert.equal((await call('GET', '/projects/other/features/moving')).status, 200);
+    assert.equal((await call('GET', `${FEATURES}/moving`)).status, 404);
+    await ending(opened);
+  });
+
+  it('shows the first steps where there is no flag, and tells when an application has connected', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'empty', name: 'Empty' });
+    const opened = await shared.signedIn({ place: '#/projects/empty' });
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Connect an application' }).waitFor();
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    const snippet = page.getByRole('group', { name: 'What the application does' });
+    const [, token = ''] = /Authorization: '([^']+)'/.exec((await snippet.textContent()) ?? '') ?? [];
+    await page.getByText('Waiting for the first request…').waitFor();
+    const read = await shared.server.callBelow('/api')('GET', '/client/features', undefined, { token });
+    assert.equal(read.status, 200);
+    await page.getByText('The first request was received').waitFor();
+    await ending(opened);
+  });
+
+  it('has keys for the search of a page, and for what keys there are', async () => {
+    await makeFlag(shared.server.call, 'keyed');
+    const opened = await shared.signedIn({ place: '#/projects/default' });
+    const { page } = opened;
+    await page.getByRole('link', { name: 'keyed' }).waitFor();
+    await page.keyboard.press('/');
+    await page.locator('input[type=search]:focus').waitFor();
+    await page.getByRole('heading', { name: 'Default' }).click();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+    await ending(opened);
+  });
+});
