@@ -28,7 +28,7 @@ async function isInSight(element: Locator, what: string): Promise<void> {
 
 /** Runs in the page: resolves once what was typed is kept. */
 const DRAFT_KEPT = `new Promise((resolve) => {
-  const look = () => (history.state?.drafts === undefined ? requestAnimationFrame(look) : resolve());
+  const look = () => (Object.keys(history.state?.drafts ?? {}).length === 0 ? requestAnimationFrame(look) : resolve());
   look();
 })`;
 
@@ -112,7 +112,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     await ending(opened);
   });
 
-  it('what was typed is there again after a reload, until it is sent or given up', async () => {
+  it('what was typed is there again after a reload, until it is sent or given up, and gone after signing out', async () => {
     await makeFlag(call, 'drafted');
     await addStrategy(call, 'drafted', rollout(10));
     const opened = await openFlag('drafted');
@@ -129,6 +129,13 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(dialog, 'Cancel');
     dialog = await editStrategy(page);
     assert.equal(await dialog.getByText('This is what you typed before.').count(), 0);
+
+    await share(dialog).fill('36');
+    await page.evaluate(DRAFT_KEPT);
+    await page.keyboard.press('Escape');
+    await press(page, 'Sign out');
+    await page.getByText('Signed out.').waitFor();
+    assert.equal(await page.evaluate('JSON.stringify(history.state.drafts)'), '{}');
     await ending(opened);
   });
 

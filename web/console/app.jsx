@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { createClient, messageOf, Refused, request } from './client.js';
 import { createFeed, newestEventId } from './feed.js';
 import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
+import { dropDrafts } from './forms/drafts.js';
 import { forgetNames } from './names.js';
 import { Notices, notice } from './notices.jsx';
 import { Page } from './page.jsx';
@@ -145,6 +146,7 @@ async function leave(problem) {
   state.value = null;
   closeDialogs();
   forgetNames();
+  if (problem === null) dropDrafts();
   await askToSignIn(problem);
   if (problem === null) notice('done', 'Signed out.');
 }

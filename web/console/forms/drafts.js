@@ -31,6 +31,12 @@ export function keepDraft(key, draft) {
   }, TYPING_MS);
 }
 
+/** When somebody signs out: whoever comes next finds nothing. */
+export function dropDrafts() {
+  clearTimeout(timer);
+  write({});
+}
+
 /** @param {string} key */
 export function dropDraft(key) {
   clearTimeout(timer);
