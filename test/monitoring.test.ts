@@ -69,10 +69,10 @@ describe('monitoring', () => {
       const timeout = setTimeout(run, delayMs).unref();
       return () => clearTimeout(timeout);
     };
-    const log = new MemoryLog(timer);
+    const log = new MemoryLog(timer).begin('test');
     // A node of a cluster, which has the metrics of every other server too.
     server = await startTestServer({
-      env: { REPLICATION_URL: 'nats://nowhere:4222' },
+      env: { REPLICATION_URL: 'nats://nowhere:4222', REPLICATION_CLUSTER: 'test' },
       replicatedLog: () => log.connect(),
     });
     await server.call('POST', '/projects/default/features', { name: 'counted' });

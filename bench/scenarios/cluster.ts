@@ -8,7 +8,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { type NatsCluster, startNats } from '../../test/support/replication/nats-servers.ts';
+import { initCluster, type NatsCluster, startNats } from '../../test/support/replication/nats-servers.ts';
 import { runClosedLoop } from '../lib/load/closed-loop.ts';
 import { type Operation, toggles } from '../lib/load/operation.ts';
 import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
@@ -54,6 +54,7 @@ export const clusterScenario: Scenario = {
   title: 'Cluster of three',
   async run(bench) {
     const nats = await startNats(NODES);
+    await initCluster(nats.urls);
     const started: ServerProcess[] = [];
     try {
       const ofCluster = await Promise.all(
@@ -78,6 +79,7 @@ async function startNode(bench: BenchRun, nats: NatsCluster, at: number): Promis
   return startServerProcess(mkdtempSync(join(bench.folder, `node-${at}-`)), {
     env: {
       REPLICATION_URL: nats.urls.join(','),
+      REPLICATION_CLUSTER: 'test',
       REPLICATION_NODE: `node-${at}`,
       REPLICATION_ADDRESS: `http://127.0.0.1:${port}`,
     },

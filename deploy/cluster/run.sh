@@ -25,9 +25,11 @@ EOF
   exec "$nats" -c "$root/nats-$1.conf" > "$root/nats-$1.log" 2>&1
 }
 
+export REPLICATION_URL=nats://127.0.0.1:4311,nats://127.0.0.1:4312,nats://127.0.0.1:4313
+export REPLICATION_CLUSTER=tried
+
 # What systemd or an orchestrator does elsewhere: starts the node again unless it was asked to stop.
 node_server() {
-  export REPLICATION_URL=nats://127.0.0.1:4311,nats://127.0.0.1:4312,nats://127.0.0.1:4313
   export REPLICATION_NODE="flags-$1" DATA_DIR="$root/flags-$1" HTTP_HOST=127.0.0.1 HTTP_PORT=$((4300 + $1))
   export REPLICATION_ADDRESS="http://127.0.0.1:$HTTP_PORT"
   while true; do
@@ -38,6 +40,7 @@ node_server() {
 
 trap 'trap - EXIT INT TERM; kill 0; wait' EXIT INT TERM
 for at in 1 2 3; do log_server "$at" & done
+[ -d "$root/flags-1" ] || node --import tsx src/cli/bin.ts cluster init
 for at in 1 2 3; do node_server "$at" & done
 echo "Logs and data are in $root. Nodes: http://127.0.0.1:4301 http://127.0.0.1:4302 http://127.0.0.1:4303"
 wait

@@ -1,15 +1,16 @@
-/** `flagstaff cluster`: what the node of a cluster knows of it, and handing over. */
+/** `flagstaff cluster`: beginning one, what a node knows of it, and handing over. */
 import { randomBytes } from 'node:crypto';
 import { encodeRecord, type NodeIdentity } from '../addons/replication/record-format.ts';
 import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
+import { newHistoryId, readLogHistory, writeLogHistory } from '../persistence/journal/log-history.ts';
 import type { ArchiveView, PeerView, ReplicaView } from '../persistence/journal/node-view.ts';
 import { type JournalEnd, readJournalEnd } from '../persistence/recovery/journal-end.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import { openLog } from '../start/cluster.ts';
-import { clusterConfig } from '../start/cluster-config.ts';
+import { openLog, type Shared } from '../start/cluster.ts';
+import { type ClusterConfig, clusterConfig } from '../start/cluster-config.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -17,6 +18,7 @@ import {
   dataDirectory,
   printResult,
   withCommonOptions,
+  withJson,
 } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';
 import { fields, printable } from './format.ts';
@@ -25,7 +27,7 @@ import { askRunningServer } from './running-server.ts';
 export const addCluster: AddCommand = (program, context) => {
   const cluster = program
     .command('cluster')
-    .description('Look at the cluster of a running server, and hand over.');
+    .description('Begin a cluster, look at the cluster of a running server, and hand over.');
   withCommonOptions(cluster.command('status'))
     .description('Show the role of this node, who leads, and the nodes that were heard of lately.')
     .action(async (options: CommonOptions) => {
@@ -44,55 +46,116 @@ further ones wait a moment, or get 503 with Retry-After.`,
       await askRunningServer(dataDirectory(context, options), 'hand-over');
       printResult(context, options, {}, 'This node has handed over and follows.');
     });
+  withJson(cluster.command('init'))
+    .description('Begin a new cluster: its stream, and a history of its own.')
+    .addHelpText('after', INIT_HELP)
+    .action((options: CommonOptions) => init(context, options));
   withCommonOptions(cluster.command('republish'))
-    .description('Begin an empty log behind the end of this journal.')
+    .description('Begin the log of a cluster behind the end of this journal, and go on with its history.')
     .addHelpText('after', REPUBLISH_HELP)
     .action((options: CommonOptions) => republish(context, options));
 };
 
-const REPUBLISH_HELP = `
-The settings are those of the server, REPLICATION_URL and the others; the server must be stopped, and the log empty. For a
-server that ran alone and becomes the first node of a cluster, and after the log was lost: take the node whose journal
-ends with the newest event. Start the other nodes on a copy of its data folder, which "flagstaff backup" makes.
+const INIT_HELP = `
+The settings are those of the server, REPLICATION_URL, REPLICATION_CLUSTER and the others. Run it once, then start the
+nodes, each with an empty data folder. No server makes a stream itself, so one that is lost is never made anew by chance.
 
 Example:
-  REPLICATION_URL=nats://log-1:4222 flagstaff cluster republish -d /srv/flagstaff`;
+  REPLICATION_URL=nats://log-1:4222 REPLICATION_CLUSTER=production flagstaff cluster init`;
 
-async function republish(context: CommandContext, options: CommonOptions): Promise<void> {
-  const { terminal, fs } = context;
+const REPUBLISH_HELP = `
+The settings are those of the server, REPLICATION_URL, REPLICATION_CLUSTER and the others; the server must be stopped, and
+the stream be empty or not there. For a server that ran alone and becomes the first node of a cluster, and after the log was
+lost: take the node whose journal ends with the newest event. Start the other nodes on a copy of its data folder, which
+"flagstaff backup" makes.
+
+Example:
+  REPLICATION_URL=nats://log-1:4222 REPLICATION_CLUSTER=production flagstaff cluster republish -d /srv/flagstaff`;
+
+function settingsOf({ terminal }: CommandContext): ClusterConfig {
   const config = clusterConfig(terminal.env);
   if (config === null) throw misuse('Set REPLICATION_URL to the servers of the log.');
-  const root = dataDirectory(context, options);
-  const lock = lockFolder(root);
-  const say = (details: object, message: string): void =>
-    terminal.err('err' in details ? `${message}: ${details.err}` : message);
-  const log = await openLog(config, { info: say, warn: say });
+  return config;
+}
+
+/** Opens the log, which it makes where there is none, for as long as `use` takes. */
+async function withLog<T>(
+  { terminal }: CommandContext,
+  config: ClusterConfig,
+  use: (shared: Shared) => Promise<T>,
+): Promise<T> {
+  const say = (_: object, message: string): void => terminal.err(message);
+  const shared = await openLog(config, { info: say, warn: say }, { make: true });
   try {
-    const { cluster, node } = config;
-    const end = await readJournalEnd(fs, dataFolder(root));
-    const by = { node, run: randomBytes(4).toString('hex'), address: '' };
-    const outcome = await beginLog({ log, cluster, by, end });
-    if (outcome.kind === 'occupied')
+    return await use(shared);
+  } finally {
+    await shared.log.close();
+  }
+}
+
+async function init(context: CommandContext, options: CommonOptions): Promise<void> {
+  const config = settingsOf(context);
+  const { cluster } = config;
+  await withLog(context, config, async ({ log, archive }) => {
+    if (archive !== null && (await archive.list()).length > 0) {
       throw new OperationError(
         'occupied',
-        `The log of the cluster "${cluster}" holds records already; nothing was changed.`,
+        `The archive of the name "${cluster}", the bucket FLAGSTAFF_${cluster}, holds another history already; no history was begun. Name the cluster otherwise, or delete the bucket (nats object del FLAGSTAFF_${cluster}).`,
       );
-    if (outcome.kind === 'unknown')
-      throw new OperationError(
-        'unsound',
-        'The log does not say whether it took the record; run the command again.',
-        outcome.cause,
-      );
-    printResult(
-      context,
-      options,
-      outcome,
-      `The log of the cluster "${cluster}" begins behind event ${outcome.lastId}.`,
-    );
+    }
+    const begun = await begin(log, config, { history: newHistoryId(), end: NOTHING });
+    const text = `The cluster "${cluster}" begins, with the history ${begun.history}. Start its nodes with empty data folders.`;
+    printResult(context, options, begun, text);
+  });
+}
+
+/** An empty journal. */
+const NOTHING: JournalEnd = { places: [{ id: 0, chain: 0, boundary: null }], decidedId: 0 };
+
+async function republish(context: CommandContext, options: CommonOptions): Promise<void> {
+  const config = settingsOf(context);
+  const { fs } = context;
+  const root = dataDirectory(context, options);
+  const lock = lockFolder(root);
+  try {
+    await withLog(context, config, async ({ log }) => {
+      const end = await readJournalEnd(fs, dataFolder(root));
+      const id = (await readLogHistory(fs, root))?.id ?? newHistoryId();
+      const begun = await begin(log, config, { history: id, end });
+      await writeLogHistory(fs, root, { id, decidedBy: 'log' });
+      const text = `The log of the cluster "${config.cluster}" begins behind event ${begun.lastId}, with the history ${id}.`;
+      printResult(context, options, begun, text);
+    });
   } finally {
-    await log.close();
     lock.release();
   }
+}
+
+interface Begun {
+  readonly history: string;
+  /** The event that the log begins behind. */
+  readonly lastId: number;
+}
+
+async function begin(
+  log: ReplicatedLog,
+  { cluster, node }: ClusterConfig,
+  { history, end }: Pick<NewLogOptions, 'history' | 'end'>,
+): Promise<Begun> {
+  const by = { node, run: randomBytes(4).toString('hex'), address: '' };
+  const outcome = await beginLog({ log, cluster, history, by, end });
+  if (outcome.kind === 'begun') return { history, lastId: outcome.lastId };
+  if (outcome.kind === 'occupied') {
+    throw new OperationError(
+      'occupied',
+      `The log of the cluster "${cluster}" holds records already; nothing was changed.`,
+    );
+  }
+  throw new OperationError(
+    'unsound',
+    'The log does not say whether it took the record; run the command again.',
+    outcome.cause,
+  );
 }
 
 interface Views {
@@ -119,6 +182,8 @@ export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: Rep
 
 function clusterText(view: ReplicaView, archive: ArchiveView | null): string {
   const rows: [string, string][] = [['this node', roleText(view)]];
+  if (view.history !== null) rows.push(['history', view.history]);
+  for (const warning of view.warnings) rows.push(['look at', printable(warning)]);
   if (archive !== null) rows.push(['archive', archiveText(archive)]);
   for (const peer of view.peers) rows.push([printable(peer.node), printable(peerText(peer))]);
   return fields(rows);
@@ -138,15 +203,16 @@ function archiveText({
   return `${held}, ${snapshot}; the log begins with position ${firstPosition} and may forget events up to ${forgottenId}`;
 }
 
-const peerText = ({ role, epoch, durableId, address, silentMs }: PeerView): string =>
-  `${role}, epoch ${epoch}, event ${durableId} on its disk, ${address}, heard ${(silentMs / 1000).toFixed(1)} s ago`;
+const peerText = ({ role, version, epoch, durableId, address, silentMs }: PeerView): string =>
+  `${role}, version ${version}, epoch ${epoch}, event ${durableId} on its disk, ${address}, heard ${(silentMs / 1000).toFixed(1)} s ago`;
 
-// Begins an empty log behind the end of a journal: for a server that ran alone and becomes the first node of a cluster,
+// Begins an empty log, for a new cluster or behind the end of a journal: for a server that ran alone and becomes the first node of a cluster,
 // and after the log was lost. Nodes whose journals end there, or are copies of this one, go on from it.
 
 interface NewLogOptions {
   readonly log: ReplicatedLog;
   readonly cluster: string;
+  readonly history: string;
   readonly by: NodeIdentity;
   /** The end of the journal, which nobody writes to meanwhile. */
   readonly end: JournalEnd;
@@ -158,9 +224,11 @@ type NewLogOutcome =
   | { readonly kind: 'occupied' }
   | { readonly kind: 'unknown'; readonly cause: unknown };
 
-export async function beginLog({ log, cluster, by, end }: NewLogOptions): Promise<NewLogOutcome> {
+export async function beginLog({ log, cluster, history, by, end }: NewLogOptions): Promise<NewLogOutcome> {
   const { id: previousId, chain: previousChain } = end.places.at(-1) ?? end.places[0];
-  const record = encodeRecord({ kind: 'take-over', cluster, epoch: 1, by, previousId, previousChain });
+  const record = encodeRecord({
+    ...{ kind: 'take-over', cluster, history, epoch: 1, by, previousId, previousChain },
+  });
   const outcome = await log.append(0, record);
   if (outcome.kind === 'accepted') return { kind: 'begun', lastId: previousId };
   return outcome.kind === 'conflict' ? { kind: 'occupied' } : outcome;

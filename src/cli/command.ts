@@ -29,8 +29,10 @@ export interface CommonOptions {
 }
 
 export function withCommonOptions(command: Command): Command {
-  return withDataDir(command).option('--json', 'print JSON, for scripts');
+  return withJson(withDataDir(command));
 }
+
+export const withJson = (command: Command): Command => command.option('--json', 'print JSON, for scripts');
 
 export function withDataDir(command: Command): Command {
   return command.option(

@@ -1,4 +1,5 @@
 /** Maps an error to an exit code and a message of one line. */
+import { LogGoneError, UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { ControlError } from '../control/control-client.ts';
 import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
 import { DataFolderError } from '../persistence/disk/data-folder.ts';
@@ -41,6 +42,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof OperationError) return { exitCode: OPERATION_EXITS[error.kind], message };
   if (error instanceof DataFolderError) return { exitCode: EXIT.damagedData, message };
   if (error instanceof FolderLockedError) return { exitCode: EXIT.folderLocked, message };
+  if (error instanceof UnsafeLogError || error instanceof LogGoneError)
+    return { exitCode: EXIT.badConfig, message };
   if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message };
   if (error instanceof ControlError) return { exitCode: EXIT.unavailable, message };
   if (error instanceof ShortWriteError) return { exitCode: EXIT.journalFailed, message };

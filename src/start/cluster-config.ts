@@ -30,6 +30,7 @@ export interface ClusterConfig {
 }
 
 const URL_SETTING = 'REPLICATION_URL';
+const CLUSTER_SETTING = 'REPLICATION_CLUSTER';
 const NAME_PATTERN = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** Null where the server is to run alone. */
@@ -52,7 +53,7 @@ export function clusterConfig(env: Environment): ClusterConfig | null {
       certFile: text(env, 'REPLICATION_TLS_CERT') ?? null,
       keyFile: text(env, 'REPLICATION_TLS_KEY') ?? null,
     },
-    cluster: nameOf(env, 'REPLICATION_CLUSTER', 'flagstaff'),
+    cluster: clusterOf(env),
     node: nodeOf(env),
     address: addressOf(env),
     durability: oneOf(env, 'REPLICATION_DURABILITY', ['disk', 'memory'], 'disk'),
@@ -84,6 +85,14 @@ function nameOf(env: Environment, name: string, otherwise: string): string {
   const value = text(env, name) ?? otherwise;
   if (NAME_PATTERN.test(value)) return value;
   throw new ConfigError(`${name} must be 1 to 32 letters, digits, "-" and "_", not "${value}".`);
+}
+
+/** Without a default, so that no node joins a cluster by chance. */
+function clusterOf(env: Environment): string {
+  if (text(env, CLUSTER_SETTING) !== undefined) return nameOf(env, CLUSTER_SETTING, '');
+  throw new ConfigError(
+    `${CLUSTER_SETTING} must name the cluster. One that ran without it under release 0.2.0 is named "flagstaff": set ${CLUSTER_SETTING}=flagstaff on all its nodes.`,
+  );
 }
 
 /** The machine's name, which need not be a name that fits. */

@@ -6,21 +6,28 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Store } from '../actors/store.ts';
+import { adviceWithoutLog, DisagreementError } from '../addons/replication/alignment.ts';
 import type { Archivist } from '../addons/replication/archivist.ts';
 import { type ClusterNode, openClusterNode, type StoreHooks } from '../addons/replication/cluster-node.ts';
 import { type FileArchive, lazyArchive } from '../addons/replication/file-archive.ts';
 import type { ConnectionLog } from '../addons/replication/nats-connection.ts';
 import type { Replica } from '../addons/replication/replica.ts';
-import { type ReplicatedLog, UnsafeLogError } from '../addons/replication/replicated-log.ts';
+import { LogGoneError, type ReplicatedLog, UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
 import { LeaderClient } from '../http/serving/leader-client.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
+import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
+import { VERSION } from '../process/installation.ts';
 import type { Log } from '../process/log.ts';
 import { ConfigError } from '../process/settings.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 
 /** Between two attempts while the servers of the log choose who keeps it. */
-const OPEN_PAUSE_MS = 1_000;
+const OPEN_PAUSE_MS = 500;
+
+/** So many answers that there is no log are believed. */
+const ANSWERS_WITHOUT_LOG = 3;
 
 export interface ClusterOptions {
   readonly config: ClusterConfig;
@@ -85,13 +92,16 @@ export class OpenCluster {
 /** Resolves when this node follows or leads, and has something to show. */
 export async function joinCluster(options: ClusterOptions): Promise<OpenCluster> {
   const { config, folder, port, log: notes } = options;
-  const { log, archive } = await sharedOf(options);
+  const { log, archive } = await sharedOf(options).catch(async (error: unknown) => {
+    throw error instanceof LogGoneError ? await withoutLog(options, error) : error;
+  });
   try {
     const node = await openClusterNode<Store>({
       ...{ fs: realFileSystem, folder, log, archive, notes },
       archiveMarginBytes: config.logBytes,
       hasRetention: options.hasRetention,
       cluster: config.cluster,
+      version: VERSION,
       identity: {
         node: config.node,
         run: randomBytes(4).toString('hex'),
@@ -110,30 +120,30 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
   }
 }
 
-/**
- * Waits until the log can be reached. Throws `UnsafeLogError` where it would not keep what it takes, and `ConfigError` where
- * its servers refuse this one.
- */
-export async function openLog(config: ClusterConfig, log: ConnectionLog): Promise<ReplicatedLog> {
-  return (await openShared(config, log)).log;
-}
-
-interface Shared {
+export interface Shared {
   readonly log: ReplicatedLog;
   /** Null where the log keeps everything. */
   readonly archive: FileArchive | null;
 }
 
 function sharedOf({ config, log: notes, replicatedLog, replicatedArchive }: ClusterOptions): Promise<Shared> {
-  if (replicatedLog === undefined) return openShared(config, notes);
+  if (replicatedLog === undefined) return openLog(config, notes, { make: false });
   return Promise.resolve({ log: replicatedLog, archive: replicatedArchive ?? null });
 }
 
-async function openShared(config: ClusterConfig, log: ConnectionLog): Promise<Shared> {
+/**
+ * Waits until the log can be reached. Throws `UnsafeLogError` where it would not keep what it takes, `ConfigError` where its
+ * servers refuse this one, and `LogGoneError` where there is none. `make`: makes it there.
+ */
+export async function openLog(
+  config: ClusterConfig,
+  log: ConnectionLog,
+  { make }: { readonly make: boolean },
+): Promise<Shared> {
   const { connectToNats } = await import('../addons/replication/nats-connection.ts');
   const { openNatsArchive } = await import('../addons/replication/nats-archive.ts');
-  const { openNatsLog, replicasFor } = await import('../addons/replication/nats-log.ts');
-  const { servers, node: name, user, credentialsFile, cluster, durability } = config;
+  const { makeNatsStream, openNatsLog, replicasFor } = await import('../addons/replication/nats-log.ts');
+  const { servers, node: name, user, credentialsFile, cluster, durability, logBytes } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
   // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.
   const connection = await connectToNats({ servers, name, user, credentialsFile, tls, log }).catch(
@@ -143,22 +153,46 @@ async function openShared(config: ClusterConfig, log: ConnectionLog): Promise<Sh
       );
     },
   );
-  for (;;) {
+  const options = { connection, name: cluster, durability, logBytes };
+  const replicas = replicasFor(durability);
+  const archive = lazyArchive(() => openNatsArchive({ connection, name: cluster, replicas }));
+  try {
+    if (make) await untilReady(() => makeNatsStream(options), log);
+    const opened = await untilReady(() => openNatsLog(options), log);
+    return { log: opened, archive: config.archive === 'on' ? archive : null };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** Tries again while the servers are not ready. One answer that there is no log may come from a server that has just started. */
+async function untilReady<T>(open: () => Promise<T>, log: ConnectionLog): Promise<T> {
+  let said = '';
+  for (let answersWithout = 0; ; ) {
     try {
-      const opened = await openNatsLog({ connection, name: cluster, durability });
-      const replicas = replicasFor(durability);
-      const archive = lazyArchive(() => openNatsArchive({ connection, name: cluster, replicas }));
-      return { log: opened, archive: config.archive === 'on' ? archive : null };
+      return await open();
     } catch (error) {
-      if (error instanceof UnsafeLogError) {
-        await connection.close();
-        throw error;
-      }
-      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
-      log.warn({ err: error }, 'The replicated log is not ready yet; trying again');
+      const isGone = error instanceof LogGoneError;
+      if (isGone) answersWithout += 1;
+      if (error instanceof UnsafeLogError || answersWithout === ANSWERS_WITHOUT_LOG) throw error;
+      const message = isGone ? said : (error as Error).message;
+      // Operators: nothing, unless it stays so: look at the NATS servers
+      if (message !== said) log.warn({}, `The replicated log is not ready (${message}); trying again`);
+      said = message;
       await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS));
     }
   }
+}
+
+/** The error of a node whose cluster has no log. */
+async function withoutLog({ folder, config }: ClusterOptions, cause: LogGoneError): Promise<Error> {
+  const end = await readJournalEnd(realFileSystem, dataFolder(folder));
+  const { id } = end.places.at(-1) ?? end.places[0];
+  const text = `${cause.message} ${adviceWithoutLog(id)}`;
+  return id > 0
+    ? new DisagreementError(text)
+    : new ConfigError(`REPLICATION_CLUSTER is "${config.cluster}". ${text}`);
 }
 
 function timer(delayMs: number, run: () => void): () => void {

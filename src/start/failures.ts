@@ -20,6 +20,7 @@ export function fail(error: unknown): never {
   if (error instanceof ListenError) exitWith(error.isBusy ? EXIT.unavailable : EXIT.badConfig, error.message);
   if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
   if (error instanceof UnsafeLogError) exitWith(EXIT.badConfig, error.message);
+  if (error instanceof FencedError) exitWith(EXIT.deposed, error.message);
   if (isDisagreement(error)) exitWith(EXIT.damagedData, error.message);
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
   if (error instanceof ShortWriteError) exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR.`);

@@ -13,6 +13,7 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, realFileSystem } from '../persistence/disk/file-system.ts';
 import type { FolderLock } from '../persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from '../persistence/event-log/log-reader.ts';
+import { decideAlone } from '../persistence/journal/log-history.ts';
 import { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
 import type { Log } from '../process/log.ts';
 import { coreUsedMs } from '../process/schedule-times.ts';
@@ -53,6 +54,12 @@ export async function openNode(
     recordFirstEvents(store, { ...options, fs: realFileSystem });
   if (config === null) {
     const store = await open(options, parts);
+    if (await decideAlone(realFileSystem, folder))
+      // Operators: stop it, if the node belongs to [its cluster](docs/cluster.md#starting-one)
+      log.warn(
+        {},
+        'This data folder was that of a node of a cluster, and the server runs alone now: the cluster will not take what it changes',
+      );
     await firstEvents(store);
     return { store, cluster: null };
   }

@@ -173,8 +173,8 @@ export const CLUSTER_SETTINGS: readonly SettingRow[] = [
   ),
   row(
     'REPLICATION_CLUSTER',
-    'flagstaff',
-    'name of the cluster: the stream is `FLAGSTAFF_<name>`, so clusters can share NATS servers',
+    null,
+    'name of the cluster, the same on all its nodes: the stream is `FLAGSTAFF_<name>`, so clusters can share NATS servers',
   ),
   {
     names: ['REPLICATION_NODE'],

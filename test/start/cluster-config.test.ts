@@ -5,7 +5,10 @@ import { ConfigError } from '../../src/process/settings.ts';
 import { clusterConfig } from '../../src/start/cluster-config.ts';
 import { readConfig } from '../../src/start/config.ts';
 
-const URL = 'nats://user:p%40ss@log-1:4222, tls://log-2:4222';
+const NEEDED = {
+  REPLICATION_URL: 'nats://user:p%40ss@log-1:4222, tls://log-2:4222',
+  REPLICATION_CLUSTER: 'test',
+};
 
 it('without REPLICATION_URL there is no cluster, and a setting of one is refused', () => {
   assert.equal(clusterConfig({}), null);
@@ -16,10 +19,10 @@ it('without REPLICATION_URL there is no cluster, and a setting of one is refused
 });
 
 it('takes several servers, and the user of the first one that names one', () => {
-  const config = clusterConfig({ REPLICATION_URL: URL, REPLICATION_NODE: 'flags-1' });
+  const config = clusterConfig({ ...NEEDED, REPLICATION_NODE: 'flags-1' });
   assert.deepEqual(config?.servers, ['nats://log-1:4222', 'tls://log-2:4222']);
   assert.deepEqual(config?.user, { name: 'user', password: 'p@ss' });
-  assert.deepEqual([config?.cluster, config?.node, config?.address], ['flagstaff', 'flags-1', null]);
+  assert.deepEqual([config?.cluster, config?.node, config?.address], ['test', 'flags-1', null]);
   assert.equal(config?.durability, 'disk');
 });
 
@@ -28,6 +31,7 @@ const REFUSED: readonly (readonly [name: string, value: string])[] = [
   ['REPLICATION_URL', 'http://log-1:4222'],
   ['REPLICATION_URL', 'nats://log-1:4222/path'],
   ['REPLICATION_CLUSTER', 'a.b'],
+  ['REPLICATION_CLUSTER', ''],
   ['REPLICATION_NODE', 'a b'],
   ['REPLICATION_ADDRESS', 'flags-1:4242'],
   ['REPLICATION_ADDRESS', 'http://flags-1:4242/path'],
@@ -41,7 +45,7 @@ for (const [name, value] of REFUSED) {
   it(`refuses ${name}=${value} with one line that names the variable`, () => {
     const isNamed = (error: unknown): boolean =>
       error instanceof ConfigError && error.message.includes(name) && !error.message.includes('\n');
-    assert.throws(() => readConfig({ REPLICATION_URL: URL, [name]: value }), isNamed);
+    assert.throws(() => readConfig({ ...NEEDED, [name]: value }), isNamed);
   });
 }
 

@@ -15,12 +15,13 @@ const timer: Timer = (delayMs, run) => {
 const PROBES = '';
 
 async function startCluster(count: number): Promise<readonly TestServer[]> {
-  const log = new MemoryLog(timer);
+  const log = new MemoryLog(timer).begin('test');
   const archive = new MemoryArchive(timer);
   const starts = Array.from({ length: count }, (_, at) =>
     startTestServer({
       env: {
         REPLICATION_URL: 'nats://nowhere:4222',
+        REPLICATION_CLUSTER: 'test',
         REPLICATION_NODE: `node-${at}`,
         HTTP_HOST: '127.0.0.1',
       },
@@ -170,14 +171,14 @@ describe('servers of a cluster', () => {
     assert.match(metrics, /^flagstaff_cluster_leading 1$/m);
     assert.match(
       await outputOf(['cluster', 'status', '-d', follower.folder]),
-      /^this node +following, epoch 1, node-/,
+      /^this node +following, epoch 2, node-/,
     );
     await leader.server.cluster!.archivist!.step();
     assert.match(
       await outputOf(['cluster', 'status', '-d', leader.folder]),
       /^archive +no events yet, no snapshot; the log begins with position 1 and may forget events up to 0$/m,
     );
-    assert.match(await outputOf(['status', '-d', leader.folder]), /^cluster +leading, epoch 1$/m);
+    assert.match(await outputOf(['status', '-d', leader.folder]), /^cluster +leading, epoch 2$/m);
     assert.match(
       await outputOf(['cluster', 'handover', '-d', follower.folder]),
       /does not lead; ask the node that does/,

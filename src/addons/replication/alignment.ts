@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import type { JournalEnd, JournalPlace } from '../../persistence/recovery/journal-end.ts';
+import type { NodeHistory } from './node-history.ts';
 import { decodeRecord, LogDamageError } from './record-format.ts';
 import { RecordReader } from './record-reader.ts';
 import type { LogExtent, ReplicatedLog } from './replicated-log.ts';
@@ -25,14 +26,27 @@ export class DisagreementError extends Error {
   override readonly name = 'DisagreementError';
 }
 
-export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd): Promise<Alignment> {
+/** Learns which history the log tells. Rejects with `DisagreementError` where that is not the one of the data folder. */
+export async function meetHistory(log: ReplicatedLog, history: NodeHistory): Promise<void> {
+  const { last } = await log.extent();
+  if (last === 0) return;
+  const record = decodeRecord(await recordAt(log, last));
+  if (record.cluster === history.cluster && !history.mayBe(record.history)) {
+    throw new DisagreementError(
+      `This data folder belongs to the history ${history.id}, and the log of the cluster "${history.cluster}" to ${record.history}. Point REPLICATION_URL and REPLICATION_CLUSTER at the log of this folder; or, to join that cluster, start with an empty folder. Nothing was changed.`,
+    );
+  }
+  history.meet(record, `position ${last} of the log`);
+}
+
+export async function align(log: ReplicatedLog, history: NodeHistory, end: JournalEnd): Promise<Alignment> {
+  const { cluster } = history;
   const extent = await log.extent();
   const [earliest] = end.places;
   const newest = end.places.at(-1) ?? earliest;
   if (extent.last < extent.first || extent.last === 0) {
-    if (newest.id === 0) return { place: newest, from: extent.last + 1, last: extent.last };
     throw new DisagreementError(
-      `The replicated log is empty, and the journal of this node ends with event ${newest.id}. Either the log has lost its records, or this data folder has never been part of the cluster "${cluster}". Point REPLICATION_URL at the right log; or begin it from this journal with "flagstaff cluster republish".`,
+      `The log of the cluster "${cluster}" is empty. ${adviceWithoutLog(newest.id)}`,
     );
   }
   const from = (await recordBefore(log, extent, earliest.id)) ?? (await recordBefore(log, extent, newest.id));
@@ -41,17 +55,28 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
       `The replicated log begins after event ${newest.id}, with which the journal of this node ends, and the archive does not lead there. Copy the data folder of another node that is stopped, and start again.`,
     );
   }
-  const common = await lastCommonPlace({ log, cluster, end, from, last: extent.last });
+  const common = await lastCommonPlace({ log, history, end, from, last: extent.last });
   if (common !== null && common.id >= end.decidedId) {
     // The log may forget what a node with all events up to that place does not need, so this one must not ask for it.
     const next = await recordBefore(log, { first: from, last: extent.last }, common.id);
     assert(next !== null, 'the place was found in a record from there on');
     return { place: common, from: next, last: extent.last };
   }
+  if (end.isAlone) {
+    throw new DisagreementError(
+      `This node ran alone and acknowledged events up to ${newest.id} that the log of the cluster "${cluster}" does not have. Keep what they say ("flagstaff export"), then start it with an empty folder to join; or, to have the cluster go on from this folder, delete its stream and run "flagstaff cluster republish" here. Nothing was changed.`,
+    );
+  }
   throw new DisagreementError(
     `The journal of this node and the replicated log tell different histories: all up to event ${end.decidedId} was acknowledged here, and the log agrees up to ${common === null ? `no event from ${earliest.id} on` : `event ${common.id} only`}. Either the log has lost records, or this data folder belongs to another cluster. Nothing was changed.`,
   );
 }
+
+/** Advice to the operator of a node whose log has no record; `lastId` is the end of its journal. */
+export const adviceWithoutLog = (lastId: number): string =>
+  lastId === 0
+    ? 'For a new cluster, run "flagstaff cluster init" once; otherwise point REPLICATION_URL and REPLICATION_CLUSTER at the log that is there.'
+    : `The journal of this node ends with event ${lastId}. Point REPLICATION_URL and REPLICATION_CLUSTER at its log; or, if that is lost, go on from the node with the newest event: stop all nodes and run "flagstaff cluster republish" there.`;
 
 /**
  * The first of the records that follow the same event as the last record that follows an event up to `id`; null where
@@ -83,7 +108,7 @@ export async function recordBefore(
 
 interface Comparison {
   readonly log: ReplicatedLog;
-  readonly cluster: string;
+  readonly history: NodeHistory;
   readonly end: JournalEnd;
   /** Positions of the records to compare with. */
   readonly from: number;
@@ -91,9 +116,9 @@ interface Comparison {
 }
 
 /** The last place of the journal's end at which the log has the same checksum; null where none is. */
-async function lastCommonPlace({ log, cluster, end, from, last }: Comparison): Promise<JournalPlace | null> {
+async function lastCommonPlace({ log, history, end, from, last }: Comparison): Promise<JournalPlace | null> {
   const chains = new Map<number, number>();
-  const reader = new RecordReader(cluster, from);
+  const reader = new RecordReader(history, from);
   const newestId = end.places.at(-1)!.id;
   for (let position = from; position <= last && (reader.place?.id ?? -1) < newestId; position += 1) {
     const bytes = await recordAt(log, position);

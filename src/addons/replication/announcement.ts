@@ -23,6 +23,10 @@ const schema = v.object({
   durableId: count,
   /** Whether it leads and asks the others to take over. */
   handsOver: v.boolean(),
+  // Nodes of release 0.2.0 say nothing of what follows.
+  /** The history that it tells; null where it knows none yet. */
+  history: v.optional(v.nullable(shortText), null),
+  version: v.optional(shortText, '0.2.0'),
 });
 
 export type Announcement = Readonly<v.InferOutput<typeof schema>>;

@@ -3,6 +3,7 @@
  *
  *   segment.<first event id>-<last event id>.<checksum of the last frame>    a whole segment file (segment.ts)
  *   snapshot.<event id>.<start of the node>.<part>-of-<parts>                a part of a snapshot file, from 1 on
+ *   history.<id>                                                             empty: the history that all of it belongs to
  *
  * Ids have 20 digits, checksums and starts eight hexadecimal ones. Several leaders may have archived the same events in
  * other segments; what overlaps says the same. A snapshot is good for use when all parts of one start are there.
@@ -24,6 +25,8 @@ export interface ArchivedSnapshot {
 }
 
 export interface ArchiveIndex {
+  /** Null in an archive of release 0.2.0, and in an empty one. */
+  readonly history: string | null;
   /** By their first events. */
   readonly segments: readonly ArchivedSegment[];
   /** Oldest first. */
@@ -44,6 +47,10 @@ export interface ArchivedRun {
 const SEGMENT_NAME = /^segment\.(\d{20})-(\d{20})\.([0-9a-f]{8})$/;
 const PART_NAME = /^snapshot\.(\d{20})\.([0-9a-f]{8})\.(\d{1,6})-of-(\d{1,6})$/;
 
+const HISTORY_NAME = /^history\.([0-9a-f]{32})$/;
+
+export const archivedHistoryName = (id: string): string => `history.${id}`;
+
 export const archivedSegmentName = ({
   firstId,
   lastId,
@@ -61,7 +68,9 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
     string,
     { readonly id: number; readonly parts: ArchivedFile[]; readonly wanted: number }
   >();
+  let history: string | null = null;
   for (const file of files) {
+    history ??= HISTORY_NAME.exec(file.name)?.[1] ?? null;
     const segment = SEGMENT_NAME.exec(file.name);
     if (segment !== null) {
       const [, first, last, chain = ''] = segment;
@@ -87,6 +96,7 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
   }));
   const isWhole = ({ parts, wanted }: (typeof all)[number]): boolean => parts.length === wanted;
   return {
+    history,
     segments,
     snapshots: all.filter(isWhole).sort((a, b) => a.id - b.id),
     incomplete: all.filter((set) => !isWhole(set)).flatMap(({ parts }) => parts),

@@ -21,6 +21,7 @@ import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import {
   type ArchivedRun,
   type ArchiveIndex,
+  archivedHistoryName,
   archivedSegmentName,
   firstRun,
   forgettableId,
@@ -54,6 +55,8 @@ export interface ArchivistOptions {
   readonly hasRetention: boolean;
   /** For tests. */
   readonly fileBytes?: number;
+  /** The history of this node; null while it has no name. */
+  history(): string | null;
   isLeading(): boolean;
   /** The last event that is decided and on this disk. */
   durableId(): number;
@@ -126,7 +129,7 @@ export class Archivist {
 
   /** One file, or what is to be deleted and forgotten. Resolves with whether there may be more at once. */
   async step(): Promise<boolean> {
-    const { archive, durableId, isLeading, neededFrom, warn } = this.#options;
+    const { archive, durableId, isLeading, neededFrom } = this.#options;
     const segments = await this.#ownSegments();
     const snapshots = await listSnapshots(this.#options.fs, this.#options.folder.snapshots);
     const seen = JSON.stringify([segments, snapshots.at(-1)?.id, durableId(), neededFrom()]);
@@ -137,19 +140,13 @@ export class Archivist {
     const index = this.#index;
     const run = firstRun(index);
     const [oldest] = segments;
-    if (oldest === undefined || !isLeading()) return false;
+    if (oldest === undefined || !isLeading() || !(await this.#isOwn(index))) return false;
     if (this.#options.hasRetention && (await this.#deleteDropped(index, run, oldest))) return true;
     const place = run === null ? await this.#beginning(oldest) : { id: run.lastId, chain: run.chain };
     if (place === null) return false;
     if (this.#gatherer?.firstId !== place.id + 1) this.#gatherer = await this.#gathererAt(place);
-    if (this.#gatherer === null) {
-      const problem = `the archive ends with event ${place.id} of another history than the journal`;
-      if (this.#problem !== problem)
-        // Operators: delete [the bucket](docs/cluster.md#the-archive)
-        warn({ archivedId: place.id }, `Nothing is archived and the log keeps everything: ${problem}`);
-      this.#tell(problem);
-      return false;
-    }
+    if (this.#gatherer === null)
+      return this.#refuse(`the archive ends with event ${place.id} of another history than the journal`);
     await this.#forget(index, run);
     const file = await this.#gatherer.next(durableId());
     if (file !== null) {
@@ -161,6 +158,24 @@ export class Archivist {
     if (run !== null && (await this.#putSnapshot(index, run))) return true;
     await this.#deleteOldSnapshots(index);
     this.#seen = seen;
+    return false;
+  }
+
+  /** Whether the archive is of the history of this node. One that names none gets its name. */
+  async #isOwn({ history }: ArchiveIndex): Promise<boolean> {
+    const own = this.#options.history();
+    if (own === null || history === own) return true;
+    if (history !== null) return this.#refuse(`the archive belongs to another history, ${history}`);
+    this.#index = null;
+    await this.#options.archive.put(archivedHistoryName(own), new Uint8Array());
+    return true;
+  }
+
+  #refuse(problem: string): false {
+    if (this.#problem !== problem)
+      // Operators: delete [the bucket](docs/cluster.md#the-archive)
+      this.#options.warn({}, `Nothing is archived and the log keeps everything: ${problem}`);
+    this.#tell(problem);
     return false;
   }
 

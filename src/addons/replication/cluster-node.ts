@@ -4,14 +4,16 @@
  */
 import { createDataFolder, DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import type { CommitLog } from '../../persistence/journal/commit-log.ts';
-import { cutJournal, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
-import { type Alignment, align, DisagreementError, recordBefore } from './alignment.ts';
+import { type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
+import { readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
+import { cutJournal, type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
+import { type Alignment, align, DisagreementError, meetHistory, recordBefore } from './alignment.ts';
 import { encodeAnnouncement } from './announcement.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
 import { fetchFromArchive, lacksBeginning } from './join.ts';
+import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { Replica, type ReplicaClock, type ReplicaLog, type ReplicatedEngine } from './replica.ts';
 import { ReplicatedCommitLog } from './replicated-commit-log.ts';
@@ -49,6 +51,8 @@ export interface ClusterNodeOptions<S> {
   readonly partBytes?: number;
   readonly cluster: string;
   readonly identity: NodeIdentity;
+  /** The version of its program. */
+  readonly version: string;
   readonly clock: ReplicaClock;
   readonly notes: ReplicaLog;
   /** Opens the store; called once, when journal and log agree. */
@@ -69,11 +73,16 @@ export interface ClusterNode<S> {
 export async function openClusterNode<S extends { readonly engine: ReplicatedEngine }>(
   options: ClusterNodeOptions<S>,
 ): Promise<ClusterNode<S>> {
-  const { log, cluster, identity, clock, notes } = options;
+  const { fs, folder, log, identity, version, clock, notes } = options;
   const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
-  const { from, last } = await alignFolder(options, pause);
+  const { from, last, history } = await alignFolder(options, pause);
+  history.onNamed = (id) =>
+    void writeLogHistory(fs, folder, { id, decidedBy: 'log' }).catch((error: unknown) =>
+      // Operators: look at the disk; the next start writes it
+      notes.warn({ err: error }, 'The name of the history could not be written to the data folder'),
+    );
   const commitLog = new ReplicatedCommitLog({
-    ...{ log, cluster, identity, pause, monotonic: clock.monotonic, partBytes: options.partBytes },
+    ...{ log, history, identity, pause, monotonic: clock.monotonic, partBytes: options.partBytes },
     onTrouble: (cause) =>
       // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
@@ -88,7 +97,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   });
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
-    ...{ log, cluster, identity, from, last, commitLog, clock, notes },
+    ...{ log, history, identity, version, from, last, commitLog, clock, notes },
     engine: store.engine,
     stop: (error) => {
       store.engine.giveUpForGood();
@@ -97,7 +106,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
     onLeading: () => options.onLeading(store),
   });
   replica.start();
-  const archivist = archivistOf(options, store.engine, replica);
+  const archivist = archivistOf(options, store.engine, { replica, history });
   archivist?.start();
   return { store, replica, archivist };
 }
@@ -116,7 +125,7 @@ function archivistOf<S>(
     notes,
   }: ClusterNodeOptions<S>,
   engine: ReplicatedEngine,
-  replica: Replica,
+  { replica, history }: { readonly replica: Replica; readonly history: NodeHistory },
 ): Archivist | null {
   if (archive === null) return null;
   return new Archivist({
@@ -129,6 +138,7 @@ function archivistOf<S>(
       marginBytes: archiveMarginBytes,
     },
     ...(archiveFileBytes !== undefined && { fileBytes: archiveFileBytes }),
+    history: () => history.id,
     isLeading: () => replica.isLeading,
     durableId: () => engine.durableId,
     neededFrom: () => Math.min(...replica.view.peers.map(({ durableId }) => durableId)),
@@ -150,16 +160,18 @@ async function forget(log: ReplicatedLog, id: number): Promise<number> {
 async function alignFolder<S>(
   options: ClusterNodeOptions<S>,
   pause: (delayMs: number) => Promise<void>,
-): Promise<Alignment> {
+): Promise<Alignment & { readonly history: NodeHistory }> {
   const { fs, folder: root, log, cluster, notes } = options;
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
+  const history = new NodeHistory(cluster, (await readLogHistory(fs, root))?.id ?? null);
   for (;;) {
     try {
-      if (await lacksBeginning(fs, folder, await readJournalEnd(fs, folder))) await fetchMissing(options);
-      const end = await readJournalEnd(fs, folder);
-      const alignment = await align(log, cluster, end).catch(async (error: unknown) => {
-        if (error instanceof DisagreementError && (await fetchMissing(options))) return null;
+      await meetHistory(log, history);
+      if (await lacksBeginning(fs, folder, await readEnd(options))) await fetchMissing(options, history);
+      const end = await readEnd(options);
+      const alignment = await align(log, history, end).catch(async (error: unknown) => {
+        if (error instanceof DisagreementError && (await fetchMissing(options, history))) return null;
         throw error;
       });
       if (alignment === null) continue;
@@ -170,7 +182,8 @@ async function alignFolder<S>(
         notes.warn({ keptEventId: place.id, cutEventId: newestId }, CUT);
         await cutJournal(fs, folder, place);
       }
-      return alignment;
+      if (history.id !== null) await writeLogHistory(fs, root, { id: history.id, decidedBy: 'log' });
+      return { ...alignment, history };
     } catch (error) {
       if (isFinal(error)) throw error;
       // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
@@ -180,38 +193,39 @@ async function alignFolder<S>(
   }
 }
 
+/** The end of the journal. All of one that ran alone was acknowledged. */
+async function readEnd<S>({ fs, folder }: ClusterNodeOptions<S>): Promise<JournalEnd> {
+  const end = await readJournalEnd(fs, dataFolder(folder));
+  const isAlone = (await readLogHistory(fs, folder))?.decidedBy === 'disk';
+  return isAlone ? { ...end, decidedId: end.places.at(-1)!.id, isAlone } : end;
+}
+
 /** True for errors that no retry mends: journal and log that differ, and faults of the folder and its disk. */
 const isFinal = (error: unknown): boolean =>
-  [DisagreementError, LogDamageError, NewerRecordError, DataFolderError].some(
+  [DisagreementError, LogDamageError, NewerRecordError, DataFolderError, FencedError].some(
     (kind) => error instanceof kind,
   ) ||
   (error instanceof Error && 'syscall' in error && 'path' in error);
 
 /** Makes the journal longer from the archive; whether it could. The leader learns meanwhile what the log has to keep. */
-async function fetchMissing<S>({
-  fs,
-  folder: root,
-  log,
-  archive,
-  identity,
-  clock,
-  notes,
-}: ClusterNodeOptions<S>): Promise<boolean> {
+async function fetchMissing<S>(options: ClusterNodeOptions<S>, history: NodeHistory): Promise<boolean> {
+  const { fs, folder: root, log, archive, identity, version, clock, notes } = options;
   if (archive === null) return false;
   const folder = dataFolder(root);
-  const end = await readJournalEnd(fs, folder);
+  const end = await readEnd(options);
   const newestId = end.places.at(-1)?.id ?? 0;
   let durableId = newestId;
   let cancel = (): void => undefined;
   const reserve = (): void => {
     const place = { epoch: 0, position: 0, durableId, handsOver: false };
-    log.announce(encodeAnnouncement({ ...identity, role: 'joining', ...place }));
+    const node = { ...identity, version, history: history.id, role: 'joining' };
+    log.announce(encodeAnnouncement({ ...node, ...place }));
     cancel = clock.timer(RESERVATION_MS, reserve);
   };
   reserve();
   try {
     const fetched = await fetchFromArchive({
-      ...{ fs, folder, archive, end },
+      ...{ fs, folder, archive, end, history: history.id },
       reserve: (id) => {
         durableId = id;
       },

@@ -26,6 +26,8 @@ export interface JoinOptions {
   readonly archive: FileArchive;
   /** The end of the journal before it joins. */
   readonly end: JournalEnd;
+  /** The history of the log; null where it has no name. */
+  readonly history: string | null;
   /** Told which event the journal will reach, before anything is fetched: the log has to keep what follows. */
   reserve(id: number): void;
 }
@@ -38,8 +40,10 @@ export interface Fetched {
 
 /** Null where the archive has nothing for the journal, and nothing was changed. */
 export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | null> {
-  const { archive, fs, folder, end, reserve } = options;
+  const { archive, fs, folder, end, history, reserve } = options;
   const index = readArchiveIndex(await archive.list());
+  if (history !== null && index.history !== null && index.history !== history)
+    throw new ArchiveDamageError(`the archive belongs to the history ${index.history}, not ${history}`);
   const run = firstRun(index);
   if (run === null) return null;
   const snapshot = index.snapshots.findLast(({ id }) => id <= run.lastId) ?? null;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import {
   connect,
   credsAuthenticator,
+  errors,
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
@@ -37,11 +38,38 @@ const RECONNECT_WAIT_MS = 250;
 /** A server that is gone without a word is noticed after two of these. */
 const PING_INTERVAL_MS = 2_000;
 
-/** Waits until one of the servers takes the connection. Rejects when a server refuses the user or its certificate. */
+/** A server that says nothing for so long is taken for unreachable. */
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** Codes of errors about certificates and keys, which no second attempt mends. */
+const TLS_CODES =
+  /^(ERR_(TLS|SSL|OSSL)|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|ENOENT|EACCES)/;
+
+/** Waits until one of the servers takes the connection, and says why none does. Rejects when a server refuses the user or a certificate. */
 export async function connectToNats(options: NatsOptions): Promise<NatsConnection> {
-  const connection = await connect(connectionOptions(options));
-  void tellChanges(connection, options.log);
-  return connection;
+  const { log, servers } = options;
+  let said = '';
+  for (;;) {
+    try {
+      const connection = await connect(connectionOptions(options));
+      void tellChanges(connection, log);
+      return connection;
+    } catch (error) {
+      const { message } = error as Error;
+      if (isRefusal(error)) throw error;
+      if (message !== said)
+        // Operators: look at REPLICATION_URL, and at the NATS servers
+        log.warn({ servers }, `No server of REPLICATION_URL can be reached (${message}); trying again`);
+      said = message;
+      await new Promise((resolve) => setTimeout(resolve, RECONNECT_WAIT_MS));
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof errors.AuthorizationError) return true;
+  const { code = '', cause } = error as NodeJS.ErrnoException;
+  return TLS_CODES.test(code) || (cause instanceof Error && isRefusal(cause));
 }
 
 function connectionOptions({
@@ -54,7 +82,7 @@ function connectionOptions({
   return {
     servers: [...servers],
     name: `flagstaff ${name}`,
-    waitOnFirstConnect: true,
+    timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,

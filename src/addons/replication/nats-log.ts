@@ -16,12 +16,16 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { FencedError } from '../../persistence/journal/commit-log.ts';
 import {
   type AppendOutcome,
   type LogExtent,
+  LogGoneError,
   type LogRecord,
+  RECORD_BYTES_MAX,
   type ReplicatedLog,
   UnsafeLogError,
 } from './replicated-log.ts';
@@ -39,6 +43,9 @@ const TAIL_EXPIRES_MS = 10_000;
 /** Older servers do not know `sync_interval: always`. Whether a newer one has it set, a client cannot see. */
 const VERSION_MIN = [2, 10] as const;
 
+/** Room for what is written before the archive has it. */
+const UNARCHIVED_BYTES = 32 * 1024 * 1024;
+
 /** Copies of each record, of which a majority has to have it. */
 const REPLICAS_MIN = 3;
 
@@ -52,60 +59,86 @@ export interface NatsLogOptions {
   readonly name: string;
   /** `disk`: three copies, or the start is refused. `memory`: as many as the stream has; one where it is made here. */
   readonly durability: 'disk' | 'memory';
+  /** Bytes of archived records that the stream is to keep, besides what is not archived yet. */
+  readonly logBytes: number;
 }
 
 export const streamNameOf = (name: string): string => `FLAGSTAFF_${name}`;
 
-/** Finds the stream, or makes it. Throws `UnsafeLogError` where it would not keep what it takes. */
+/** Finds the stream. Throws `UnsafeLogError` where it would not keep what it takes, and `LogGoneError` where there is none. */
 export async function openNatsLog(options: NatsLogOptions): Promise<ReplicatedLog> {
   const { connection, name, durability } = options;
-  if (durability === 'disk') refuseOldServer(connection.info?.version ?? '');
+  refuseServer(connection, durability);
   const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
-  const stream = streamNameOf(name);
-  const config = await streamConfig(manager, stream, options);
-  refuseUnsafe(stream, config, durability);
-  return new NatsLog(connection, manager, name);
+  const { config, created } = await infoOf(manager, name);
+  refuseUnsafe(config, options);
+  return new NatsLog({ connection, manager, name, created });
 }
 
-function refuseOldServer(version: string): void {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
+/** Makes the stream unless it is there. */
+export async function makeNatsStream({ connection, name, durability }: NatsLogOptions): Promise<void> {
+  refuseServer(connection, durability);
+  const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
+  try {
+    await infoOf(manager, name);
+  } catch (error) {
+    if (!(error instanceof LogGoneError)) throw error;
+    await manager.streams.add({
+      name: streamNameOf(name),
+      subjects: [recordSubject(name)],
+      description: `The journal of the Flagstaff cluster ${name}.`,
+      retention: RetentionPolicy.Limits,
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
+      num_replicas: replicasFor(durability),
+      deny_delete: true,
+      allow_direct: false,
+    });
+  }
+}
+
+async function infoOf(manager: JetStreamManager, name: string): Promise<StreamInfo> {
+  try {
+    return await manager.streams.info(streamNameOf(name));
+  } catch (error) {
+    throw goneOr(error, name);
+  }
+}
+
+const goneOr = (error: unknown, name: string): unknown =>
+  isApiError(error, JetStreamApiCodes.StreamNotFound)
+    ? new LogGoneError(`The NATS servers have no stream ${streamNameOf(name)}.`)
+    : error;
+
+function refuseServer({ info }: NatsConnection, durability: 'disk' | 'memory'): void {
+  if (info === undefined) return;
+  if (info.max_payload < RECORD_BYTES_MAX) {
+    throw new UnsafeLogError(
+      `The NATS server takes messages of at most ${info.max_payload} bytes, and a record may have ${RECORD_BYTES_MAX}. Set "max_payload" to 1MB, which is its default.`,
+    );
+  }
+  const [major = 0, minor = 0] = info.version.split('.').map(Number);
   const [majorMin, minorMin] = VERSION_MIN;
-  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  if (durability === 'memory' || major > majorMin || (major === majorMin && minor >= minorMin)) return;
   throw new UnsafeLogError(
-    `The NATS server is of release ${version}, which cannot write to its disk before it acknowledges. Use release ${majorMin}.${minorMin} or newer with "sync_interval: always", or set REPLICATION_DURABILITY=memory to accept the loss.`,
+    `The NATS server is of release ${info.version}, which cannot write to its disk before it acknowledges. Use release ${majorMin}.${minorMin} or newer with "sync_interval: always", or set REPLICATION_DURABILITY=memory to accept the loss.`,
   );
 }
 
-async function streamConfig(
-  manager: JetStreamManager,
-  stream: string,
-  { name, durability }: NatsLogOptions,
-): Promise<StreamConfig> {
-  try {
-    return (await manager.streams.info(stream)).config;
-  } catch (error) {
-    if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
-  }
-  const added = await manager.streams.add({
-    name: stream,
-    subjects: [recordSubject(name)],
-    description: `The journal of the Flagstaff cluster ${name}.`,
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-    discard: DiscardPolicy.New,
-    num_replicas: replicasFor(durability),
-    deny_delete: true,
-    allow_direct: false,
-  });
-  return added.config;
-}
-
-function refuseUnsafe(stream: string, config: StreamConfig, durability: 'disk' | 'memory'): void {
+function refuseUnsafe(config: StreamConfig, { name, durability, logBytes }: NatsLogOptions): void {
+  const stream = streamNameOf(name);
   const limits = [config.max_age, config.max_msgs, config.max_bytes, config.max_msgs_per_subject];
   const drops = config.discard !== DiscardPolicy.New && limits.some((limit) => limit > 0);
   if (drops || config.max_age > 0 || config.retention !== RetentionPolicy.Limits) {
     throw new UnsafeLogError(
       `The stream ${stream} deletes records by itself. Remove its limits (max_age, max_msgs, max_bytes), or let Flagstaff make the stream.`,
+    );
+  }
+  const small = tooSmall(config, logBytes);
+  if (small !== null) throw new UnsafeLogError(`The stream ${stream} has ${small}; remove that limit.`);
+  if (config.subjects.length !== 1 || config.subjects[0] !== recordSubject(name)) {
+    throw new UnsafeLogError(
+      `The stream ${stream} takes the subjects ${config.subjects.join(', ')}, and records have the subject ${recordSubject(name)}. Give it that one alone, or let Flagstaff make the stream.`,
     );
   }
   if (durability === 'memory') return;
@@ -116,8 +149,26 @@ function refuseUnsafe(stream: string, config: StreamConfig, durability: 'disk' |
   }
 }
 
+/** The limit of a stream that would fill up in the course of its work, as the object of a sentence; null without one. */
+function tooSmall({ max_bytes, max_msgs, max_msg_size }: StreamConfig, logBytes: number): string | null {
+  const bytesMin = logBytes + UNARCHIVED_BYTES;
+  if (max_bytes > 0 && max_bytes < bytesMin)
+    return `max_bytes ${max_bytes}, and REPLICATION_LOG_BYTES with what is not archived yet take ${bytesMin}`;
+  if (max_msgs > 0) return `max_msgs ${max_msgs}, after which it takes no change`;
+  if ((max_msg_size ?? 0) > 0 && max_msg_size! < RECORD_BYTES_MAX)
+    return `max_msg_size ${max_msg_size}, and a record may have ${RECORD_BYTES_MAX} bytes`;
+  return null;
+}
+
 const recordSubject = (name: string): string => `flagstaff.${name}.log`;
 const announcementSubject = (name: string): string => `flagstaff.${name}.nodes`;
+
+interface FoundStream {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly name: string;
+  readonly created: string;
+}
 
 class NatsLog implements ReplicatedLog {
   readonly #connection: NatsConnection;
@@ -125,17 +176,21 @@ class NatsLog implements ReplicatedLog {
   readonly #client: JetStreamClient;
   readonly #stream: string;
   readonly #name: string;
+  /** The moment in which the stream was made. One that was made later has other records at the same positions. */
+  readonly #created: string;
 
-  constructor(connection: NatsConnection, manager: JetStreamManager, name: string) {
+  constructor({ connection, manager, name, created }: FoundStream) {
     this.#connection = connection;
     this.#manager = manager;
     this.#client = jetstream(connection, { timeout: REQUEST_TIMEOUT_MS });
     this.#stream = streamNameOf(name);
     this.#name = name;
+    this.#created = created;
   }
 
   async extent(): Promise<LogExtent> {
-    const { state } = await this.#manager.streams.info(this.#stream);
+    const { state, created } = await infoOf(this.#manager, this.#name);
+    if (created !== this.#created) throw new FencedError(`the stream ${this.#stream} was made anew`);
     return { first: state.first_seq, last: state.last_seq };
   }
 
@@ -154,7 +209,9 @@ class NatsLog implements ReplicatedLog {
   }
 
   async read(position: number): Promise<Buffer | null> {
-    const message = await this.#manager.streams.getMessage(this.#stream, { seq: position });
+    const message = await this.#manager.streams
+      .getMessage(this.#stream, { seq: position })
+      .catch((error: unknown) => Promise.reject(goneOr(error, this.#name)));
     return message === null ? null : bufferOf(message.data);
   }
 
@@ -163,7 +220,9 @@ class NatsLog implements ReplicatedLog {
   }
 
   async *tail(from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
-    const consumer = await this.#client.consumers.get(this.#stream, { opt_start_seq: from });
+    const consumer = await this.#client.consumers
+      .get(this.#stream, { opt_start_seq: from })
+      .catch((error: unknown) => Promise.reject(goneOr(error, this.#name)));
     const messages = await consumer.consume({
       max_bytes: TAIL_BYTES_MAX,
       idle_heartbeat: TAIL_HEARTBEAT_MS,

@@ -13,7 +13,8 @@
  *       40      4  of frames: which part of the batch this is, from 0 on
  *       44      4  of frames: how many parts the batch has; only the last one makes it decided
  *       48      2  length of the text that follows
- *       50      …  JSON, UTF-8: the cluster's name, and the node that wrote the record
+ *       50      …  JSON, UTF-8: the cluster's name, the node that wrote the record, and the history's id, which release 0.2.0
+ *                  neither writes nor minds
  *        …      …  of frames: a part of the batch
  *
  * A batch is the concatenation of its frames, each of them as
@@ -56,6 +57,8 @@ export interface NodeIdentity {
 
 interface RecordBase {
   readonly cluster: string;
+  /** The history that the record belongs to; null in one that release 0.2.0 wrote. */
+  readonly history: string | null;
   readonly epoch: number;
   readonly by: NodeIdentity;
   /** The last event before the record, and its frame's checksum. */
@@ -88,7 +91,8 @@ export class NewerRecordError extends Error {
 }
 
 export function encodeRecord(record: ClusterRecord): Buffer {
-  const text = Buffer.from(JSON.stringify({ cluster: record.cluster, by: record.by }));
+  const { cluster, by, history } = record;
+  const text = Buffer.from(JSON.stringify({ cluster, by, ...(history !== null && { history }) }));
   const content = record.kind === 'frames' ? record.content : Buffer.alloc(0);
   const bytes = Buffer.alloc(HEADER_BYTES + text.length + content.length);
   bytes.set(MAGIC, 0);
@@ -125,9 +129,14 @@ export function decodeRecord(bytes: Buffer): ClusterRecord {
   if (kind === undefined || bytes.readUInt32LE(8) !== checksumOf(bytes))
     throw new LogDamageError('a record of the log is damaged');
   const contentAt = HEADER_BYTES + bytes.readUInt16LE(48);
-  const { cluster, by } = JSON.parse(bytes.toString('utf8', HEADER_BYTES, contentAt)) as RecordBase;
+  const text = bytes.toString('utf8', HEADER_BYTES, contentAt);
+  const {
+    cluster,
+    by,
+    history = null,
+  } = JSON.parse(text) as Partial<RecordBase> & Pick<RecordBase, 'cluster' | 'by'>;
   const base: RecordBase = {
-    ...{ cluster, by },
+    ...{ cluster, by, history },
     epoch: Number(bytes.readBigUInt64LE(12)),
     previousId: Number(bytes.readBigUInt64LE(20)),
     previousChain: bytes.readUInt32LE(28),

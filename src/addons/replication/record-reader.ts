@@ -9,6 +9,7 @@
 import assert from 'node:assert/strict';
 import { chainAfter, type FrameBody, isNewer } from '../../persistence/journal/frame-format.ts';
 import { peekId } from '../../persistence/journal/frame-payload.ts';
+import type { NodeHistory } from './node-history.ts';
 import {
   type ClusterRecord,
   decodeBatch,
@@ -38,14 +39,14 @@ export interface ReaderPlace {
   readonly chain: number;
 }
 
-/** `pending`: a part of a batch, which is not decided yet. */
+/** `leader`: null where nobody has led yet. `pending`: a part of a batch, which is not decided yet. */
 export type Decided =
   | { readonly kind: 'batch'; readonly frames: readonly DecidedFrame[] }
-  | { readonly kind: 'leader'; readonly epoch: number; readonly leader: NodeIdentity }
+  | { readonly kind: 'leader'; readonly epoch: number; readonly leader: NodeIdentity | null }
   | { readonly kind: 'pending' };
 
 export class RecordReader {
-  readonly #cluster: string;
+  readonly #history: NodeHistory;
   /** The position of the last record read. */
   position: number;
   epoch = 0;
@@ -55,8 +56,8 @@ export class RecordReader {
   #parts: FramesRecord[] = [];
 
   /** `from`: the position of the first record that will be read. */
-  constructor(cluster: string, from: number) {
-    this.#cluster = cluster;
+  constructor(history: NodeHistory, from: number) {
+    this.#history = history;
     this.position = from - 1;
   }
 
@@ -89,8 +90,7 @@ export class RecordReader {
 
   #check(record: ClusterRecord, position: number): void {
     const where = `position ${position} of the log`;
-    if (record.cluster !== this.#cluster)
-      throw new LogDamageError(`${where} belongs to the cluster "${record.cluster}", not "${this.#cluster}"`);
+    this.#history.meet(record, where);
     const place = this.#place;
     if (place === null) return;
     if (record.previousId !== place.id || record.previousChain !== place.chain) {
@@ -105,9 +105,10 @@ export class RecordReader {
 
   #lead({ epoch, by }: TakeOverRecord): Decided {
     this.epoch = epoch;
-    this.#leader = by;
+    // A command that begins a log leads nothing.
+    this.#leader = by.address === '' ? null : by;
     this.#parts = [];
-    return { kind: 'leader', epoch, leader: by };
+    return { kind: 'leader', epoch, leader: this.#leader };
   }
 
   #add(record: FramesRecord): Decided {

@@ -16,10 +16,11 @@ import type { FrameBody } from '../../persistence/journal/frame-format.ts';
 import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import { type Announcement, decodeAnnouncement, encodeAnnouncement, Peers } from './announcement.ts';
 import { keptTail } from './kept-tail.ts';
+import type { NodeHistory } from './node-history.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { type DecidedFrame, RecordReader } from './record-reader.ts';
 import { RETRY_PAUSE_MS, type ReplicatedCommitLog } from './replicated-commit-log.ts';
-import type { LogRecord, ReplicatedLog } from './replicated-log.ts';
+import { LogGoneError, type LogRecord, type ReplicatedLog } from './replicated-log.ts';
 import { LeaderPatience, Role } from './role.ts';
 
 /** How often a leader says that it is there, and how often everything that depends on time is looked at. */
@@ -27,6 +28,9 @@ export const TICK_MS = 250;
 
 /** Followers say where they are once in so many ticks. */
 const TICKS_PER_FOLLOWER_ANNOUNCEMENT = 4;
+
+/** The log is asked once in so many ticks whether it is there: the nodes of a log that is gone hear nothing. */
+const TICKS_PER_LOOK = 4;
 
 /** How long a candidate waits for the log to say who won. */
 const CANDIDACY_MS = 3_000;
@@ -87,8 +91,10 @@ export interface ReplicaLog {
 
 export interface ReplicaOptions {
   readonly log: ReplicatedLog;
-  readonly cluster: string;
+  readonly history: NodeHistory;
   readonly identity: NodeIdentity;
+  /** The version of its program. */
+  readonly version: string;
   /** Position of the record to read first (alignment.ts). */
   readonly from: number;
   /** Position of the last record that the log held then: this node has caught up when it has read so far. */
@@ -123,12 +129,16 @@ export class Replica {
   #stoodAtMs = 0;
   #behindSinceMs: number | null = null;
   #problem: string | null = null;
+  /** Why the log did not answer when it was asked last; null where it did. */
+  #trouble: string | null = null;
+  #isLogGone = false;
+  #isAsking = false;
   #hasLed = false;
   #served: (() => void)[] = [];
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
-    this.#reader = new RecordReader(options.cluster, options.from);
+    this.#reader = new RecordReader(options.history, options.from);
     this.#patience = new LeaderPatience(options.clock);
   }
 
@@ -142,6 +152,9 @@ export class Replica {
       lagMs: this.#lagMs(now),
       lagRecords: Math.max(0, this.#knownEnd - this.#position),
       problem: this.#problem ?? (this.#isCutOff ? this.#cutOffText() : null),
+      warnings: this.#trouble === null ? [] : [this.#trouble],
+      history: this.#options.history.id,
+      version: this.#options.version,
       peers: this.#peers.list(now),
     };
   }
@@ -201,7 +214,6 @@ export class Replica {
     this.#progressAtMs = this.#now();
     this.#currentAtMs = this.#now();
     this.#patience.waitForLeader();
-    if (last === 0) this.#patience.waitForOthers();
     this.#following = this.#follow();
     this.#scheduleTick();
   }
@@ -287,7 +299,7 @@ export class Replica {
     } else if (error instanceof LogDamageError || error instanceof FencedError) {
       this.#problem = error.message;
       stop(new Error(`This node cannot go on: ${error.message}`, { cause: error }));
-    } else {
+    } else if (!(error instanceof LogGoneError)) {
       // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
       notes.warn({ err: error }, 'The replicated log could not be followed; trying again');
     }
@@ -326,9 +338,10 @@ export class Replica {
   }
 
   /** A take-over record: of this start of this node, or of another one. */
-  async #led(leader: NodeIdentity): Promise<void> {
+  async #led(leader: NodeIdentity | null): Promise<void> {
     const { identity, engine, commitLog, notes, onLeading } = this.#options;
     this.#patience.waitForLeader();
+    if (leader === null) return this.#patience.waitForOthers();
     if (leader.run !== identity.run) {
       this.#role.apply('LOST');
       // Operators: nothing
@@ -362,7 +375,7 @@ export class Replica {
     const heard = decodeAnnouncement(message);
     if (heard === null) return;
     this.#peers.note(heard, this.#now());
-    if (heard.run === this.#options.identity.run) return;
+    if (heard.run === this.#options.identity.run || !this.#options.history.mayBe(heard.history)) return;
     const isLeader = heard.role === 'leading' || heard.handsOver;
     if (!isLeader || heard.epoch < this.#epoch) return;
     if (heard.epoch > this.#epoch && this.#role.apply('DEPOSED')) {
@@ -388,11 +401,34 @@ export class Replica {
     this.#ticks += 1;
     const now = this.#now();
     if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce();
+    if (this.#ticks % TICKS_PER_LOOK === 0) void this.#lookAtLog();
     if (this.#options.commitLog.leadership !== null) this.#lookAtLeadership();
     if (this.#role.name === 'candidate' && now - this.#stoodAtMs > CANDIDACY_MS) this.#role.apply('LOST');
     this.#noteProgress();
     this.#noteLag(now);
     this.#standIfDue();
+  }
+
+  /** Learns whether the log is there at all. */
+  async #lookAtLog(): Promise<void> {
+    const { log, notes } = this.#options;
+    if (this.#isAsking || this.#isClosed) return;
+    this.#isAsking = true;
+    try {
+      await log.extent();
+      this.#trouble = null;
+      this.#isLogGone = false;
+    } catch (error) {
+      if (error instanceof FencedError) return this.#judge(error);
+      this.#isLogGone = error instanceof LogGoneError;
+      const trouble = troubleText(error);
+      // Operators, of "The NATS servers have no stream …": what it says: [the log is lost](docs/cluster.md#fail-over)
+      // Operators, of "The replicated log does not answer (…).": look at the NATS servers, if it stays so
+      if (trouble !== this.#trouble) notes.warn({ err: error }, trouble);
+      this.#trouble = trouble;
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
   #lookAtLeadership(): void {
@@ -469,6 +505,7 @@ export class Replica {
 
   #standIfDue(): void {
     if (!this.#patience.isOver || this.#isApplying || this.#isClosed || this.#problem !== null) return;
+    if (this.#isLogGone) return;
     if (this.#position < this.#knownEnd || !this.#options.engine.journal.writable) return;
     if (!this.#role.apply('LEADER_SILENT')) return;
     this.#stoodAtMs = this.#now();
@@ -477,12 +514,15 @@ export class Replica {
 
   /** The tail tells who won, this node or another one: also when the outcome is not known. */
   async #stand(): Promise<void> {
-    const { log, cluster, identity: by, notes } = this.#options;
+    const { log, history, identity: by, notes } = this.#options;
     const { id: previousId, chain: previousChain } = this.#reader.place ?? { id: 0, chain: 0 };
     const epoch = this.#reader.epoch + 1;
     // Operators: nothing
     notes.info({ epoch }, 'Nobody leads; this node tries to take over');
-    const record = encodeRecord({ kind: 'take-over', cluster, epoch, by, previousId, previousChain });
+    const { cluster, idToWrite } = history;
+    const record = encodeRecord({
+      ...{ kind: 'take-over', cluster, history: idToWrite, epoch, by, previousId, previousChain },
+    });
     const outcome = await log.append(this.#reader.position, record);
     if (outcome.kind === 'conflict' && this.#role.apply('LOST')) this.#patience.waitForLeader();
     // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
@@ -490,7 +530,7 @@ export class Replica {
   }
 
   #announce(handsOver = false): void {
-    const { log, identity, engine } = this.#options;
+    const { log, identity, engine, history } = this.#options;
     const announcement: Announcement = {
       ...identity,
       role: this.#role.name,
@@ -498,7 +538,16 @@ export class Replica {
       position: this.#position,
       durableId: engine.durableId,
       handsOver,
+      history: history.id,
+      version: this.#options.version,
     };
     log.announce(encodeAnnouncement(announcement));
   }
+}
+
+function troubleText(error: unknown): string {
+  const { message } = error as Error;
+  if (error instanceof LogGoneError)
+    return `${message} It was there when this node started. Stop all nodes, run "flagstaff cluster republish" on the one with the newest event, and start the others.`;
+  return `The replicated log does not answer (${message}).`;
 }

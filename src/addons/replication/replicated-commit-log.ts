@@ -14,6 +14,7 @@
  */
 import assert from 'node:assert/strict';
 import { type CommitBatch, type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
+import type { NodeHistory } from './node-history.ts';
 import { encodeBatch, encodeRecord, LogDamageError, type NodeIdentity, partsOf } from './record-format.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 
@@ -32,7 +33,7 @@ export interface Leadership {
 
 export interface ReplicatedCommitLogOptions {
   readonly log: ReplicatedLog;
-  readonly cluster: string;
+  readonly history: NodeHistory;
   readonly identity: NodeIdentity;
   /** Resolves after that many milliseconds. */
   pause(delayMs: number): Promise<void>;
@@ -101,7 +102,7 @@ export class ReplicatedCommitLog implements CommitLog {
       if (last > asked.position) return false;
       this.#confirm(askedAtMs);
     } catch (error) {
-      if (error instanceof LogDamageError) throw error;
+      if (error instanceof LogDamageError || error instanceof FencedError) throw error;
     } finally {
       this.#questions -= 1;
     }
@@ -121,7 +122,11 @@ export class ReplicatedCommitLog implements CommitLog {
   async append(batch: CommitBatch): Promise<number> {
     if (batch.lastId <= this.#decidedId) return this.#decidedId;
     assert(this.#decidedId < batch.firstId, 'what a node follows is on its disk before it writes itself');
-    const { cluster, identity: by, partBytes } = this.#options;
+    const {
+      history: { cluster, idToWrite: history },
+      identity: by,
+      partBytes,
+    } = this.#options;
     const { previousChain, lastId } = batch;
     const parts = partsOf(encodeBatch(batch.bodies()), partBytes);
     for (const [part, content] of parts.entries()) {
@@ -130,7 +135,18 @@ export class ReplicatedCommitLog implements CommitLog {
       const previousId = batch.firstId - 1;
       await this.#publish(
         encodeRecord({
-          ...{ kind: 'frames', cluster, epoch, by, previousId, previousChain, lastId, part, content },
+          ...{
+            kind: 'frames',
+            cluster,
+            history,
+            epoch,
+            by,
+            previousId,
+            previousChain,
+            lastId,
+            part,
+            content,
+          },
           parts: parts.length,
         }),
       );

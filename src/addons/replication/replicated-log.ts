@@ -13,6 +13,7 @@
  *   where it was.
  * - What is purged is gone for every node, and positions stay what they are. A tail from a position that is purged begins
  *   with the first one that is kept.
+ * - A log that is gone is told of by `LogGoneError`, and one that was made anew since it was opened by `FencedError`.
  * - Announcements are told to the nodes that listen, and may be lost, delayed or doubled. Nothing that must be true
  *   depends on them.
  */
@@ -53,6 +54,11 @@ export interface ReplicatedLog {
   /** Calls `listener` with each announcement, this node's own included. Returns what ends that. */
   onAnnouncement(listener: (message: Buffer) => void): () => void;
   close(): Promise<void>;
+}
+
+/** The log is there no more. What it held may be in the journals of the nodes. */
+export class LogGoneError extends Error {
+  override readonly name = 'LogGoneError';
 }
 
 /** The log would not keep what it acknowledges. The message is everything that the operator needs to read. */

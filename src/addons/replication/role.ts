@@ -102,8 +102,9 @@ export class LeaderPatience {
     this.#patienceMs = SILENCE_MS + SILENCE_JITTER_MS * this.#clock.random();
   }
 
-  /** For an empty log: nobody has ever led it, so there is nobody to hear of. */
+  /** For a log that was just begun: nobody has ever led it, so there is nobody to hear of. */
   waitForOthers(): void {
+    this.#heardAtMs = this.#clock.monotonic();
     this.#patienceMs = SILENCE_JITTER_MS * this.#clock.random();
   }
 

@@ -146,6 +146,7 @@ function healthResponse(
     memoryWarning(stateBytes(world), memoryBudgetBytes),
     damageWarning(historyCheck),
     view?.problem ?? null,
+    ...(view?.warnings ?? []),
   ];
   const warning = warnings.filter((one) => one !== null).join(' ');
   const more = {
@@ -169,12 +170,13 @@ function damageWarning({ damages }: HistoryCheck): string | null {
 }
 
 /** No addresses, because anybody who reaches the port may ask. */
-function clusterHealth({ role, epoch, leader, lagMs, problem }: ReplicaView): object {
+function clusterHealth({ role, epoch, leader, lagMs, problem, history }: ReplicaView): object {
   return {
     role,
     epoch,
     leader: leader?.node ?? null,
     lagMs: Math.round(lagMs),
+    history,
     ...(problem !== null && { problem }),
   };
 }

@@ -17,6 +17,10 @@ export interface PeerView extends NodeView {
   readonly position: number;
   /** The last event on its disk. */
   readonly durableId: number;
+  /** The history that it tells; null where it names none. */
+  readonly history: string | null;
+  /** The version of its program. */
+  readonly version: string;
   /** Milliseconds since it was heard last. */
   readonly silentMs: number;
 }
@@ -33,6 +37,13 @@ export interface ReplicaView {
   readonly lagRecords: number;
   /** Why this node follows no further, or leads no more; null while it does. */
   readonly problem: string | null;
+  /** Sentences that name what an operator should look at. */
+  readonly warnings: readonly string[];
+  /** The history that this node tells; null while neither its folder nor the log names it. */
+  readonly history: string | null;
+  /** The version of its program. */
+  readonly version: string;
+  /** All nodes that were heard of lately, this one included. */
   readonly peers: readonly PeerView[];
 }
 

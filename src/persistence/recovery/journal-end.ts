@@ -32,6 +32,8 @@ export interface JournalEnd {
   readonly places: readonly [JournalPlace, ...JournalPlace[]];
   /** All up to this event was decided. */
   readonly decidedId: number;
+  /** Whether the disk of this node alone decided the last events. */
+  readonly isAlone?: boolean;
 }
 
 const NOTHING: JournalPlace = { id: 0, chain: 0, boundary: null };

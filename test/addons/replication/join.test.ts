@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { align, recordBefore } from '../../../src/addons/replication/alignment.ts';
 import { firstRun, readArchiveIndex } from '../../../src/addons/replication/archive-index.ts';
+import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
 import { LogDamageError } from '../../../src/addons/replication/record-format.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
@@ -166,12 +167,25 @@ describe('a cluster with an archive', () => {
     await cluster.pass(10_000);
     const other = new TestCluster({ archiveFileBytes: FILE_BYTES });
     for (const [name, bytes] of cluster.archive.files) other.archive.files.set(name, bytes);
+    other.log.makeAnew();
     const node = other.add();
     await other.until('it has ended', () => node.stops.length > 0);
     assert.match(
       node.stops[0]!.message,
-      /The replicated log is empty, and the journal of this node ends with event/,
+      /The log of the cluster "test" is empty\. The journal of this node ends with event/,
     );
+  });
+
+  it('takes nothing from the archive of another history than that of the log', async () => {
+    const cluster = await clusterOf(1);
+    await write(cluster);
+    await cluster.pass(10_000);
+    cluster.log.makeAnew();
+    cluster.log.begin(CLUSTER, 'd'.repeat(32));
+    const late = cluster.add();
+    await cluster.until('it has ended', () => late.stops.length > 0);
+    assert.match(late.stops[0]!.message, /the archive belongs to the history c+, not d+/);
+    assert.deepEqual(late.disk.namesIn(dataFolder(FOLDER).journal), []);
   });
 
   it('deletes from the archive what retention removed, when a snapshot in it makes up for that', async () => {
@@ -204,7 +218,7 @@ describe('a cluster with an archive', () => {
     ] as const) {
       const extents = [{ first: 1, last: 9 }];
       const extent = async () => extents.pop() ?? { first: firstThen, last: 9 };
-      const fails = align({ extent, read: async () => null } as never, CLUSTER, end);
+      const fails = align({ extent, read: async () => null } as never, new NodeHistory(CLUSTER, null), end);
       await assert.rejects(fails, (error) => error instanceof LogDamageError === isDamage);
     }
   });
@@ -219,7 +233,7 @@ describe('a cluster with an archive', () => {
     const end = await readJournalEnd(follower!.disk, dataFolder(FOLDER));
     assert(end.places.length > 1, 'the last batch can be looked into');
     const link = cluster.log.connect();
-    const outcome = Promise.all([align(link, CLUSTER, end), link.extent()]);
+    const outcome = Promise.all([align(link, new NodeHistory(CLUSTER, null), end), link.extent()]);
     await cluster.pass(1_000);
     const [{ place, from }, extent] = await outcome;
     const kept = recordBefore(link, extent, place.id);
@@ -233,12 +247,24 @@ describe('a cluster with an archive', () => {
     await write(cluster);
     await cluster.pass(10_000);
     const other = await clusterOf(1);
-    const [[name, bytes]] = [...cluster.archive.files] as [[string, Buffer]];
+    const [name, bytes] = [...cluster.archive.files].find(([one]) => one.startsWith('segment'))!;
+    other.archive.files.clear();
     other.archive.files.set(name.replace(/[0-9a-f]{8}$/, 'deadbeef'), bytes);
     await write(other);
     await other.pass(20_000);
     assert.match((await other.leader()).archivist!.view!.problem ?? '', /another history/);
-    assert.deepEqual([other.archive.files.size, other.log.first], [1, 1]);
+    const archived = [...other.archive.files.keys()].filter((one) => !one.startsWith('history'));
+    assert.deepEqual([archived.length, other.log.first], [1, 1]);
+  });
+
+  it('archives and forgets nothing where the archive belongs to a history of another name', async () => {
+    const cluster = await clusterOf(1);
+    cluster.archive.files.clear();
+    cluster.archive.files.set(`history.${'d'.repeat(32)}`, Buffer.alloc(0));
+    await write(cluster);
+    await cluster.pass(20_000);
+    assert.match((await cluster.leader()).archivist!.view!.problem ?? '', /another history, d+$/);
+    assert.deepEqual([cluster.archive.files.size, cluster.log.first], [1, 1]);
   });
 });
 

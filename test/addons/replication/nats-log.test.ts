@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
-import { openNatsLog } from '../../../src/addons/replication/nats-log.ts';
+import { makeNatsStream, openNatsLog } from '../../../src/addons/replication/nats-log.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
 import { openLog as openClusterLog } from '../../../src/start/cluster.ts';
 import { clusterConfig } from '../../../src/start/cluster-config.ts';
@@ -20,7 +20,9 @@ async function openLog(
     ...{ servers: urls, name: 'test', user: null, credentialsFile: null, tls: null, log: LOG },
   });
   try {
-    return await openNatsLog({ connection, name, durability });
+    const options = { connection, name, durability, logBytes: 1 };
+    await makeNatsStream(options);
+    return await openNatsLog(options);
   } catch (error) {
     await connection.close();
     throw error;
@@ -85,7 +87,12 @@ describe('a NATS server that asks for a user', { skip }, () => {
     const nats = await startNats(1, [users]);
     const open = (user: string): Promise<ReplicatedLog> => {
       const url = nats.urls[0]!.replace('//', `//${user}@`);
-      return openClusterLog(clusterConfig({ REPLICATION_URL: url, REPLICATION_DURABILITY: 'memory' })!, LOG);
+      const settings = {
+        REPLICATION_URL: url,
+        REPLICATION_CLUSTER: 'users',
+        REPLICATION_DURABILITY: 'memory',
+      };
+      return openClusterLog(clusterConfig(settings)!, LOG, { make: true }).then(({ log }) => log);
     };
     try {
       const log = await open('flags:p%40ss');

@@ -20,6 +20,7 @@ const BY = { node: 'n', run: '00000001', address: 'http://n:4242' };
 const record = (content: Buffer): FramesRecord => ({
   kind: 'frames',
   cluster: 'c',
+  history: '0123456789abcdef0123456789abcdef',
   epoch: 3,
   by: BY,
   previousId: 41,
@@ -33,8 +34,8 @@ const record = (content: Buffer): FramesRecord => ({
 it('a record of each kind is read as it was written', () => {
   const frames = record(Buffer.from('content'));
   assert.deepEqual(decodeRecord(encodeRecord(frames)), frames);
-  const { cluster, epoch, by, previousId, previousChain } = frames;
-  const takeOver = { kind: 'take-over', cluster, epoch, by, previousId, previousChain } as const;
+  const { cluster, history, epoch, by, previousId, previousChain } = frames;
+  const takeOver = { kind: 'take-over', cluster, history, epoch, by, previousId, previousChain } as const;
   assert.deepEqual(decodeRecord(encodeRecord(takeOver)), takeOver);
 });
 

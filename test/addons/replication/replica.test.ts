@@ -11,6 +11,7 @@ import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts
 import { createFlag, FOLDER, openTestEngine, type Submitted } from '../../support/engine.ts';
 import { commands } from '../../support/every-command.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { HISTORY } from '../../support/replication/memory-log.ts';
 import { CLUSTER, TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
 
 const CREATED = { kind: 'response', response: ['feature-created'] } as const;
@@ -361,7 +362,10 @@ describe('a journal and a log that do not agree', () => {
     cluster.log.loseTail(cluster.log.last);
     leader.begin();
     await cluster.until('it has refused', () => !leader.isRunning);
-    assert.match(leader.stops[0]!.message, /log is empty, and the journal of this node ends with event/);
+    assert.match(
+      leader.stops[0]!.message,
+      /log of the cluster "test" is empty\. The journal of this node ends with event 5\./,
+    );
   });
 
   it('stop a leader under whose feet the log was shortened', async () => {
@@ -382,11 +386,12 @@ describe('a log that begins behind a journal', () => {
     alone.manual.runFreely();
     await alone.store.close();
     const cluster = new TestCluster();
+    cluster.log.makeAnew();
     const link = cluster.log.connect();
     const end = await readJournalEnd(alone.disk, dataFolder(FOLDER));
     const by = { node: 'x', run: 'ffffffff', address: '' };
-    const begun = beginLog({ log: link, cluster: CLUSTER, by, end });
-    const again = beginLog({ log: link, cluster: CLUSTER, by, end });
+    const begun = beginLog({ log: link, cluster: CLUSTER, history: HISTORY, by, end });
+    const again = beginLog({ log: link, cluster: CLUSTER, history: HISTORY, by, end });
     await cluster.pass(1);
     const [first, second] = await Promise.all([begun, again]);
     assert.deepEqual([first.kind, second.kind], ['begun', 'occupied']);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { askServer } from '../../../src/control/control-client.ts';
 import { EXIT } from '../../../src/process/exit-codes.ts';
 import { freePort } from '../../support/free-port.ts';
-import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
+import { initCluster, type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
 import { LOAD_PROBE, type ProbeReading } from '../soak/server-probe.ts';
 import { LinkProxy } from './link-proxy.ts';
@@ -25,6 +25,7 @@ export async function withCluster<T>(
 ): Promise<T> {
   const root = temporaryFolder();
   const nats = await startNats(NODES);
+  await initCluster(nats.urls);
   const cluster = new Cluster(root, nats, env);
   try {
     await Promise.all(Array.from({ length: NODES }, (_, at) => cluster.start(at)));
@@ -62,6 +63,7 @@ export class Cluster {
     this.#nodeLinks[at] ??= await LinkProxy.to('127.0.0.1', this.#ports[at]);
     this.nodes[at] = await spawnServer(this.#folder(at), {
       REPLICATION_URL: this.#logLinks[at].map(({ address }) => `nats://${address}`).join(','),
+      REPLICATION_CLUSTER: 'test',
       REPLICATION_NODE: `node-${at}`,
       REPLICATION_ADDRESS: `http://${this.#nodeLinks[at].address}`,
       PORT: String(this.#ports[at]),

@@ -76,6 +76,8 @@ class Scenario {
   /** Of messages: how many are lost, and how long the others take at most. */
   #lossChance: number;
   #delayMsMax: number;
+  /** While they are, another node takes over from a leader that goes on working. */
+  #areAnnouncementsLost = false;
   /** Events that neither the log nor the archive held at some time. */
   readonly #lostEvents: string[] = [];
   #wipedDisks = 0;
@@ -120,7 +122,8 @@ class Scenario {
     );
   }
 
-  #fate: Fate = () => {
+  #fate: Fate = (kind) => {
+    if (kind === 'announcement' && this.#areAnnouncementsLost) return 'lost';
     if (this.#lossChance > 0 && this.#random.chance(this.#lossChance)) return 'lost';
     return this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax);
   };
@@ -202,6 +205,8 @@ class Scenario {
       [`the disk of the leader ${leader?.name} hangs`, () => this.#hang(leader)],
       ['all disks are well', () => this.#cureDisks()],
       [`the clock of ${node.name} jumps`, () => this.#setClock(node)],
+      ['announcements are lost', () => this.#loseAnnouncements(true)],
+      ['announcements arrive', () => this.#loseAnnouncements(false)],
     ];
     const [what, happen] = kinds[this.#random.below(kinds.length)]!;
     this.#trace.push(`${this.#cluster.time.elapsedMs}: ${what}`);
@@ -230,6 +235,10 @@ class Scenario {
     node.clockOffsetMs = this.#random.below(2 * CLOCK_OFFSET_MS_MAX) - CLOCK_OFFSET_MS_MAX;
   }
 
+  #loseAnnouncements(areLost: boolean): void {
+    this.#areAnnouncementsLost = areLost;
+  }
+
   #wipe(node: TestNode): void {
     node.crash();
     node.disk = new MemoryFileSystem();
@@ -244,6 +253,7 @@ class Scenario {
     this.#trace.push(`${this.#cluster.time.elapsedMs}: calm`);
     this.#lossChance = 0;
     this.#delayMsMax = 0;
+    this.#loseAnnouncements(false);
     this.#cluster.log.resume();
     this.#cureDisks();
     for (const client of this.#clients) client.stop();

@@ -1,6 +1,7 @@
 /** What the log holds is what happened; everything that nodes show is held against it. */
 import assert from 'node:assert/strict';
 import type { Change } from '../../../src/actors/change-feed.ts';
+import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
 import { RecordReader } from '../../../src/addons/replication/record-reader.ts';
 import { lastEventId } from '../../../src/persistence/journal/frame.ts';
 import { decodePayload } from '../../../src/persistence/journal/frame-payload.ts';
@@ -17,7 +18,7 @@ const STEP = /^(\d+) by (\S+)$/;
 
 export class Truth {
   readonly #log: MemoryLog;
-  readonly #reader = new RecordReader(CLUSTER, 1);
+  readonly #reader = new RecordReader(new NodeHistory(CLUSTER, null), 1);
   /** By the id of the last event of each change. */
   readonly #changes = new Map<number, DecidedChange>();
   /** The numbers of each flag, in order. */

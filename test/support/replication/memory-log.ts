@@ -4,13 +4,16 @@
  * can be paused, and can lose its tail, which no real one may.
  */
 import assert from 'node:assert/strict';
+import { encodeRecord } from '../../../src/addons/replication/record-format.ts';
 import {
   type AppendOutcome,
   type LogExtent,
+  LogGoneError,
   type LogRecord,
   RECORD_BYTES_MAX,
   type ReplicatedLog,
 } from '../../../src/addons/replication/replicated-log.ts';
+import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
 
 /** Calls `run` later, once; returns what cancels it. */
 export type Timer = (delayMs: number, run: () => void) => () => void;
@@ -30,6 +33,9 @@ export class MemoryLog {
   first = 1;
   readonly timer: Timer;
   readonly #links = new Set<MemoryLink>();
+  /** How often it was made. */
+  made = 1;
+  isGone = false;
   #paused: (() => void)[] | null = null;
 
   constructor(timer: Timer) {
@@ -38,6 +44,28 @@ export class MemoryLog {
 
   get last(): number {
     return this.records.length;
+  }
+
+  /** Begins a history, as `flagstaff cluster init` does. */
+  begin(cluster: string, history: string | null = HISTORY): this {
+    const by = { node: 'init', run: 'ffffffff', address: '' };
+    const place = { epoch: 1, previousId: 0, previousChain: 0 };
+    this.records.push(encodeRecord({ kind: 'take-over', cluster, history, by, ...place }));
+    return this;
+  }
+
+  /** It is deleted, with all that it held. */
+  lose(): void {
+    this.records = [];
+    this.first = 1;
+    this.isGone = true;
+  }
+
+  /** It is made anew, and empty. */
+  makeAnew(): void {
+    this.lose();
+    this.isGone = false;
+    this.made += 1;
   }
 
   /** A link for one node. */
@@ -93,10 +121,14 @@ export class MemoryLog {
   }
 }
 
+/** Unless a test wants another one. */
+export const HISTORY = 'c'.repeat(32);
+
 const LOST = new Error('no answer from the log');
 
 export class MemoryLink implements ReplicatedLog {
   readonly #log: MemoryLog;
+  readonly #made: number;
   readonly #fate: Fate;
   readonly #listeners = new Set<(message: Buffer) => void>();
   #wakers: (() => void)[] = [];
@@ -106,11 +138,15 @@ export class MemoryLink implements ReplicatedLog {
 
   constructor(log: MemoryLog, fate: Fate) {
     this.#log = log;
+    this.#made = log.made;
     this.#fate = fate;
   }
 
   extent(): Promise<LogExtent> {
-    return this.#ask(() => ({ first: this.#log.first, last: this.#log.last }));
+    return this.#ask(() => {
+      if (this.#made !== this.#log.made) throw new FencedError('the log was made anew');
+      return { first: this.#log.first, last: this.#log.last };
+    });
   }
 
   async append(expectedLast: number, record: Uint8Array): Promise<AppendOutcome> {
@@ -189,10 +225,13 @@ export class MemoryLink implements ReplicatedLog {
       const cancel = this.#log.timer(ANSWER_TIMEOUT_MS, () => reject(LOST));
       this.#carry('request', () =>
         this.#log.serve(() => {
-          const answer = run();
+          const answer = answerOf(() => {
+            if (this.#log.isGone) throw new LogGoneError('There is no log.');
+            return run();
+          });
           this.#carry('reply', () => {
             cancel();
-            resolve(answer);
+            answer.then(resolve, reject);
           });
         }),
       );
@@ -211,4 +250,11 @@ export class MemoryLink implements ReplicatedLog {
       if (passes) arrive();
     });
   }
+}
+
+/** Handled already, because the answer may be lost on its way. */
+function answerOf<T>(run: () => T): Promise<T> {
+  const answer = (async () => run())();
+  answer.catch(() => undefined);
+  return answer;
 }

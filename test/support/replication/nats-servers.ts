@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommands } from '../../../src/cli/main.ts';
 
 const BINARY = process.env['NATS_SERVER'] ?? 'nats-server';
 
@@ -64,6 +65,18 @@ export async function startNats(count: number, settings: readonly string[] = [])
       rmSync(root, { recursive: true, force: true });
     },
   };
+}
+
+/** The settings of a cluster on these servers, which begins as an operator begins one. */
+export async function initCluster(
+  urls: readonly string[],
+): Promise<{ readonly REPLICATION_URL: string; readonly REPLICATION_CLUSTER: string }> {
+  const env = { REPLICATION_URL: urls.join(','), REPLICATION_CLUSTER: 'test' };
+  const said: string[] = [];
+  const say = (text: string): void => void said.push(text);
+  const code = await runCommands(['cluster', 'init'], { out: say, err: say, env } as never);
+  if (code !== 0) throw new Error(`the cluster does not begin: ${said.join('\n')}`);
+  return env;
 }
 
 interface ConfigParts {

@@ -44,7 +44,7 @@ export interface TestClusterOptions {
 
 export class TestCluster {
   readonly time = new SimulatedTime(STARTED_AT);
-  readonly log = new MemoryLog((delayMs, run) => this.time.after(delayMs, run));
+  readonly log = new MemoryLog((delayMs, run) => this.time.after(delayMs, run)).begin(CLUSTER);
   readonly archive = new MemoryArchive((delayMs, run) => this.time.after(delayMs, run));
   readonly nodes: TestNode[] = [];
   readonly options: Required<TestClusterOptions>;
@@ -188,6 +188,7 @@ export class TestNode {
       partBytes: options.partBytes,
       archiveMarginBytes: options.archiveFileBytes,
       hasRetention: options.hasRetention,
+      version: 'test',
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
       clock: {
         monotonic: clock.monotonic,
