@@ -239,7 +239,7 @@ function lineIn(said: Said, name: string): string | null {
   return isGood ? text : null;
 }
 
-/** A provider that leaves the claim out says that there are none. Some send one group as a text. */
+/** A missing claim means no groups. Some providers send one group as a text. */
 function groupsIn(said: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(said) ? said : [said];
   return list

@@ -11,7 +11,7 @@ import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute, underTag } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 
-/** Each is hashed, which takes some 2 µs, for callers that nobody knows. */
+/** Each is hashed, which takes some 2 µs, for unknown callers. */
 const TOKENS_MAX = 500;
 const TOKEN_LENGTH_MAX = 300;
 

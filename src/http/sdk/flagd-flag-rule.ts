@@ -118,7 +118,7 @@ function not(part: Translated): Translated {
   return isLeftOut(part) ? part : { '!': [part] };
 }
 
-/** `decisive`: what decides the whole as soon as one part is it. */
+/** `decisive`: the value of a part that decides the whole. */
 function combined(parts: readonly Translated[], operation: 'and' | 'or', decisive: boolean): Translated {
   if (parts.includes(decisive)) return decisive;
   const leftOut = parts.find(isLeftOut);

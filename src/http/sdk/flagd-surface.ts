@@ -79,7 +79,7 @@ covers, except those that flagd would evaluate in another way than SDKs do.`,
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;
 
-/** Counts changes of what a document of the same flags says: flagd must then fetch it again. */
+/** The version of the document's format: a new one makes flagd fetch the same flags again. */
 const RENDERING = 1;
 
 interface FlagdDocument {

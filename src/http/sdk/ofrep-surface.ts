@@ -49,7 +49,7 @@ interface TicketIndex {
 
 const indexes = new WeakMap<World, TicketIndex>();
 
-/** Made anew when tokens have changed; the tickets of those that stay are known. */
+/** Made again when tokens have changed; remaining tokens keep their tickets. */
 function tokenOfTicket(world: World, ticket: string): ApiToken | undefined {
   const { apiTokens, accessRevision } = world.directory;
   let index = indexes.get(world);
@@ -144,7 +144,7 @@ function evaluationView({ name, enabled, variant, reason }: Outcome) {
   };
 }
 
-/** The payload in the type that it says it has; as the text that it is where that is impossible. Undefined when there is none. */
+/** The payload in its declared type, or else as a text. Undefined when there is none. */
 function payloadOf(variant: Variant | null): unknown {
   const payload = variant?.payload;
   if (payload === undefined) return undefined;
@@ -173,7 +173,7 @@ const OfrepBody = titled('OfrepRequest', {
   ),
 });
 
-/** OpenFeature's name for whom a flag is evaluated for is `targetingKey`; the flags' is `userId`. */
+/** OpenFeature calls the user of an evaluation `targetingKey`; flags call it `userId`. */
 function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
   return contextInBody({ ...context, userId: context.userId ?? context.targetingKey });
 }

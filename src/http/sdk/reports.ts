@@ -228,7 +228,7 @@ interface SentApplication {
   readonly strategies?: readonly string[] | null | undefined;
 }
 
-/** The application itself, as its own report tells it; SDKs for browsers tell what they are in headers only. */
+/** The application in its own report; SDKs for browsers name themselves in headers only. */
 function told(context: RequestContext<unknown>, sent: SentApplication, side: Side): void {
   const { appName, instanceId, sdkVersion, strategies } = sent;
   context.usage.application({

@@ -59,7 +59,7 @@ const ANYONE: Caller = {
   expiresAt: Number.POSITIVE_INFINITY,
 };
 
-/** Stands for the caller where a surface asks for no token. */
+/** The caller where a surface needs no token. */
 export const NOBODY: Caller = { ...ANYONE, roles: [], scope: { projects: [], environment: '' } };
 
 /**
@@ -246,7 +246,7 @@ function callerOfUser(world: World, user: User, expiresAt: number): Caller {
 /** Under which a user makes changes. */
 const actingName = ({ id, username, email }: User): string => username ?? email ?? String(id);
 
-/** The actor as whom a user makes changes; nobody in particular where there is no such user. */
+/** The actor for a user's changes; an unnamed one where there is no such user. */
 export function actorOf({ directory }: World, userId: number | null): Actor {
   const user = userId === null ? undefined : directory.users.get(userId);
   return user === undefined ? NOBODY.actor : { name: actingName(user), userId: user.id };
@@ -269,7 +269,7 @@ export interface Author {
   readonly email: string | null;
 }
 
-/** Whom an id stands for now; null: nobody recorded it. A user who is gone has a number for a name. */
+/** The user of an id; null where none was recorded. A deleted user has the number for a name. */
 export function authorOf({ directory }: World, userId: number | null): Author {
   if (userId === null) return { id: 0, name: 'unknown', email: null };
   const user = directory.users.get(userId);

@@ -15,7 +15,7 @@ export interface Call {
   readonly startedAt: number;
   /** Null where no traces are recorded. */
   readonly trace: RequestTrace | null;
-  /** The time at which its response was sent; -1 before that, and where nobody needs it. */
+  /** The time of its response; -1 before that, and where it is not measured. */
   endedAt: number;
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
@@ -32,7 +32,7 @@ export function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' 
   return { head: request, actor: caller?.actor.name };
 }
 
-/** A route with all that is known of it before a request comes. */
+/** A route with all that can be computed before a request comes. */
 export interface BoundRoute {
   readonly surface: Surface;
   readonly route: Route | PlainRoute;

@@ -198,7 +198,7 @@ class Dispatcher {
     const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
     const { chargedMs } = accounts;
     this.#prepare(call, bound, route, { caller, params });
-    // Asking the clock is a good part of what a cached read takes.
+    // Reading the clock is a good part of the time of a cached read.
     const endedAt = call.endedAt === -1 ? monotonicMs() : call.endedAt;
     const heldMs = Math.max(0, endedAt - begunAt - (accounts.chargedMs - chargedMs));
     // The name is made for the few requests that count.
@@ -239,7 +239,7 @@ class Dispatcher {
     return Math.max(accessRevision, sessionsRevision);
   }
 
-  /** Goes on when this node has the event that the request asks for, if it asks for one. */
+  /** Continues once this node has the event that the request asks for, if any. */
   #whenReached(
     call: Call,
     bound: BoundRoute,
@@ -260,7 +260,7 @@ class Dispatcher {
     if (reached !== undefined) goOn(reached);
   }
 
-  /** Somebody who has just signed in through another node is waited for; the caller check says whether in vain. */
+  /** Waits for a session that has just begun on another node; the caller check then accepts or refuses it. */
   #whenSessionIsKnown(
     call: Call,
     bound: BoundRoute,
@@ -311,7 +311,7 @@ class Dispatcher {
     this.#writes.write(call, bound, { route, context, located, params: values });
   }
 
-  /** Reads the body in brief turns, and then does what the route does with it. */
+  /** Reads the body in brief turns, then runs the route. */
   #readInPieces(
     call: Call,
     route: ReadRoute,
@@ -330,7 +330,7 @@ class Dispatcher {
   }
 }
 
-/** Bytes that a visitor's context takes. Evaluating for it costs about the same for everybody. */
+/** Bytes of the largest context of a visitor that is charged to nobody: evaluating for it costs about the same for all. */
 const SPARED_BODY_BYTES_MAX = 4 * 1024;
 
 /**

@@ -60,10 +60,10 @@ function withoutCoding(etag: string): string {
   return etag.replace(/:(?:gzip|br)"$/, '"');
 }
 
-/** The mark in the tag of a flag for those whose favorite it is. */
+/** The mark in the tag of a flag for users who have it as a favorite. */
 export const FAVORITE_TAG = '-f';
 
-/** The tag of the flag itself: whether it was evaluated meanwhile, is whose favorite, or came in which coding is no reason to refuse a change of it. */
+/** The tag of the flag itself, without times of use, favorites and coding, which are no reason to refuse a change. */
 export function ofFlagItself(etag: string): string {
   return withoutCoding(etag).replace(/^("[0-9]+)(?:-s[0-9a-z]+)?(?:-f)?-/, '$1-');
 }
@@ -138,7 +138,7 @@ export function flagPrecondition(
   };
 }
 
-/** The same of a write to what is no flag. */
+/** The same for a write to anything but a flag. */
 export function recordPrecondition(
   ifMatch: string,
   params: Params,

@@ -23,7 +23,7 @@ function keep(request: object, secret: string): string {
   return digestOf(secret);
 }
 
-/** The secret of a seed: the random part gives way to what nobody without the key can compute from it. */
+/** The secret of a seed: an HMAC under the key, in place of the random part. */
 function secretOfSeed(seed: string, key: string): string {
   const prefix = seed.slice(0, seed.lastIndexOf('.') + 1);
   return prefix + createHmac('sha256', key).update(seed).digest('hex');

@@ -62,7 +62,7 @@ export const FORWARDED_MAX = 2_000;
 /** How often is asked whether the node that a request was sent to leads still. */
 const LOOK_MS = 1_000;
 
-/** After so many looks at which it does not, it has had the time to respond to what it decided. */
+/** After so many looks that find it not leading, it has had the time to send its last responses. */
 const LOOKS_MAX = 2;
 
 const LOOP = refuse(
@@ -172,7 +172,7 @@ export class LeaderClient {
     });
   }
 
-  /** The path and the query go on as they came: what reads them as a URL would write some of them anew. */
+  /** Path and query are forwarded as they came: a URL object would rewrite some of them. */
   #request(address: string, request: TransportRequest, signal: AbortSignal): ClientRequest {
     const { query, path, method } = request;
     const url = new URL(address);

@@ -53,7 +53,7 @@ export class RouteMeter {
     this.counted(status);
   }
 
-  /** For a response whose time says nothing of the route: the request was refused before it was handed over. */
+  /** For a request that was refused before its route: its time would say nothing of the route. */
   counted(status: number): void {
     this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1);
   }

@@ -45,7 +45,7 @@ export interface MetricsSources {
   now(): number;
 }
 
-/** Name, what it says and asks of an operator, and how it is read. */
+/** Name, help for operators, and how it is read. */
 type Row<Source> = readonly [name: string, help: string, read: (source: Source) => number];
 
 const COUNTERS: readonly Row<MetricsSources>[] = [

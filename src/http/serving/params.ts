@@ -42,7 +42,7 @@ export function paramNamesOf(pattern: string): readonly ParamName[] {
     });
 }
 
-/** Looks up a value when it is read, because making an object with the names of each route takes longer. */
+/** Looks up a value when it is read: an object with the names of each route takes longer to make. */
 class PathParams {
   readonly #names: readonly ParamName[];
   readonly #values: readonly string[];

@@ -34,7 +34,7 @@ interface MetricsPage {
   monotonicMs(): number;
 }
 
-/** A follower that is further behind should not be asked; failing over takes less. */
+/** A follower that lags more should not be asked; failing over takes less. */
 export const LAG_MS_MAX = 5_000;
 
 export interface ProbeOptions {

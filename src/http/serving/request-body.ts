@@ -71,7 +71,7 @@ function refuseContentType(header: string): Refusal | null {
   );
 }
 
-/** A compressed body would be read as text that makes no sense; and what it grows to is known only afterwards. */
+/** A compressed body would be read as text, and its true size is known only afterwards. */
 function refuseEncoding(header: string): Refusal | null {
   if (header === '' || header.toLowerCase() === 'identity') return null;
   return refuse(
@@ -121,7 +121,7 @@ function* outcomeOf(route: ReadRoute, request: TransportRequest): Generator<void
   return whole === null ? readBody(route, request) : { value: whole.value };
 }
 
-/** Null for what the schema refuses, what is no JSON, and what cannot be cut. */
+/** Null where the schema refuses the body, it is no JSON, or it cannot be cut. */
 function* wholeOf({ body, bodyItems = [] }: ReadRoute, bytes: Uint8Array): Generator<void, Whole | null> {
   if (body === undefined || !measureShape(bytes).ok) return null;
   yield;

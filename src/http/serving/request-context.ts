@@ -108,7 +108,7 @@ export class Context implements RequestContext<unknown> {
   }
 }
 
-/** Makes what few reads ask for only when they do. */
+/** Values that few reads need, made on demand. */
 class RequestRequester implements Requester {
   readonly name: string;
   readonly #actor: Caller['actor'];

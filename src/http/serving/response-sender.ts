@@ -50,7 +50,7 @@ export type RefuseUnread = (
   ...refused: [...Parameters<TransportOptions['refuse']>, errorId?: string]
 ) => HttpResponse;
 
-/** Hardly anybody sees it: the client is gone, was told at the deadline that the request had failed, or sends no more. */
+/** Hardly any client sees it: it has gone, has got a 408 at the deadline, or sends no more. */
 export const NOT_WANTED = refuse(
   'ServiceUnavailableError',
   'The client closed its side of the connection while the request waited for its turn; nothing was done.',
@@ -266,7 +266,7 @@ function crossOriginOf(origins: readonly string[]): CrossOrigin {
   };
 }
 
-/** A cache must not give one origin what was meant for another. */
+/** A cache must not give the response for one origin to another. */
 const FOR_NOBODY = ResponseHeaders.of('vary', 'Origin');
 
 function headersFor(origin: string): ResponseHeaders {

@@ -64,7 +64,7 @@ export interface StreamingHints {
   readonly forPages: boolean;
   /** Whether nobody needs a token, so that streams of pages need no ticket. */
   readonly areOpen: boolean;
-  /** The prefix of every path that a client is told. */
+  /** The prefix of every path in responses. */
   readonly basePath: string;
   /** The address at which people reach the server, such as `https://flags.example`; null where the operator does not say. */
   readonly publicOrigin: string | null;
@@ -120,7 +120,7 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   readonly kind: 'read';
   /** SDKs ask for it again and again, nearly always in vain. Its path has no parameters. */
   readonly isPolled?: true;
-  /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
+  /** Whether a POST responds 304 to a matching If-None-Match, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
   readonly changesUsage?: true;
@@ -239,7 +239,7 @@ export function routeInFull<R extends AnyRoute>(route: R): R {
 
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
-/** A route whose heading the group around it gives, unless it names one itself. */
+/** A route with the heading of its group, unless it has its own. */
 export type RouteDraft = Route extends infer R
   ? R extends Route
     ? Omit<R, 'tag'> & { readonly tag?: string }
@@ -279,7 +279,7 @@ export function readRoute<
   return { ...placeOf(head), kind: 'read', permission: 'read', success: DONE, ...route } as RouteDraft;
 }
 
-/** The same for a route that writes, which says who may use it. Without a response of its own, it has none but its status. */
+/** The same for a route that writes, which says who may use it. Without a schema its response is only a status. */
 export function writeRoute<
   S extends v.GenericSchema | undefined = undefined,
   Located extends object = Record<never, never>,

@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { COMMON_ERRORS, type ErrorName, type ErrorShape } from './errors.ts';
 import type { SurfaceAccess } from './surface.ts';
 
-/** The sentence is what SDKs and Unleash Edge know; which token is right stands in the description. */
+/** The message that SDKs and Unleash Edge expect; the description says which token is right. */
 const WRONG_TOKEN: Refusal = refuse(
   'NoAccessError',
   'invalid token: expected a different token type for this endpoint',

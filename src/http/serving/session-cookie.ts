@@ -36,7 +36,7 @@ export class SessionCookies {
     this.#patterns = taken.map((name) => new RegExp(`(?:^|;\\s*)${escaped(name)}=${VALUE}(?:;|$)`));
   }
 
-  /** The one in the header Cookie; null without one. The one that nobody can have planted goes first. */
+  /** The cookie of the request; null without one. One that no other host can have planted goes first. */
   read(cookie: string): SessionCookie | null {
     if (cookie === '') return null;
     for (const pattern of this.#patterns) {

@@ -17,7 +17,7 @@ export interface Surface {
   readonly access: SurfaceAccess | null;
   readonly errors: ErrorShape;
   readonly routes: readonly (Route | PlainRoute)[];
-  /** Whether pages of other origins call it, so that browsers must be told that they may. */
+  /** Whether pages of other origins may call it, which browsers must be told. */
   readonly isForPages?: boolean;
   /** Whether responses to reads are compressed for clients that take that. */
   readonly compresses?: boolean;
@@ -42,15 +42,15 @@ export function surfaceInFull({
 export interface SurfaceAccess {
   /** The refusal of a caller without a valid token. */
   readonly unauthenticated: Refusal;
-  /** Whether `caller` may use a route that needs this, where its path says; null: it may. */
+  /** A refusal where `caller` may not use a route that needs this on its path; null: it may. */
   refuse(world: World, caller: Caller, need: Need, asked: Asked): Refusal | null;
-  /** The same of a command, with what its body and the state make of it. Asked in the command's turn; absent: nothing more is asked. */
+  /** The same for a command, by its body and the state, in its turn; absent where the route's check is all. */
   refuseCommand?(world: World, caller: Caller, command: Command): Refusal | null;
   /** For the description: in a few words, who may use a route that needs this. */
   whoMay(need: Need): string;
   /** Whether the session of a browser may stand in for the header Authorization (session-cookie.ts). */
   readonly takesSessions?: boolean;
-  /** Whether callers without a valid token are let in, as nobody. */
+  /** Whether callers without a valid token are let in, without rights. */
   readonly isOptional?: boolean;
   /** For the description: what the header Authorization holds. */
   readonly credentials: string;

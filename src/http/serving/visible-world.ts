@@ -20,7 +20,7 @@ export function worldSeenBy(world: World, caller: Caller): World {
 /** Admins see everything, and an Owner or a Member of all projects is one of each. */
 const isHeldEverywhere = ({ id, type }: Role): boolean => id === ADMIN_ROLE_ID || type === 'project';
 
-/** Callers are recognised anew when anybody's rights change. */
+/** By caller: each caller is a new object once anybody's rights change. */
 const seenBy = new WeakMap<Caller, World>();
 
 function seenWorld(world: World, caller: Caller): World {

@@ -91,7 +91,7 @@ export class WritePath {
     else this.#sender.fail(call, outcome.error);
   }
 
-  /** Adds, in a cluster, the event that reads elsewhere have to ask for to show what the write made. */
+  /** Adds, in a cluster, the event that reads on other nodes must ask for to see the write. */
   #withEventId(response: HttpResponse): HttpResponse {
     if (!this.#isClustered) return response;
     const { status, headers, body } = response;
@@ -166,7 +166,7 @@ function withWarnings(response: HttpResponse, warnings: readonly RuleWarning[]):
   const { status, headers, body } = response;
   const json = JSON.stringify(warnings);
   const text = /[^\x20-\x7e]/.test(json) ? inAscii(json) : json;
-  // The author of many rules is told the same of each.
+  // The warnings of many rules are often the same.
   if (text !== lastWarned.text || headers !== lastWarned.before)
     lastWarned = { text, before: headers, after: headers.with(WARNINGS_HEADER, text) };
   return { status, headers: lastWarned.after, body };
@@ -264,7 +264,7 @@ interface RuleWarning {
 /** A header has to hold them. */
 const RULE_WARNINGS_MAX = 5;
 
-/** The least cost that is told, in microseconds at worst: some turns of the event loop. */
+/** The least cost that is warned about, in microseconds at worst: some turns of the event loop. */
 const TOLD_COST_MIN = 20_000;
 
 /** Warns of the rules that `events`, applied already, have put into the state. */

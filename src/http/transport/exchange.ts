@@ -243,7 +243,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     }
   }
 
-  /** Gives back what the exchange holds of its server's. */
+  /** Releases the server's resources. */
   protected release(): void {
     this.queue?.leave(this);
     if (this.#unread !== null) {

@@ -78,7 +78,7 @@ export class ReceivedRequest implements TransportRequest {
   /** Whether the client asked for the connection to end after the response. */
   wantsClose = false;
   refusal: RequestRefusal | null = null;
-  /** Set by the engine: where the request came from. It is asked only when somebody wants to know. */
+  /** Set by the engine: reads the address of the client, on demand. */
   connection: { remoteAddress(): string } | null = null;
   /** Requests carry a handful of headers, so a scan beats building a map. */
   readonly #headers: string[] = [];

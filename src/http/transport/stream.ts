@@ -63,7 +63,7 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
     server.streams.add(this);
   }
 
-  /** Hands a piece to the engine, which takes it in any case. Returns whether it has room for a further one. */
+  /** Hands a piece to the engine. Returns whether it has room for another one. */
   protected abstract offer(piece: Uint8Array): boolean;
 
   /** Ends the response. Nothing waits in the queue any more. */
@@ -131,7 +131,7 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
     if (wasOpen) this.#tellAborted();
   }
 
-  /** The client takes nothing, and has had its time. */
+  /** The client has taken nothing until its deadline. */
   expire(): void {
     this.evict();
   }

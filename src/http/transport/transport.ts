@@ -93,7 +93,7 @@ export interface Responder {
   readonly isAwaited: boolean;
   /** Aborted once no response is awaited any more. */
   readonly signal: AbortSignal;
-  /** Calls back once when that happens; for one callback, at a fraction of what a signal costs. Engines have it. */
+  /** Calls back once when that happens, at a fraction of the cost of a signal; for one callback. */
   onUnwanted?(callback: () => void): void;
 }
 

@@ -52,7 +52,7 @@ export interface EventLogOptions {
   readonly logReader: LogReader;
   /** Names of events in older segments of at least so many bytes are read by `readNames`; all are read at once unless given. */
   readonly laterBytesMin?: number | undefined;
-  /** Called when an index file could not be used or saved, for the log. Nobody has to act on it. */
+  /** Logs that an index file could not be used or saved, which needs no action. */
   note?(message: string): void;
   yieldToEventLoop?(): Promise<void>;
   /** Texts of the events that were listed last, since most who ask want to see the newest. Events never change. */
@@ -386,7 +386,7 @@ export class EventLog {
     return low > oldest ? low - 1 : null;
   }
 
-  /** Saves what a restart would have to decode again. Failing costs time at the next start, nothing else. */
+  /** Saves what a restart would have to decode again. A failure only costs time at the next start. */
   saveIndex(durableId: number): Promise<void> {
     return this.#indexFiles.save(durableId);
   }

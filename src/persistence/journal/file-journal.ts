@@ -48,7 +48,7 @@ export interface FileJournalOptions {
   readonly onDurable: (durableId: number) => void;
   readonly onFailure: (failure: JournalFailure) => void;
   readonly onCommit?: (observation: CommitObservation) => void;
-  /** Decides besides the disk what is durable; the disk decides alone unless given. */
+  /** Decides, with the disk, what is durable; the disk alone unless given. */
   readonly commitLog?: CommitLog;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;

@@ -26,7 +26,7 @@ const VERSION = 2;
 /** Bytes of the digest of one flag: with its text, which goes sooner. */
 const DIGEST_BYTES = 48;
 
-/** Counts changes of what a document of the same flags says: SDKs must then fetch it again. */
+/** The version of the document's format: a new one makes SDKs fetch the same flags again. */
 const RENDERING = 1;
 
 export interface ClientDocumentOptions extends BodyWorkshop {
@@ -102,7 +102,7 @@ export class ClientDocument {
     return true;
   }
 
-  /** Whether it shows at least what was there after the event. */
+  /** Whether it is as new as the event. */
   shows(eventId: number): boolean {
     return this.#checkedId >= eventId;
   }

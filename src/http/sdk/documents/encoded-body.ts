@@ -54,7 +54,7 @@ export class EncodedBody {
     return bytes;
   }
 
-  /** No further clients get it: nothing more is made of it. */
+  /** Ends its use: no other coding is made. */
   retire(): void {
     this.#isRetired = true;
   }

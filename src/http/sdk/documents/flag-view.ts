@@ -1,4 +1,4 @@
-/** A flag as server-side SDKs read it: what holds in one environment, and nothing that is for administrators. */
+/** A flag as server-side SDKs read it: in one environment, without fields for administrators. */
 
 import { parameterText } from '../../../domain/evaluation/parameters.ts';
 import type { SegmentSource } from '../../../domain/evaluation/segment-test.ts';

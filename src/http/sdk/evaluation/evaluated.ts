@@ -14,7 +14,7 @@ import { type ScopeEvaluators, scopeEvaluators } from './scope-evaluators.ts';
 
 type Result = ReadResponse | Refusal;
 
-/** Lists of more flags wait for their turn before anything is made of them, because what waits must not take memory. */
+/** Longer lists wait for their turn before they are begun, because waiting lists must take no memory. */
 export const FLAGS_AT_ONCE = 2_000;
 
 /** So many outcomes are put into a list together, which takes a tenth of a millisecond when their bytes are there. */
@@ -79,7 +79,7 @@ export function evaluatedList(
   });
 }
 
-/** Evaluates in its turn what there is then. */
+/** Evaluates in its turn, with the flags of that moment. */
 async function longList(
   request: RequestContext<unknown>,
   sent: SentContext,

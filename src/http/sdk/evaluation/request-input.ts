@@ -42,7 +42,7 @@ export const ContextSchema = v.pipe(
 export interface SentContext {
   /** Equal only for contexts that are. */
   readonly key: string;
-  /** Made when it is asked for. */
+  /** Made on demand. */
   readonly fields: () => Readonly<Record<string, unknown>>;
   /** The context's place in the request, as a JSON pointer. */
   readonly path: string;
@@ -92,7 +92,7 @@ export class RequestInput implements EvaluationInput {
     return Math.random();
   }
 
-  /** Whether every rule that was asked so far looked at nothing but what was sent. */
+  /** Whether all rules so far have read only fields that were sent. */
   get isRepeatable(): boolean {
     return !this.#hasAsked && !this.context.hasAsked;
   }
@@ -108,7 +108,7 @@ class RequestedContext implements EvaluationContext {
   readonly #request: RequestContext<unknown>;
   #sessionId: string | undefined;
   #remoteAddress: string | undefined;
-  /** Whether anything was asked for that was not sent. */
+  /** Whether a field was read that was not sent. */
   hasAsked = false;
 
   constructor(given: EvaluationContext, request: RequestContext<unknown>) {

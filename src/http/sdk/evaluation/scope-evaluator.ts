@@ -26,7 +26,7 @@ export interface ShownScope {
 interface Moment {
   /** The newest event then. */
   readonly lastId: number;
-  /** The newest event that changed anything of it. */
+  /** The newest event that changed it. */
   readonly revision: number;
   readonly directoryRevision: number;
   readonly projects: ReadonlyMap<ProjectState, SeenProject>;
@@ -71,7 +71,7 @@ export class ScopeEvaluator {
     return count;
   }
 
-  /** Whether it shows at least what was there after the event. */
+  /** Whether it is as new as the event. */
   shows(eventId: number): boolean {
     return this.#seen.lastId >= eventId;
   }

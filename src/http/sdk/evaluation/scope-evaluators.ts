@@ -64,7 +64,7 @@ export class ScopeEvaluators {
     return this.#entries.size;
   }
 
-  /** The evaluator of what `scope` covers, which shows at least what there is after the event `lastId()`, the newest one. */
+  /** The evaluator of `scope`, as new as the event `lastId()`, the newest one. */
   get(scope: CallerScope, lastId: () => number): ScopeEvaluator | Promise<ScopeEvaluator> {
     const entry = this.#entryOf(scope);
     const { evaluator } = entry;

@@ -12,7 +12,7 @@ export interface FlagStreamOptions {
   readonly response: ResponseStream;
   readonly watch: QueryWatch;
   readonly format: StreamFormat;
-  /** Null where no token was asked for. */
+  /** Null where no token was needed. */
   readonly token: ApiToken | null;
   /** The messages that the stream begins with, made piece by piece. */
   readonly first: Iterable<Uint8Array>;
@@ -46,7 +46,7 @@ export class FlagStream {
     this.#sentId = sentId;
   }
 
-  /** Whether the token that opened it is still what it was. */
+  /** Whether the token that opened it is unchanged. */
   isEntitled({ directory }: World, nowMs: number): boolean {
     const { token } = this;
     return token === null || (directory.apiTokens.get(token.digest) === token && this.#expiresAtMs > nowMs);
@@ -93,7 +93,7 @@ export class FlagStream {
     if (!this.#isWaiting && this.#first === null) this.#response.write(KEEP_ALIVE);
   }
 
-  /** Its client comes back and begins anew. */
+  /** Its client reconnects. */
   giveUp(): void {
     this.#response.giveUp();
   }

@@ -1,7 +1,7 @@
 /** The newest visible changes of a query, for clients that were away for a moment and say what they saw last. */
 import assert from 'node:assert/strict';
 
-/** Visible changes that are told together. */
+/** Visible changes that are sent together. */
 export interface WatchUpdate {
   /** The id of its last change, which a client that has it names. */
   readonly id: number;
@@ -9,7 +9,7 @@ export interface WatchUpdate {
   readonly changes: string;
 }
 
-/** A client that has missed more gets everything anew. The newest update is kept whatever its size. */
+/** A client that has missed more gets a hydration. The newest update stays whatever its size. */
 export const LOG_CHARACTERS_MAX = 1024 * 1024;
 
 /** Characters of all queries that streams are open for together: each tells of the same changes in its own texts. */
