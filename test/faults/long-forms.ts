@@ -6,7 +6,10 @@ import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
 import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.ts';
 import { searchWorst } from '../support/evaluation/worst-rules.ts';
+import { noNatsServer } from '../support/replication/nats-servers.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { loseQuorum } from './cluster/lost-quorum.ts';
+import { STRICKEN, strike } from './cluster/stricken-leaders.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { besetSignIns } from './hostile-sign-ins.ts';
@@ -53,6 +56,10 @@ const SOAK_MINUTES = 30;
 const MIGRATION_MINUTES = 60;
 
 const SIGN_IN_SECONDS = 100;
+
+/** Milliseconds after which a leader that cannot go on says so, and in which another node takes writes. */
+const STRICKEN_MS_MAX = 5_000;
+const TAKE_OVER_MS_MAX = 8_000;
 
 const IS_BUDGETED = process.env.FAULTS_BUDGET_SECONDS !== undefined;
 
@@ -168,6 +175,35 @@ export const LONG_FORMS: readonly LongForm[] = [
       const { hostile, ...counts } = await soak({ seconds, kills: minutes, seed: first, say: console.log });
       console.log(hostile);
       return counts;
+    },
+  },
+  {
+    name: 'stricken leaders',
+    total: Object.keys(STRICKEN).length,
+    batch: 1,
+    leastSeconds: 90,
+    skipped: () => noNatsServer,
+    run: async (_, first) => {
+      const [trouble = ''] = Object.keys(STRICKEN).slice(first - 1);
+      const result = await strike(trouble, 3);
+      // A node without room for changes follows, and is ready for reads.
+      if (trouble !== 'full-disk') assert(result.readyMostMs <= STRICKEN_MS_MAX, JSON.stringify(result));
+      assert(result.leadingMostMs <= STRICKEN_MS_MAX, JSON.stringify(result));
+      assert(result.oldAnswersMostMs <= STRICKEN_MS_MAX, JSON.stringify(result));
+      assert(result.writesElsewhereMostMs <= TAKE_OVER_MS_MAX, JSON.stringify(result));
+      return { ...result };
+    },
+  },
+  {
+    name: 'lost quorum',
+    total: 1,
+    batch: 1,
+    leastSeconds: 60,
+    skipped: () => noNatsServer,
+    run: async () => {
+      const result = await loseQuorum({ seconds: 20, rate: 1_000 });
+      assert.deepEqual([result.timeouts, result.failures], [0, 0], JSON.stringify(result));
+      return { ...result };
     },
   },
   {

@@ -23,6 +23,7 @@ const named =
   (...titles: readonly string[]): TestName[] =>
     titles.map((title) => ({ file, title }));
 
+const cluster = named('addons/replication/replica.test.ts');
 const simulation = named('simulation/simulation.test.ts');
 const powerCut = named('persistence/recovery/power-cut.test.ts');
 const tornTail = named('persistence/recovery/torn-tail.test.ts');
@@ -666,5 +667,37 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'for a rollback end with the client, and nothing is changed',
       ),
     ],
+  },
+  {
+    fault:
+      "A cluster's leader is cut off from the log, its disk hangs or is full, or its event loop stands still",
+    promise:
+      'Within 5 seconds it does not lead, and is not ready unless it follows; another node takes writes within 8.',
+    tests: [
+      ...cluster(
+        'says so within 3 seconds, and decides nothing any more',
+        'follows after 5 seconds, in the same process',
+        'that hangs makes another node lead within 8 seconds, and nothing is lost',
+        'that is full makes it hand over to a node that has room',
+      ),
+      ...named('simulation/cluster/cluster-simulation.test.ts')('leads on although its disk hangs'),
+    ],
+    longForms: ['stricken leaders'],
+  },
+  {
+    fault: "A majority of the replicated log's servers is away",
+    promise:
+      'Every node shows the last decided state, and no read waits; each write is told within 5 seconds whether it may have happened, and is there once or never.',
+    tests: [
+      ...cluster(
+        'keeps no read waiting: every node shows the last decided state',
+        'leaves no write without a word',
+        'has the write in doubt once when it is back, or never',
+      ),
+      ...named('actors/undecided.test.ts')(
+        'shows the decided state before, between and after the turns of any commands',
+      ),
+    ],
+    longForms: ['lost quorum'],
   },
 ];

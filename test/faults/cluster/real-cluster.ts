@@ -61,7 +61,7 @@ export class Cluster {
     );
     this.#ports[at] ??= await freePort();
     this.#nodeLinks[at] ??= await LinkProxy.to('127.0.0.1', this.#ports[at]);
-    this.nodes[at] = await spawnServer(this.#folder(at), {
+    this.nodes[at] = await spawnServer(this.folder(at), {
       REPLICATION_URL: this.#logLinks[at].map(({ address }) => `nats://${address}`).join(','),
       REPLICATION_CLUSTER: 'test',
       REPLICATION_NODE: `node-${at}`,
@@ -103,12 +103,12 @@ export class Cluster {
 
   /** The last event that a leader has had the log forget. */
   async forgottenId(at: number): Promise<number> {
-    return (await askServer(this.#folder(at), 'status'))?.archive?.forgottenId ?? 0;
+    return (await askServer(this.folder(at), 'status'))?.archive?.forgottenId ?? 0;
   }
 
   /** Takes away the folder of a node that does not run. */
   wipe(at: number): void {
-    rmSync(this.#folder(at), { recursive: true, force: true });
+    rmSync(this.folder(at), { recursive: true, force: true });
   }
 
   /** The most processor time that one turn of a node's event loop has taken, but for the first seconds; null before they are over. */
@@ -121,7 +121,7 @@ export class Cluster {
     return join(this.#root, `probe-${at}.json`);
   }
 
-  #folder(at: number): string {
+  folder(at: number): string {
     return join(this.#root, `node-${at}`);
   }
 

@@ -63,6 +63,48 @@ const BROKEN: readonly Mutant[] = [
     replace: ' ?? null;',
   },
   {
+    name: 'shows what the log has not decided yet',
+    file: 'actors/store.ts',
+    find: 'showsDecidedOnly: options.commitLog !== undefined',
+    replace: 'showsDecidedOnly: false',
+  },
+  {
+    name: 'leads on although its disk hangs',
+    file: 'addons/replication/replica.ts',
+    find: 'return Math.max(commitLog.unconfirmedMs, engine.journal.undecidedMs);',
+    replace: 'return Math.max(commitLog.unconfirmedMs, 0 * engine.journal.undecidedMs);',
+  },
+  {
+    name: 'keeps the parts of a batch that its leader did not finish',
+    file: 'addons/replication/record-reader.ts',
+    find: '    this.#leader = by;\n    this.#parts = [];\n',
+    replace: '    this.#leader = by;\n',
+  },
+  {
+    name: 'takes a part of a batch for all of it',
+    file: 'addons/replication/record-reader.ts',
+    find: 'if (this.#parts.length < record.parts)',
+    replace: 'if (this.#parts.length < record.parts - 1)',
+  },
+  {
+    name: 'shows less than a reader asked for',
+    file: 'http/serving/cluster.ts',
+    find: 'if (id <= this.#engine.durableId) return null;',
+    replace: 'if (id <= this.#engine.durableId + 2) return null;',
+  },
+  {
+    name: 'records times that go back when another node leads',
+    file: 'actors/engine.ts',
+    find: 'return Math.max(this.#options.clock.now(), this.#recorder.lastAt);',
+    replace: 'return this.#options.clock.now();',
+  },
+  {
+    name: 'goes on with a log that has lost what was acknowledged',
+    file: 'addons/replication/replicated-commit-log.ts',
+    find: 'if (last >= acknowledged) return;',
+    replace: 'if (last >= 0) return;',
+  },
+  {
     name: 'skips an archived segment when a node joins',
     file: 'addons/replication/join.ts',
     find: 'if (segment.lastId <= reached) continue;',

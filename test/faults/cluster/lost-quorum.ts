@@ -1,0 +1,125 @@
+/**
+ * Two of three NATS servers are away, so the log takes nothing. Each node is polled as by many SDKs, and one write is sent:
+ *
+ *   node --import tsx test/faults/cluster/lost-quorum.ts --seconds 20 --rate 1000
+ *
+ * No poll may wait for the log, and the write may not be left without a word. Once the servers are back, the write is there on
+ * every node, or on none.
+ */
+import assert from 'node:assert/strict';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import autocannon from 'autocannon';
+import { noNatsServer } from '../../support/replication/nats-servers.ts';
+import { ADMIN_TOKEN } from '../../support/server.ts';
+import { type Cluster, NODES, pause, withCluster } from './real-cluster.ts';
+
+const FLAGS = '/projects/default/features';
+const CLIENT_TOKEN = 'default:development.lost-quorum';
+const CONNECTIONS = 20;
+/** A poll that takes longer is given up by its client. */
+const POLL_TIMEOUT_SECONDS = 5;
+
+export interface LostQuorumOptions {
+  readonly seconds: number;
+  /** Polls a second at each node. */
+  readonly rate: number;
+}
+
+export interface LostQuorumResult {
+  readonly polls: number;
+  readonly timeouts: number;
+  readonly failures: number;
+  /** The slowest node's. */
+  readonly pollP99Ms: number;
+  readonly pollMostMs: number;
+  readonly writeStatus: number;
+  readonly writeMs: number;
+  /** From the moment when the servers are back. */
+  readonly writesAgainMs: number;
+}
+
+export const loseQuorum = (options: LostQuorumOptions): Promise<LostQuorumResult> =>
+  withCluster((cluster) => run(cluster, options), { env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKEN } });
+
+async function run(cluster: Cluster, { seconds, rate }: LostQuorumOptions): Promise<LostQuorumResult> {
+  const leader = cluster.nodes[await cluster.leader()]!;
+  for (let flag = 0; flag < 20; flag += 1) await leader.call('POST', FLAGS, { name: `flag-${flag}` });
+  const polls = cluster.nodes.map((node) =>
+    autocannon({
+      url: `${node!.origin}/api/client/features`,
+      headers: { authorization: CLIENT_TOKEN },
+      ...{ connections: CONNECTIONS, overallRate: rate, duration: seconds, timeout: POLL_TIMEOUT_SECONDS },
+    }),
+  );
+  await pause(1_000);
+  const [one, other] = cluster.nats.servers;
+  await Promise.all([one!.kill(), other!.kill()]);
+  await pause(500);
+  const write = await sendWrite(leader.call);
+  const results = await Promise.all(polls);
+  await Promise.all([one!.restart(), other!.restart()]);
+  const backAt = performance.now();
+  await untilWritten(cluster);
+  const writesAgainMs = performance.now() - backAt;
+  await agree(cluster);
+  return {
+    polls: results.reduce((sum, { requests }) => sum + requests.total, 0),
+    timeouts: results.reduce((sum, result) => sum + result.timeouts, 0),
+    failures: results.reduce((sum, result) => sum + result.non2xx + result.errors - result.timeouts, 0),
+    pollP99Ms: Math.max(...results.map(({ latency }) => latency.p99)),
+    pollMostMs: Math.max(...results.map(({ latency }) => latency.max)),
+    ...{ ...write, writesAgainMs },
+  };
+}
+
+type Call = NonNullable<Cluster['nodes'][number]>['call'];
+
+async function sendWrite(call: Call): Promise<{ readonly writeStatus: number; readonly writeMs: number }> {
+  const sentAt = performance.now();
+  const response = await call('PUT', `${FLAGS}/flag-0`, { description: 'in doubt' }, IN_DOUBT);
+  if (response.status === 503) assert.match(JSON.stringify(response.body), /may have happened/);
+  return { writeStatus: response.status, writeMs: performance.now() - sentAt };
+}
+
+const IN_DOUBT = { token: ADMIN_TOKEN, headers: { 'idempotency-key': 'in-doubt' } };
+
+/** The same request again, until it succeeds. */
+async function untilWritten(cluster: Cluster): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    await cluster.startDeposed();
+    const { call } = cluster.nodes[attempt % NODES]!;
+    const { status } = await call('PUT', `${FLAGS}/flag-0`, { description: 'in doubt' }, IN_DOUBT).catch(
+      () => ({ status: 0 }),
+    );
+    if (status === 200) return;
+    await pause(100);
+  }
+}
+
+/** Every node has the change once. */
+async function agree(cluster: Cluster): Promise<void> {
+  const { headers: written } = await cluster.nodes[await cluster.leader()]!.call('PUT', `${FLAGS}/flag-1`, {
+    description: 'the last one',
+  });
+  const headers = { 'flagstaff-at-least': written.get('flagstaff-event-id')! };
+  for (const node of cluster.nodes) {
+    let response = await node!.call('GET', '/events/flag-0', undefined, { headers });
+    while (response.status === 503)
+      response = await node!.call('GET', '/events/flag-0', undefined, { headers });
+    const { body } = response;
+    const changes = body.events.filter(({ type }: { type: string }) => type === 'feature-metadata-updated');
+    assert.equal(changes.length, 1, 'the change in doubt is there once');
+  }
+}
+
+async function main(): Promise<void> {
+  if (noNatsServer !== null) return void process.stdout.write(`skipped: ${noNatsServer}\n`);
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string', default: '20' }, rate: { type: 'string', default: '1000' } },
+  });
+  const result = await loseQuorum({ seconds: Number(values.seconds), rate: Number(values.rate) });
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();
