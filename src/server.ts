@@ -67,12 +67,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let transport: Transport | null = null;
   try {
     await refuseRunningServer(config.dataDir);
+    let waitsFor: string | null = null;
     // Listening comes first, so that a supervisor can tell a long replay from a dead process.
     const front: Front = {
       phase: 'starting',
-      handle: startingHandler(config.basePath),
+      handle: startingHandler(config.basePath, () => waitsFor),
       admit: () => false,
       refuse: (status, reason) => plainErrorResponse(errorOfTransport(status, reason)),
+      handedOnFor: () => null,
     };
     transport = await createFront(front, options);
     const { port } = await transport.listen();
@@ -80,12 +82,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const commits = new CommitMeter();
     const patience = { isOver: false };
     const fs = createFileSystem(() => !patience.isOver);
-    const { store, cluster } = await openNode(options, { commits, lock, port, fs });
-    const usage = await openUsage(store, fs, options);
+    const { store, cluster } = await openNode(options, {
+      ...{ commits, lock, port, fs },
+      onWait: (what) => {
+        waitsFor = what;
+      },
+    });
+    const usage = await openUsage(store, fs, options, cluster);
     const api = createHandler({ store, cluster, usage, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
     front.refuse = api.refuse;
+    if (cluster !== null) front.handedOnFor = (request) => cluster.handedOnFor(request);
     const handlers = controlHandlers({
       store,
       replica: cluster?.replica ?? null,

@@ -24,6 +24,7 @@ import {
 } from '../domain/usage/usage-table.ts';
 import type { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { SharedCounts, SharedUsage, UsageNote } from './shared-usage.ts';
 
 /** Bytes of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
 export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
@@ -47,8 +48,15 @@ export const SAVE_INTERVAL_MS = 30_000;
  */
 export const SAVED_BYTES_A_SECOND = 8 * 1024;
 
+/** Uses of tokens are shared so often: they tell people when a token was used last. */
+const SHARE_TOKENS_MS = 10_000;
+const TOKENS_PER_NOTE = 1_000;
+
 const SEEN_FILE = 'seen';
 const SIGN_INS_FILE = 'sign-ins';
+
+/** Up to which position of the stream of the cluster the other files have counted. */
+const POSITION_FILE = 'position';
 
 /** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
 const SUMMED_MAX = 5_000;
@@ -71,6 +79,8 @@ export interface UsageOptions {
   /** Calls back after so many milliseconds. Must not keep the process alive. */
   timer(delayMs: number, callback: () => void): void;
   readonly countsBytesMax?: number;
+  /** The reports of all nodes of a cluster; null where a server runs alone. */
+  readonly shared?: SharedUsage | null;
 }
 
 /** Usage reported by one side, servers or pages. */
@@ -93,6 +103,11 @@ export class Usage {
   /** After which the next save may come. */
   #pauseMs = SAVE_INTERVAL_MS;
   #unsubscribe: (() => void) | null = null;
+  /** Up to which position of the shared stream all is counted, and as far as it is saved. */
+  #position = 0;
+  #savedPosition = 0;
+  /** Tokens used since they were shared last. */
+  readonly #tokensToShare = new Map<string, number>();
 
   constructor(options: UsageOptions) {
     this.#options = options;
@@ -129,56 +144,124 @@ export class Usage {
     this.#unsubscribe = feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#forget(event as DomainEvent);
     });
+    this.#shared?.follow(this.#position, async (position, notes) => {
+      // What is being saved must not grow meanwhile: its position is saved already.
+      await this.#saving;
+      for (const note of notes) this.#takeGuarded(note);
+      this.#position = position;
+      this.#changed();
+    });
+  }
+
+  get #shared(): SharedUsage | null {
+    return this.#options.shared ?? null;
   }
 
   application({ side, ...report }: ApplicationReport): void {
-    this.#sides[side].applications.saw(report, this.#options.now());
+    this.#note({ kind: 'application', report: { side, ...report }, atMs: this.#options.now() });
+  }
+
+  /** Counts it now, or once the other nodes of the cluster can count it too. */
+  #note(note: UsageNote): void {
+    if (this.#shared !== null) return this.#shared.send(note);
+    this.#take(note);
     this.#changed();
+  }
+
+  /** Another node may be of a newer version, and its notes of a kind that this one does not know. */
+  #takeGuarded(note: UsageNote): void {
+    try {
+      this.#take(note);
+    } catch (error) {
+      this.#options.onFault(error);
+    }
+  }
+
+  #take(note: UsageNote): void {
+    switch (note.kind) {
+      case 'application': {
+        const { side, ...report } = note.report;
+        return this.#sides[side].applications.saw(report, note.atMs);
+      }
+      case 'details':
+        return this.#sides.backend.applications.describe(note.appName, note.details, note.atMs);
+      case 'forgotten':
+        for (const side of SIDES) this.#sides[side].applications.forget(note.appName);
+        return;
+      case 'counts':
+        return this.#count(note.report, note.atMs);
+      case 'tokens':
+        for (const [digest, atMs] of note.used)
+          if (this.#isToken(digest) && (this.#seen.token(digest) ?? 0) < atMs)
+            this.#seen.sawToken(digest, atMs);
+        return;
+      case 'sign-in':
+        if (note.succeeded) this.#signIns.succeeded(note.userId, note.atMs);
+        else this.#signIns.failed(note.userId);
+    }
   }
 
   /** Records how people describe an application, whether or not it has reported. */
   describeApplication(appName: string, details: Partial<ApplicationDetails>): void {
-    this.#sides.backend.applications.describe(appName, details, this.#options.now());
-    this.#changed();
+    const note: UsageNote = { kind: 'details', appName, details, atMs: this.#options.now() };
+    // Whoever wrote it reads it.
+    if (this.#shared !== null) this.#take(note);
+    this.#note(note);
   }
 
   /** Forgets the application until it reports again. Its counts stay. */
   forgetApplication(appName: string): void {
-    for (const side of SIDES) this.#sides[side].applications.forget(appName);
-    this.#changed();
+    const note: UsageNote = { kind: 'forgotten', appName };
+    if (this.#shared !== null) this.#take(note);
+    this.#note(note);
   }
 
   /** Counts the evaluations of an application that `application` was told of. */
   report({ appName, environment, side, startMs, counts }: UsageReport, scope: ReportScope): void {
-    const nowMs = this.#options.now();
-    const { applications, counts: table } = this.#sides[side];
+    const unknownFlags: string[] = [];
     const counted = counts.filter(({ flag, yes, no }) => {
       if (yes + no === 0) return false;
       if (this.#covers(scope, flag)) return true;
-      applications.sawUnknownFlag(appName, environment, flag);
+      unknownFlags.push(flag);
       return false;
     });
-    for (const { flag } of counted) this.#seen.sawFlag(flag, environment, nowMs);
-    table.add({ appName, environment }, startMs, counted, nowMs);
+    const shared = counted.map((one) => ({ ...one, variants: [...one.variants] }));
+    const report = { appName, environment, side, startMs, counts: shared, unknownFlags };
+    this.#note({ kind: 'counts', report, atMs: this.#options.now() });
+  }
+
+  #count({ appName, environment, side, startMs, counts, unknownFlags }: SharedCounts, nowMs: number): void {
+    const { applications, counts: table } = this.#sides[side];
+    for (const flag of unknownFlags) applications.sawUnknownFlag(appName, environment, flag);
+    for (const { flag } of counts) this.#seen.sawFlag(flag, environment, nowMs);
+    table.add({ appName, environment }, startMs, counts, nowMs);
     assert(
       table.bytes <= (this.#options.countsBytesMax ?? COUNTS_BYTES_MAX[side]),
       'what is counted is bounded',
     );
     assert(applications.bytes <= APPLICATIONS_BYTES_MAX, 'what applications say of themselves is bounded');
-    this.#changed();
   }
 
   /** Notes that a token, which exists, was used. */
   tokenUsed(digest: string): void {
-    this.#seen.sawToken(digest, this.#options.now());
+    const nowMs = this.#options.now();
+    this.#seen.sawToken(digest, nowMs);
     this.#changed();
+    if (this.#shared === null) return;
+    if (this.#tokensToShare.size === 0) this.#options.timer(SHARE_TOKENS_MS, () => this.#shareTokens());
+    this.#tokensToShare.set(digest, nowMs);
+  }
+
+  #shareTokens(): void {
+    const used = [...this.#tokensToShare];
+    this.#tokensToShare.clear();
+    for (let at = 0; at < used.length; at += TOKENS_PER_NOTE)
+      this.#shared?.send({ kind: 'tokens', used: used.slice(at, at + TOKENS_PER_NOTE) });
   }
 
   /** Notes that a user, who exists, tried to sign in. */
   signInTried(userId: number, succeeded: boolean): void {
-    if (succeeded) this.#signIns.succeeded(userId, this.#options.now());
-    else this.#signIns.failed(userId);
-    this.#changed();
+    this.#note({ kind: 'sign-in', userId, succeeded, atMs: this.#options.now() });
   }
 
   /** Saves what changed; on disk when it resolves. Never rejects. */
@@ -190,6 +273,8 @@ export class Usage {
   /** Saves for the last time. */
   async close(): Promise<void> {
     this.#unsubscribe?.();
+    this.#shareTokens();
+    await this.#shared?.close();
     await this.save();
   }
 
@@ -217,6 +302,11 @@ export class Usage {
     const { folder } = this.#options;
     const names = await folder.names();
     const known = new Set(names);
+    if (known.has(POSITION_FILE))
+      await folder.read(POSITION_FILE, ([position]) => {
+        if (this.#shared !== null && Number.isSafeInteger(position)) this.#position = position as number;
+      });
+    this.#savedPosition = this.#position;
     for (const name of names) {
       const source = sourceOf(name);
       if (source === null) continue;
@@ -264,6 +354,8 @@ export class Usage {
     if (!hasRoom()) return this.#changed();
     const writtenBefore = folder.writtenBytes;
     try {
+      // First: a crash in between loses reports of the last minute, and counts none twice.
+      await this.#savePosition();
       for (const side of SIDES) await this.#saveSide(side);
       await this.#saveSignIns();
       // Last, so that a flag whose counts are saved has been seen there too.
@@ -275,6 +367,13 @@ export class Usage {
     const written = folder.writtenBytes - writtenBefore;
     if (written > 0)
       this.#pauseMs = Math.max(SAVE_INTERVAL_MS, Math.ceil((written * 1000) / SAVED_BYTES_A_SECOND));
+  }
+
+  async #savePosition(): Promise<void> {
+    if (this.#position === this.#savedPosition) return;
+    const position = this.#position;
+    await this.#options.folder.write(POSITION_FILE, [[position]]);
+    this.#savedPosition = position;
   }
 
   async #saveSeen(): Promise<void> {

@@ -185,8 +185,30 @@ function clusterText(view: ReplicaView, archive: ArchiveView | null): string {
   if (view.history !== null) rows.push(['history', view.history]);
   for (const warning of view.warnings) rows.push(['look at', printable(warning)]);
   if (archive !== null) rows.push(['archive', archiveText(archive)]);
-  for (const peer of view.peers) rows.push([printable(peer.node), printable(peerText(peer))]);
-  return fields(rows);
+  return [fields(rows), ...nodesText(view)].join('\n');
+}
+
+/** A line for each node, under the names of the columns. */
+function nodesText({ peers, gone }: ReplicaView): readonly string[] {
+  if (peers.length + gone.length === 0) return [];
+  const rows = [['node', 'address', 'version', 'state', 'event', 'behind', 'clock', 'heard']];
+  for (const peer of [...peers, ...gone]) rows.push(peerRow(peer, gone.includes(peer)));
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((cells) => cells[column]!.length)));
+  return rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function peerRow(peer: PeerView, isGone: boolean): string[] {
+  const { node, address, version, role, durableId, lagRecords, clockMs, isReached, silentMs } = peer;
+  const state = isGone ? 'gone' : isReached ? role : `${role}, not reached`;
+  const clock = clockMs === null ? '–' : `${clockMs < 0 ? '' : '+'}${(clockMs / 1000).toFixed(1)} s`;
+  const behind = `${lagRecords} ${lagRecords === 1 ? 'record' : 'records'}`;
+  const heard = `${(silentMs / 1000).toFixed(1)} s ago`;
+  return [node, address, version, state, String(durableId), behind, clock, heard].map(printable);
 }
 
 function archiveText({
@@ -202,9 +224,6 @@ function archiveText({
   const snapshot = snapshotId === 0 ? 'no snapshot' : `a snapshot of event ${snapshotId}`;
   return `${held}, ${snapshot}; the log begins with position ${firstPosition} and may forget events up to ${forgottenId}`;
 }
-
-const peerText = ({ role, version, epoch, durableId, address, silentMs }: PeerView): string =>
-  `${role}, version ${version}, epoch ${epoch}, event ${durableId} on its disk, ${address}, heard ${(silentMs / 1000).toFixed(1)} s ago`;
 
 // Begins an empty log, for a new cluster or behind the end of a journal: for a server that ran alone and becomes the first node of a cluster,
 // and after the log was lost. Nodes whose journals end there, or are copies of this one, go on from it.

@@ -3,8 +3,10 @@
  * node. The client of the log is loaded only here, so a server that runs alone loads none of it.
  */
 import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import type { UsageStream } from '../actors/shared-usage.ts';
 import type { Store } from '../actors/store.ts';
 import { adviceWithoutLog, DisagreementError } from '../addons/replication/alignment.ts';
 import type { Archivist } from '../addons/replication/archivist.ts';
@@ -14,7 +16,8 @@ import type { ConnectionLog } from '../addons/replication/nats-connection.ts';
 import type { Replica } from '../addons/replication/replica.ts';
 import { LogGoneError, type ReplicatedLog, UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
-import { LeaderClient } from '../http/serving/leader-client.ts';
+import { HOP_KEY_HEADER, LeaderClient } from '../http/serving/leader-client.ts';
+import type { TransportRequest } from '../http/transport/transport.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
 import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
@@ -26,6 +29,9 @@ import type { ClusterConfig } from './cluster-config.ts';
 /** Between two attempts while the servers of the log choose who keeps it. */
 const OPEN_PAUSE_MS = 500;
 
+/** A node that takes longer to respond to a probe is not reached. */
+const REACH_MS_MAX = 1_000;
+
 /** So many answers that there is no log are believed. */
 const ANSWERS_WITHOUT_LOG = 3;
 
@@ -35,15 +41,20 @@ export interface ClusterOptions {
   /** The port on which this server listens. */
   readonly port: number;
   readonly log: Log;
+  /** Before all paths of the interface, on all nodes. */
+  readonly basePath: string;
   /** Whether retention removes old events on the nodes. */
   readonly hasRetention: boolean;
   open(hooks: StoreHooks): Promise<Store>;
   /** Called each time that this node has begun to lead. */
   onLeading(store: Store): Promise<void>;
   stop(error: Error): void;
+  /** Told what holds the start up. */
+  onWait(what: string): void;
   /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
   readonly replicatedArchive?: FileArchive;
+  readonly usageStream?: UsageStream;
 }
 
 /** The server's hold on its node. */
@@ -53,21 +64,36 @@ export class OpenCluster {
   readonly access: ClusterAccess;
   /** Null where the log keeps everything. */
   readonly archivist: Archivist | null;
+  /** On which the nodes share what applications report. */
+  readonly usageStream: UsageStream | null;
   readonly #log: ReplicatedLog;
   readonly #leader: LeaderClient;
 
-  constructor({ store, replica, archivist }: ClusterNode<Store>, log: ReplicatedLog, node: string) {
+  constructor(
+    { store, replica, archivist }: ClusterNode<Store>,
+    { log, usage }: Shared,
+    names: { readonly node: string; readonly hopKey: string },
+  ) {
     this.store = store;
     this.replica = replica;
     this.archivist = archivist;
+    this.usageStream = usage;
     this.#log = log;
-    const leader = new LeaderClient({ node, leaderAddress: () => replica.otherLeader?.address ?? null });
+    const leader = new LeaderClient({ ...names, leaderAddress: () => replica.otherLeader?.address ?? null });
     this.#leader = leader;
     this.access = {
       isLeading: () => replica.isLeading,
       forward: (request, signal) => leader.forward(request, signal),
       atLeast: new AtLeast(store.engine, timer),
     };
+  }
+
+  /** The caller of a request that a node hands on which was heard of lately; null for every other request. */
+  handedOnFor(request: Pick<TransportRequest, 'header'>): string | null {
+    const key = request.header(HOP_KEY_HEADER);
+    if (key === '' || !this.replica.knowsHop(key)) return null;
+    const caller = request.header('x-forwarded-for');
+    return isIP(caller) === 0 ? null : caller;
   }
 
   /** Lets another node lead, if that is possible within the time: a log that does not respond must not hold up a stop. */
@@ -91,10 +117,13 @@ export class OpenCluster {
 
 /** Resolves when this node follows or leads, and has something to show. */
 export async function joinCluster(options: ClusterOptions): Promise<OpenCluster> {
-  const { config, folder, port, log: notes } = options;
-  const { log, archive } = await sharedOf(options).catch(async (error: unknown) => {
+  const { config, folder, port } = options;
+  const notes = notesOf(options);
+  const shared = await sharedOf(options, notes).catch(async (error: unknown) => {
     throw error instanceof LogGoneError ? await withoutLog(options, error) : error;
   });
+  const { log, archive } = shared;
+  const hopKey = randomBytes(16).toString('hex');
   try {
     const node = await openClusterNode<Store>({
       ...{ fs: realFileSystem, folder, log, archive, notes },
@@ -107,13 +136,21 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
         run: randomBytes(4).toString('hex'),
         address: config.address ?? `http://${hostname()}:${port}`,
       },
-      clock: { monotonic: () => performance.now(), timer, random: Math.random, yieldToEventLoop },
+      hopKey,
+      reaches: (node) => reaches(node, options.basePath),
+      clock: {
+        monotonic: () => performance.now(),
+        wall: Date.now,
+        timer,
+        random: Math.random,
+        yieldToEventLoop,
+      },
       open: (hooks) => options.open(hooks),
       onLeading: (store) => options.onLeading(store),
       stop: (error) => options.stop(error),
     });
     await node.replica.whenServing();
-    return new OpenCluster(node, log, config.node);
+    return new OpenCluster(node, shared, { node: config.node, hopKey });
   } catch (error) {
     await log.close();
     throw error;
@@ -124,11 +161,27 @@ export interface Shared {
   readonly log: ReplicatedLog;
   /** Null where the log keeps everything. */
   readonly archive: FileArchive | null;
+  readonly usage: UsageStream | null;
 }
 
-function sharedOf({ config, log: notes, replicatedLog, replicatedArchive }: ClusterOptions): Promise<Shared> {
+/** The log of the server; what is warned of during a start holds it up. */
+function notesOf({ log, onWait }: ClusterOptions): ConnectionLog {
+  return {
+    info: (details, message) => log.info(details, message),
+    warn: (details, message) => {
+      onWait(`${message}.`);
+      log.warn(details, message);
+    },
+  };
+}
+
+function sharedOf(
+  { config, replicatedLog, replicatedArchive, usageStream }: ClusterOptions,
+  notes: ConnectionLog,
+): Promise<Shared> {
   if (replicatedLog === undefined) return openLog(config, notes, { make: false });
-  return Promise.resolve({ log: replicatedLog, archive: replicatedArchive ?? null });
+  const archive = replicatedArchive ?? null;
+  return Promise.resolve({ log: replicatedLog, archive, usage: usageStream ?? null });
 }
 
 /**
@@ -142,6 +195,7 @@ export async function openLog(
 ): Promise<Shared> {
   const { connectToNats } = await import('../addons/replication/nats-connection.ts');
   const { openNatsArchive } = await import('../addons/replication/nats-archive.ts');
+  const { NatsUsage } = await import('../addons/replication/nats-usage.ts');
   const { makeNatsStream, openNatsLog, replicasFor } = await import('../addons/replication/nats-log.ts');
   const { servers, node: name, user, credentialsFile, cluster, durability, logBytes } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
@@ -159,7 +213,8 @@ export async function openLog(
   try {
     if (make) await untilReady(() => makeNatsStream(options), log);
     const opened = await untilReady(() => openNatsLog(options), log);
-    return { log: opened, archive: config.archive === 'on' ? archive : null };
+    const usage = new NatsUsage({ connection, name: cluster, replicas });
+    return { log: opened, archive: config.archive === 'on' ? archive : null, usage };
   } catch (error) {
     await connection.close();
     throw error;
@@ -193,6 +248,22 @@ async function withoutLog({ folder, config }: ClusterOptions, cause: LogGoneErro
   return id > 0
     ? new DisagreementError(text)
     : new ConfigError(`REPLICATION_CLUSTER is "${config.cluster}". ${text}`);
+}
+
+/** Whether a node responds at its address: a wrong one may lead to another node. */
+async function reaches(
+  { node, address }: { readonly node: string; readonly address: string },
+  basePath: string,
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${address}${basePath}/health`, {
+      signal: AbortSignal.timeout(REACH_MS_MAX),
+    });
+    const body = (await response.json()) as { readonly cluster?: { readonly node?: string } };
+    return (body.cluster?.node ?? node) === node;
+  } catch {
+    return false;
+  }
 }
 
 function timer(delayMs: number, run: () => void): () => void {

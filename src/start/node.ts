@@ -1,6 +1,7 @@
 /** The parts below the HTTP surfaces: the store, alone or as a node of a cluster, reports of applications, and the check for stale flags. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { SharedUsage, type UsageStream } from '../actors/shared-usage.ts';
 import { StalenessCheck } from '../actors/staleness-check.ts';
 import { openStore, type Store, type StoreOptions } from '../actors/store.ts';
 import { Background } from '../actors/turn.ts';
@@ -33,6 +34,7 @@ export interface NodeOptions {
   /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
   readonly replicatedArchive?: FileArchive;
+  readonly usageStream?: UsageStream;
 }
 
 interface StoreParts {
@@ -41,6 +43,8 @@ interface StoreParts {
   /** On which the server listens. */
   readonly port: number;
   readonly fs: FileSystem;
+  /** Told what holds the start of a node up. */
+  onWait(what: string): void;
 }
 
 /** The store with its first events: of a server that runs alone, or of a node that has joined its cluster. */
@@ -48,7 +52,7 @@ export async function openNode(
   options: NodeOptions,
   parts: StoreParts,
 ): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
-  const { log, stop, replicatedLog, replicatedArchive } = options;
+  const { log, stop, replicatedLog, replicatedArchive, usageStream } = options;
   const { cluster: config, dataDir: folder } = options.config;
   const firstEvents = (store: Store): Promise<void> =>
     recordFirstEvents(store, { ...options, fs: realFileSystem });
@@ -65,11 +69,14 @@ export async function openNode(
   }
   const cluster = await joinCluster({
     ...{ config, folder, port: parts.port, log, stop },
+    onWait: (what) => parts.onWait(what),
+    basePath: options.config.basePath,
     hasRetention: options.config.eventRetentionDays !== null,
     open: (hooks) => open(options, parts, hooks),
     onLeading: firstEvents,
     ...(replicatedLog !== undefined && { replicatedLog }),
     ...(replicatedArchive !== undefined && { replicatedArchive }),
+    ...(usageStream !== undefined && { usageStream }),
   });
   return { store: cluster.store, cluster };
 }
@@ -111,8 +118,22 @@ export async function openUsage(
   { engine }: Store,
   fs: FileSystem,
   { config, log }: NodeOptions,
+  cluster: OpenCluster | null,
 ): Promise<Usage> {
+  const onFault = (error: unknown): void =>
+    // Operators: look at `err`: the disk is full, or the folder `usage` is somebody else's; it is tried again
+    log.error(
+      { err: error },
+      'what applications reported could not be read or saved; flags are not affected',
+    );
+  const stream = cluster?.usageStream ?? null;
+  const shared =
+    stream === null
+      ? null
+      : new SharedUsage({ stream, run: randomBytes(4).toString('hex'), timer: unrefTimer, onFault });
   const usage = new Usage({
+    shared,
+    onFault,
     world: engine.world,
     feed: engine.feed,
     folder: new UsageFolder({
@@ -127,12 +148,6 @@ export async function openUsage(
     }),
     now: Date.now,
     hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
-    onFault: (error) =>
-      // Operators: look at `err`: the disk is full, or the folder `usage` is somebody else's; it is tried again
-      log.error(
-        { err: error },
-        'what applications reported could not be read or saved; flags are not affected',
-      ),
     timer: unrefTimer,
   });
   await usage.open();

@@ -15,7 +15,7 @@ import type { Api } from '../http/serving/dispatcher.ts';
 import type { Phase } from '../http/serving/probes.ts';
 import type { SessionCookies } from '../http/serving/session-cookie.ts';
 import type { Surface } from '../http/serving/surface.ts';
-import type { Transport } from '../http/transport/transport.ts';
+import type { Transport, TransportOptions } from '../http/transport/transport.ts';
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
 import { selectTransport } from './select-transport.ts';
@@ -97,6 +97,7 @@ export interface Front {
   handle: Api['handle'];
   admit: Api['admit'];
   refuse: Api['refuse'];
+  handedOnFor: Required<TransportOptions>['handedOnFor'];
 }
 
 export function createFront(front: Front, { config, log }: FrontOptions): Promise<Transport> {
@@ -106,6 +107,7 @@ export function createFront(front: Front, { config, log }: FrontOptions): Promis
     handle: (request, response) => front.handle(request, response),
     admit: (head) => front.admit(head),
     refuse: (...refused) => front.refuse(...refused),
+    handedOnFor: (request) => front.handedOnFor(request),
     polledPaths: polledPaths(basePath),
     limits: { streamsMax, ...(connectionsPerAddressMax !== null && { connectionsPerAddressMax }) },
   });

@@ -16,6 +16,7 @@ import {
   YOUNG_BYTES,
 } from '../../src/actors/memory-budget.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
+import { REPORTS_WAITING_BYTES_MAX } from '../../src/actors/shared-usage.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
 import {
@@ -533,6 +534,11 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         'cluster: writes that a follower has forwarded',
         `${number(FORWARDED_MAX)}, and ${bytes(FORWARDED_BYTES_MAX)} of bodies and responses`,
         '503',
+      ),
+      row(
+        'cluster: reports that wait for the other nodes',
+        bytes(REPORTS_WAITING_BYTES_MAX),
+        'newer ones are not counted',
       ),
       row(
         'cluster: requests that wait for `Flagstaff-At-Least`',

@@ -1,5 +1,6 @@
 /** Whole servers as nodes of a cluster, over a log in memory: what clients see of it. */
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
@@ -126,6 +127,28 @@ describe('servers of a cluster', () => {
     assert.deepEqual([first.status, again.status, again.body], [201, 201, first.body]);
   });
 
+  it('count wrong passwords by the caller, whichever node he asks, and not by the node that hands them on', async () => {
+    const created = await leader.call('POST', '/user-admin', {
+      ...{ username: 'grace', password: 'Correct-horse-9', rootRole: 2, sendEmail: false },
+    });
+    assert.equal(created.status, 201);
+    const { peers } = leader.server.cluster!.replica.view;
+    assert.equal(peers.length, 2, 'the nodes have heard of each other');
+    const signIn = (node: TestServer, from: string, password: string): Promise<number> =>
+      statusFrom(from, `${node.origin}/auth/simple/login`, { username: 'grace', password });
+    for (let attempt = 0; attempt < 12; attempt += 1) await signIn(follower, '127.0.0.2', 'wrong');
+    assert.equal(await signIn(follower, '127.0.0.2', 'wrong'), 429);
+    assert.equal(await signIn(leader, '127.0.0.2', 'wrong'), 429);
+    assert.equal(await signIn(follower, '127.0.0.3', 'Correct-horse-9'), 200);
+  });
+
+  it('believe nobody who the caller is but a node that was heard of', () => {
+    const { cluster } = leader.server;
+    const from = (key: string): string | null =>
+      cluster!.handedOnFor({ header: (name) => (name === 'flagstaff-hop-key' ? key : '203.0.113.9') });
+    assert.deepEqual([from(''), from('made-up')], [null, null]);
+  });
+
   it('refuse a wrong body and a wrong method as one server does', async () => {
     const wrong = await follower.call('POST', '/projects/default/features', { name: 'no spaces' });
     const same = await leader.call('POST', '/projects/default/features', { name: 'no spaces' });
@@ -198,6 +221,19 @@ describe('servers of a cluster', () => {
     }
   });
 });
+
+/** The status of the response to a POST from this address of the machine. */
+function statusFrom(localAddress: string, url: string, body: object): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' };
+    request(url, { method: 'POST', localAddress, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end(JSON.stringify(body));
+  });
+}
 
 async function outputOf(args: readonly string[]): Promise<string> {
   const lines: string[] = [];

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import type { UsageStream } from '../../src/actors/shared-usage.ts';
 import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
 import type { ReplicatedLog } from '../../src/addons/replication/replicated-log.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
@@ -144,6 +145,7 @@ export interface TestServerOptions {
   /** Of a node of a cluster; asked for at each start. */
   readonly replicatedLog?: () => ReplicatedLog;
   readonly replicatedArchive?: () => FileArchive;
+  readonly usageStream?: () => UsageStream;
   /** Told why the server wants its process to end; thrown unless given. */
   readonly stop?: (error: Error) => void;
 }
@@ -175,6 +177,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       ...(options.store === undefined ? {} : { store: options.store }),
       ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),
       ...(options.replicatedArchive === undefined ? {} : { replicatedArchive: options.replicatedArchive() }),
+      ...(options.usageStream === undefined ? {} : { usageStream: options.usageStream() }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;

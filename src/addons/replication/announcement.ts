@@ -9,6 +9,11 @@ import * as v from 'valibot';
 const ANNOUNCEMENT_BYTES_MAX = 4_096;
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+/** Protects memory from senders that draw a new identity each time; clusters have three to seven nodes. */
+const PEERS_MAX = 64;
+
+const READ_BY_0_2_0 = { record: 1, content: 2, rules: 3 } as const;
+
 const shortText = v.pipe(v.string(), v.maxLength(1_000));
 
 const schema = v.object({
@@ -27,11 +32,21 @@ const schema = v.object({
   /** The history that it tells; null where it knows none yet. */
   history: v.optional(v.nullable(shortText), null),
   version: v.optional(shortText, '0.2.0'),
+  /** The clock of the node, in milliseconds since 1970. */
+  wallMs: v.optional(v.nullable(count), null),
+  /** The newest formats that it reads: of records, of what events hold, and of the rules of replay. */
+  reads: v.optional(v.object({ record: count, content: count, rules: count }), READ_BY_0_2_0),
+  /** Starts of nodes at whose addresses nothing responds to it. */
+  unreached: v.optional(v.pipe(v.array(shortText), v.maxLength(PEERS_MAX)), []),
+  /** Whether it lets others lead. */
+  standsLast: v.optional(v.boolean(), false),
+  /** Sent along with each request that it hands on, so that the leader knows it for a node. */
+  hopKey: v.optional(shortText, ''),
 });
 
 export type Announcement = Readonly<v.InferOutput<typeof schema>>;
 
-export const encodeAnnouncement = (announcement: Announcement): Buffer =>
+export const encodeAnnouncement = (announcement: v.InferInput<typeof schema>): Buffer =>
   Buffer.from(JSON.stringify(announcement));
 
 /** Null for anything that no node of this version sends. */
@@ -47,18 +62,19 @@ export function decodeAnnouncement(message: Buffer): Announcement | null {
 
 // The other nodes, as their announcements tell of them.
 
-/** A node that has said nothing for so long is not shown any more. */
-const FORGOTTEN_AFTER_MS = 10_000;
+/** A node that has said nothing for so long counts no more, */
+const GONE_AFTER_MS = 10_000;
 
-/** Protects memory from senders that draw a new identity each time; clusters have three to seven nodes. */
-const PEERS_MAX = 64;
+/** and after so long it is not shown any more. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
 
-interface Peer extends Announcement {
+export interface Peer extends Announcement {
   /** Milliseconds since it was heard last. */
   readonly silentMs: number;
 }
 
 export class Peers {
+  /** By their starts. */
   readonly #heard = new Map<string, { readonly announcement: Announcement; readonly atMs: number }>();
 
   note(announcement: Announcement, nowMs: number): void {
@@ -67,15 +83,31 @@ export class Peers {
       this.#heard.set(announcement.run, { announcement, atMs: nowMs });
   }
 
-  /** By name. */
+  /** Nodes that were heard of lately, by name. */
   list(nowMs: number): readonly Peer[] {
+    return this.#all(nowMs).filter(({ silentMs }) => silentMs <= GONE_AFTER_MS);
+  }
+
+  /** Nodes that have said nothing for longer, by name. */
+  gone(nowMs: number): readonly Peer[] {
+    return this.#all(nowMs).filter(({ silentMs }) => silentMs > GONE_AFTER_MS);
+  }
+
+  #all(nowMs: number): readonly Peer[] {
     this.#forget(nowMs);
     return [...this.#heard.values()]
       .map(({ announcement, atMs }) => ({ ...announcement, silentMs: nowMs - atMs }))
       .sort((a, b) => (a.node < b.node ? -1 : 1));
   }
 
+  /** Forgets starts that are over, too: a later one of the same node was heard. */
   #forget(nowMs: number): void {
-    for (const [run, { atMs }] of this.#heard) if (nowMs - atMs > FORGOTTEN_AFTER_MS) this.#heard.delete(run);
+    const latest = new Map<string, number>();
+    for (const { announcement, atMs } of this.#heard.values())
+      latest.set(announcement.node, Math.max(atMs, latest.get(announcement.node) ?? 0));
+    for (const [run, { announcement, atMs }] of this.#heard) {
+      const isOver = nowMs - atMs > GONE_AFTER_MS && atMs < latest.get(announcement.node)!;
+      if (isOver || nowMs - atMs > FORGOTTEN_AFTER_MS) this.#heard.delete(run);
+    }
   }
 }

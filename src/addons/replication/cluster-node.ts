@@ -53,6 +53,10 @@ export interface ClusterNodeOptions<S> {
   readonly identity: NodeIdentity;
   /** The version of its program. */
   readonly version: string;
+  /** Names this node to the leader, of random bytes. */
+  readonly hopKey: string;
+  /** Whether a node responds at its address. Never rejects, and takes a second at most. */
+  reaches(node: { readonly node: string; readonly address: string }): Promise<boolean>;
   readonly clock: ReplicaClock;
   readonly notes: ReplicaLog;
   /** Opens the store; called once, when journal and log agree. */
@@ -73,7 +77,7 @@ export interface ClusterNode<S> {
 export async function openClusterNode<S extends { readonly engine: ReplicatedEngine }>(
   options: ClusterNodeOptions<S>,
 ): Promise<ClusterNode<S>> {
-  const { fs, folder, log, identity, version, clock, notes } = options;
+  const { fs, folder, log, identity, version, hopKey, reaches, clock, notes } = options;
   const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
   const { from, last, history } = await alignFolder(options, pause);
   history.onNamed = (id) =>
@@ -97,7 +101,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   });
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
-    ...{ log, history, identity, version, from, last, commitLog, clock, notes },
+    ...{ log, history, identity, version, hopKey, reaches, from, last, commitLog, clock, notes },
     engine: store.engine,
     stop: (error) => {
       store.engine.giveUpForGood();

@@ -13,8 +13,15 @@
 import assert from 'node:assert/strict';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
 import type { FrameBody } from '../../persistence/journal/frame-format.ts';
-import type { ReplicaView } from '../../persistence/journal/node-view.ts';
-import { type Announcement, decodeAnnouncement, encodeAnnouncement, Peers } from './announcement.ts';
+import type { PeerView, ReplicaView } from '../../persistence/journal/node-view.ts';
+import {
+  type Announcement,
+  decodeAnnouncement,
+  encodeAnnouncement,
+  type Peer,
+  Peers,
+} from './announcement.ts';
+import { Fitness, OWN_FORMATS } from './fitness.ts';
 import { keptTail } from './kept-tail.ts';
 import type { NodeHistory } from './node-history.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -77,6 +84,8 @@ export interface ReplicatedEngine {
 export interface ReplicaClock {
   /** Milliseconds, monotonic. */
   monotonic(): number;
+  /** Milliseconds since 1970. */
+  wall(): number;
   /** Calls `run` later, once; returns what cancels it. */
   timer(delayMs: number, run: () => void): () => void;
   /** From 0 to 1. */
@@ -95,6 +104,10 @@ export interface ReplicaOptions {
   readonly identity: NodeIdentity;
   /** The version of its program. */
   readonly version: string;
+  /** Names this node to the leader (src/http/serving/leader-client.ts). */
+  readonly hopKey: string;
+  /** Whether a node responds at its address. Never rejects, and takes a second at most. */
+  reaches(node: { readonly node: string; readonly address: string }): Promise<boolean>;
   /** Position of the record to read first (alignment.ts). */
   readonly from: number;
   /** Position of the last record that the log held then: this node has caught up when it has read so far. */
@@ -115,6 +128,7 @@ export class Replica {
   readonly #reader: RecordReader;
   readonly #peers = new Peers();
   readonly #patience: LeaderPatience;
+  readonly #fitness: Fitness;
   #stopListening: (() => void) | null = null;
   #cancelTick: (() => void) | null = null;
   #ticks = 0;
@@ -133,6 +147,7 @@ export class Replica {
   #trouble: string | null = null;
   #isLogGone = false;
   #isAsking = false;
+  #told: readonly string[] = [];
   #hasLed = false;
   #served: (() => void)[] = [];
 
@@ -140,11 +155,17 @@ export class Replica {
     this.#options = options;
     this.#reader = new RecordReader(options.history, options.from);
     this.#patience = new LeaderPatience(options.clock);
+    this.#fitness = new Fitness({
+      ...{ run: options.identity.run, address: options.identity.address, clock: options.clock },
+      reaches: (node) => options.reaches(node),
+      others: () => this.#peers.list(this.#now()).filter(({ run }) => run !== options.identity.run),
+    });
   }
 
   get view(): ReplicaView {
     const now = this.#now();
     return {
+      node: this.#options.identity.node,
       role: this.#role.name,
       epoch: this.#epoch,
       leader: this.isLeading ? this.#options.identity : this.otherLeader,
@@ -152,16 +173,31 @@ export class Replica {
       lagMs: this.#lagMs(now),
       lagRecords: Math.max(0, this.#knownEnd - this.#position),
       problem: this.#problem ?? (this.#isCutOff ? this.#cutOffText() : null),
-      warnings: this.#trouble === null ? [] : [this.#trouble],
+      warnings: [...(this.#trouble === null ? [] : [this.#trouble]), ...this.#fitness.warnings],
       history: this.#options.history.id,
       version: this.#options.version,
-      peers: this.#peers.list(now),
+      peers: this.#peers.list(now).map((peer) => this.#peerView(peer)),
+      gone: this.#peers.gone(now).map((peer) => this.#peerView(peer)),
     };
+  }
+
+  #peerView({ reads: _, unreached: __, hopKey: ___, wallMs: ____, ...peer }: Peer): PeerView {
+    return {
+      ...peer,
+      lagRecords: Math.max(0, this.#knownEnd - peer.position),
+      clockMs: this.#fitness.clockOf(peer.run),
+      isReached: !this.#fitness.unreached.includes(peer.run),
+    };
+  }
+
+  /** Whether a request that carries this key was handed on by a node that was heard of lately. */
+  knowsHop(key: string): boolean {
+    return key !== '' && this.#peers.list(this.#now()).some(({ hopKey }) => hopKey === key);
   }
 
   /** Whether commands may be decided here. */
   get isLeading(): boolean {
-    return this.#role.name === 'leading' && this.#hasLed && !this.#isCutOff;
+    return this.#role.name === 'leading' && this.#hasLed && !this.#isCutOff && !this.#fitness.isClockUnsure;
   }
 
   /** Whether this node was made the leader, and nothing recent says that it is. */
@@ -375,6 +411,7 @@ export class Replica {
     const heard = decodeAnnouncement(message);
     if (heard === null) return;
     this.#peers.note(heard, this.#now());
+    if (heard.run !== this.#options.identity.run) this.#fitness.hear(heard);
     if (heard.run === this.#options.identity.run || !this.#options.history.mayBe(heard.history)) return;
     const isLeader = heard.role === 'leading' || heard.handsOver;
     if (!isLeader || heard.epoch < this.#epoch) return;
@@ -400,6 +437,8 @@ export class Replica {
   #tick(): void {
     this.#ticks += 1;
     const now = this.#now();
+    this.#fitness.tick();
+    this.#tellWarnings();
     if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce();
     if (this.#ticks % TICKS_PER_LOOK === 0) void this.#lookAtLog();
     if (this.#options.commitLog.leadership !== null) this.#lookAtLeadership();
@@ -407,6 +446,21 @@ export class Replica {
     this.#noteProgress();
     this.#noteLag(now);
     this.#standIfDue();
+  }
+
+  /** Logs what is new to look at. */
+  #tellWarnings(): void {
+    const { warnings } = this.#fitness;
+    for (const warning of warnings) {
+      if (this.#told.includes(warning)) continue;
+      // Operators, of "The clock of this node is … the median of the nodes; …": set the clock, by NTP
+      // Operators, of "The clock of … is … this one's.": set the clocks, by NTP
+      // Operators, of "No other node reaches this one at …; …": set REPLICATION_ADDRESS of this node
+      // Operators, of "Nothing responds for … at …": look at REPLICATION_ADDRESS of that node, and at the network
+      // Operators, of "… of version … cannot read what this version writes; …": upgrade that node
+      this.#options.notes.warn({}, warning);
+    }
+    this.#told = warnings;
   }
 
   /** Learns whether the log is there at all. */
@@ -437,9 +491,9 @@ export class Replica {
     if (!this.#isCutOff) {
       // Operators: nothing
       if (this.#role.apply('CONFIRMED')) notes.info({ epoch: this.#epoch }, 'This node leads again');
-      // Another node may have room for changes.
-      if (this.isLeading && !engine.journal.writable && this.#hasHeir)
-        void this.handOver().catch(() => undefined);
+      // Another node may have room for changes, or a better clock.
+      const isUnfit = !engine.journal.writable || this.#fitness.shouldHandOver;
+      if (this.isLeading && isUnfit && this.#hasHeir) void this.handOver().catch(() => undefined);
       return;
     }
     // Operators, of "This node led, and … for … s; it decides nothing.": see [fail-over](docs/cluster.md#fail-over)
@@ -454,8 +508,8 @@ export class Replica {
     return this.#peers
       .list(this.#now())
       .some(
-        ({ run, role, position }) =>
-          run !== identity.run && role === 'following' && position >= this.#position,
+        ({ run, role, position, standsLast }) =>
+          run !== identity.run && role === 'following' && position >= this.#position && !standsLast,
       );
   }
 
@@ -504,7 +558,13 @@ export class Replica {
   }
 
   #standIfDue(): void {
-    if (!this.#patience.isOver || this.#isApplying || this.#isClosed || this.#problem !== null) return;
+    if (
+      !this.#patience.isOverBy(this.#fitness.handicapMs) ||
+      this.#isApplying ||
+      this.#isClosed ||
+      this.#problem !== null
+    )
+      return;
     if (this.#isLogGone) return;
     if (this.#position < this.#knownEnd || !this.#options.engine.journal.writable) return;
     if (!this.#role.apply('LEADER_SILENT')) return;
@@ -540,6 +600,11 @@ export class Replica {
       handsOver,
       history: history.id,
       version: this.#options.version,
+      wallMs: this.#options.clock.wall(),
+      reads: OWN_FORMATS,
+      unreached: [...this.#fitness.unreached],
+      standsLast: this.#fitness.handicapMs > 0,
+      hopKey: this.#options.hopKey,
     };
     log.announce(encodeAnnouncement(announcement));
   }

@@ -114,7 +114,8 @@ export class LeaderPatience {
     this.#patienceMs = 0;
   }
 
-  get isOver(): boolean {
-    return this.#clock.monotonic() - this.#heardAtMs >= this.#patienceMs;
+  /** Whether nobody has led for long enough, and for so much longer. */
+  isOverBy(ms: number): boolean {
+    return this.#clock.monotonic() - this.#heardAtMs >= this.#patienceMs + ms;
   }
 }

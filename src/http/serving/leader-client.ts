@@ -15,6 +15,9 @@ import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 /** The header of a request that a follower hands on; its value is the follower's name. */
 export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 
+/** The header by which the leader knows a follower that it has heard of, and so believes it who the caller is. */
+export const HOP_KEY_HEADER = 'flagstaff-hop-key';
+
 /** The headers that the leader needs for its decision, its logs and its traces. */
 const REQUEST_HEADERS = [
   'authorization',
@@ -89,6 +92,8 @@ const UNKNOWN = refuse(
 export interface LeaderClientOptions {
   /** The name of this node. */
   readonly node: string;
+  /** Names this node to the leader. */
+  readonly hopKey: string;
   /** The leader's address, such as `http://flags-1:4242`; null while none is known. */
   leaderAddress(): string | null;
 }
@@ -154,6 +159,8 @@ export class LeaderClient {
       sent
         .on('socket', (socket) => {
           isConnected = !socket.connecting;
+          // A connection that is used again would gather listeners.
+          if (isConnected) return;
           socket.once(address.startsWith('https:') ? 'secureConnect' : 'connect', () => {
             isConnected = true;
           });
@@ -217,12 +224,13 @@ export class LeaderClient {
   }
 
   #headersOf(request: TransportRequest): Record<string, string | number> {
-    const headers: Record<string, string | number> = { [FORWARDED_HEADER]: this.#options.node };
+    const { node, hopKey } = this.#options;
+    const headers: Record<string, string | number> = { [FORWARDED_HEADER]: node, [HOP_KEY_HEADER]: hopKey };
     for (const name of REQUEST_HEADERS) {
       const value = request.header(name);
       if (value !== '') headers[name] = value;
     }
-    // A leader that trusts this node as a proxy counts by the caller's address.
+    // By which the leader counts.
     headers['x-forwarded-for'] = request.remoteAddress();
     // This node found the page to be its own, as the leader cannot: the page knows this node's name.
     if (headers['origin'] !== undefined) headers['sec-fetch-site'] ??= 'same-origin';

@@ -170,8 +170,9 @@ function damageWarning({ damages }: HistoryCheck): string | null {
 }
 
 /** No addresses, because anybody who reaches the port may ask. */
-function clusterHealth({ role, epoch, leader, lagMs, problem, history }: ReplicaView): object {
+function clusterHealth({ node, role, epoch, leader, lagMs, problem, history }: ReplicaView): object {
   return {
+    node,
     role,
     epoch,
     leader: leader?.node ?? null,
@@ -187,12 +188,15 @@ function readyResponse(phase: Phase, view: ReplicaView | null = null): HttpRespo
   return jsonResponse(ready ? 200 : 503, { ready, phase, ...cluster });
 }
 
-/** Answers while the journal is being replayed: alive, not ready, and nothing of the state is shown. */
-export function startingHandler(basePath: string): RequestHandler {
+/**
+ * Answers while the journal is being replayed, or a cluster joined: alive, not ready, and nothing of the state is shown. `waitsFor` says
+ * what holds the start up; null where nothing does.
+ */
+export function startingHandler(basePath: string, waitsFor: () => string | null): RequestHandler {
   return ({ path }, responder) => {
     if (path === `${basePath}/ready`) responder.send(readyResponse('starting'));
     else if (path === `${basePath}/health`)
-      responder.send(jsonResponse(503, { health: 'BAD', reason: 'Starting.' }));
+      responder.send(jsonResponse(503, { health: 'BAD', reason: `Starting. ${waitsFor() ?? ''}`.trim() }));
     else {
       const message = 'The server is starting and still reads its journal. Try again in a moment.';
       responder.send(plainErrorResponse(errorOfRefusal(refuse('ServiceUnavailableError', message))));

@@ -20,6 +20,7 @@ export interface ExchangeServer
   extends StreamServer,
     Required<Pick<TransportOptions, 'handle' | 'refuse' | 'admit'>> {
   readonly proxies: TrustedProxies;
+  readonly handedOnFor: Required<TransportOptions>['handedOnFor'];
   readonly bodies: BodyBudget;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
@@ -30,12 +31,13 @@ export interface ExchangeServer
 }
 
 export function createExchangeServer(options: TransportOptions): ExchangeServer {
-  const { handle, refuse, admit = () => true, log, clock = systemClock } = options;
+  const { handle, refuse, admit = () => true, handedOnFor = () => null, log, clock = systemClock } = options;
   const limits = resolveLimits(options.limits);
   return {
     handle,
     refuse,
     admit,
+    handedOnFor,
     log,
     limits,
     proxies: new TrustedProxies(options.trustedProxies ?? []),
@@ -84,7 +86,8 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   protected abstract peerAddress(): string;
 
   remoteAddress(): string {
-    return this.server.proxies.callerOf(this.peerAddress(), this.request.headers);
+    const { handedOnFor, proxies } = this.server;
+    return handedOnFor(this.request) ?? proxies.callerOf(this.peerAddress(), this.request.headers);
   }
 
   /** Writes a response that is fit to be sent. Called once at most, and never after an abort. */

@@ -126,6 +126,8 @@ export interface TransportOptions {
   readonly limits?: Partial<TransportLimits>;
   /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */
   readonly trustedProxies?: readonly string[];
+  /** The caller of a request that another node of the cluster hands on; null for every other request. */
+  handedOnFor?(request: Pick<TransportRequest, 'header'>): string | null;
   readonly clock?: TransportClock;
 }
 

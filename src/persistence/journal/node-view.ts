@@ -21,11 +21,19 @@ export interface PeerView extends NodeView {
   readonly history: string | null;
   /** The version of its program. */
   readonly version: string;
+  /** Records that it has not read yet, as far as this node knows. */
+  readonly lagRecords: number;
+  /** Milliseconds by which its clock is ahead of this node's; null where it announces none. */
+  readonly clockMs: number | null;
+  /** Whether it responds to this node at its address. */
+  readonly isReached: boolean;
   /** Milliseconds since it was heard last. */
   readonly silentMs: number;
 }
 
 export interface ReplicaView {
+  /** This node, as the operator named it. */
+  readonly node: string;
   readonly role: string;
   readonly epoch: number;
   /** The node that leads, as far as this one knows. */
@@ -45,6 +53,8 @@ export interface ReplicaView {
   readonly version: string;
   /** All nodes that were heard of lately, this one included. */
   readonly peers: readonly PeerView[];
+  /** Nodes that were heard of within the hour, and not lately. */
+  readonly gone: readonly PeerView[];
 }
 
 export interface ArchiveView {

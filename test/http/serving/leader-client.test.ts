@@ -22,7 +22,7 @@ async function leaderThat(t: TestContext, respond: RequestListener): Promise<Lea
   const leader: Leader = {
     server,
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    client: new LeaderClient({ node: 'follower', leaderAddress: () => leader.address }),
+    client: new LeaderClient({ node: 'follower', hopKey: 'key', leaderAddress: () => leader.address }),
   };
   t.after(() => {
     leader.client.close();

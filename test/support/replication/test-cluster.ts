@@ -29,6 +29,8 @@ export interface TestClusterOptions {
   readonly random?: () => number;
   readonly fate?: Fate;
   readonly newName?: () => string;
+  /** Whether a node reaches another one at its address, by their names. */
+  readonly reaches?: (from: string, to: string) => boolean;
   readonly audited?: boolean;
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
@@ -55,6 +57,7 @@ export class TestCluster {
     this.options = {
       random: () => 0.5,
       fate: () => 0,
+      reaches: () => true,
       audited: false,
       eventsPerSnapshot: 100_000,
       segmentBytes: 64 * 1024 * 1024,
@@ -189,9 +192,12 @@ export class TestNode {
       archiveMarginBytes: options.archiveFileBytes,
       hasRetention: options.hasRetention,
       version: 'test',
+      hopKey: run,
+      reaches: async ({ node }) => options.reaches(this.name, node),
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
       clock: {
         monotonic: clock.monotonic,
+        wall: clock.now,
         timer: (delayMs, callback) => time.after(delayMs, callback),
         random: options.random,
         yieldToEventLoop: () => new Promise((resolve) => void time.after(0, resolve)),

@@ -1,0 +1,199 @@
+/**
+ * Reports of applications among the nodes of a cluster. Each node puts what is reported to it on a stream, and counts what the stream
+ * gives back, its own reports too: so all nodes count the same, in the same order, and one that lost its disk counts everything again
+ * from the beginning of the stream.
+ *
+ * A report counts once: a batch that was sent twice has the same id both times, and a node knows the position up to which it has
+ * counted. While the stream cannot be reached, reports wait in memory, within a bound.
+ */
+import type { ApplicationDetails } from '../domain/usage/applications.ts';
+import type { ApplicationReport, Side } from '../domain/usage/reports.ts';
+
+/** One thing that was reported, as JSON on the stream. `atMs`: by the clock of the node that it was reported to. */
+export type UsageNote =
+  | { readonly kind: 'application'; readonly report: ApplicationReport; readonly atMs: number }
+  | {
+      readonly kind: 'details';
+      readonly appName: string;
+      readonly details: Partial<ApplicationDetails>;
+      readonly atMs: number;
+    }
+  | { readonly kind: 'forgotten'; readonly appName: string }
+  | { readonly kind: 'counts'; readonly report: SharedCounts; readonly atMs: number }
+  | { readonly kind: 'tokens'; readonly used: readonly (readonly [digest: string, atMs: number])[] }
+  | {
+      readonly kind: 'sign-in';
+      readonly userId: number;
+      readonly succeeded: boolean;
+      readonly atMs: number;
+    };
+
+/** Counts of flags that exist and that the application's token covers, and the names of others. */
+export interface SharedCounts {
+  readonly appName: string;
+  readonly environment: string;
+  readonly side: Side;
+  readonly startMs: number;
+  readonly counts: readonly {
+    readonly flag: string;
+    readonly yes: number;
+    readonly no: number;
+    readonly variants: readonly (readonly [name: string, count: number])[];
+  }[];
+  readonly unknownFlags: readonly string[];
+}
+
+/** The stream that the nodes share: batches at positions 1, 2, 3 and so on, the same for all. Old ones may be gone. */
+export interface UsageStream {
+  /** Rejects where it is not known whether the stream has the batch. Under the same id it is taken once. */
+  publish(batch: Buffer, id: string): Promise<void>;
+  /** The batches from a position on, or from the first one that is there, until `signal` is aborted. May end or throw at any time. */
+  tail(
+    from: number,
+    signal: AbortSignal,
+  ): AsyncIterable<{ readonly position: number; readonly bytes: Buffer }>;
+}
+
+/** Reports wait for so long for others, so that a busy node sends few batches. */
+const BATCH_MS = 500;
+
+/** Between two attempts while the stream does not respond. */
+const RETRY_MS = 1_000;
+
+/** Bytes of a batch; a server takes messages of 1 MiB, and a report is far smaller. */
+const BATCH_BYTES_MAX = 256 * 1024;
+
+/** Bytes of reports that wait. Protects memory while the stream cannot be reached; newer reports are then not counted. */
+export const REPORTS_WAITING_BYTES_MAX = 4 * 1024 * 1024;
+
+export interface SharedUsageOptions {
+  readonly stream: UsageStream;
+  /** This start of this node, as the ids of batches begin. */
+  readonly run: string;
+  /** Calls back after so many milliseconds. Must not keep the process alive. */
+  timer(delayMs: number, callback: () => void): void;
+  /** Told why a report is not counted, or a batch cannot be read. */
+  onFault(error: unknown): void;
+}
+
+/** The oldest reports that wait, as they are sent. */
+interface Batch {
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly textBytes: number;
+}
+
+export class SharedUsage {
+  readonly #options: SharedUsageOptions;
+  readonly #abort = new AbortController();
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+  #batches = 0;
+  #batch: Batch | null = null;
+  #isScheduled = false;
+  #isFull = false;
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(options: SharedUsageOptions) {
+    this.#options = options;
+  }
+
+  send(note: UsageNote): void {
+    const text = JSON.stringify(note);
+    if (this.#waitingBytes + text.length > REPORTS_WAITING_BYTES_MAX) {
+      if (!this.#isFull)
+        this.#options.onFault(
+          new Error('reports cannot be shared with the other nodes, and are not counted'),
+        );
+      this.#isFull = true;
+      return;
+    }
+    this.#isFull = false;
+    this.#waiting.push(text);
+    this.#waitingBytes += text.length;
+    this.#schedule(BATCH_MS);
+  }
+
+  /** Gives `take` each batch behind a position, one after the other. */
+  follow(behind: number, take: (position: number, notes: readonly UsageNote[]) => Promise<void>): void {
+    this.#following = this.#follow(behind, take);
+  }
+
+  /** Sends what waits, once, and follows no further. */
+  async close(): Promise<void> {
+    await this.#send().catch(() => undefined);
+    this.#abort.abort();
+    await this.#following;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isScheduled || this.#abort.signal.aborted) return;
+    this.#isScheduled = true;
+    this.#options.timer(delayMs, () => void this.#sendAll());
+  }
+
+  async #sendAll(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) await this.#send();
+      this.#isScheduled = false;
+    } catch {
+      this.#isScheduled = false;
+      this.#schedule(RETRY_MS);
+    }
+  }
+
+  /** The next batch. Until the stream has it for certain, it stays the same one. */
+  async #send(): Promise<void> {
+    this.#batch ??= this.#nextBatch();
+    if (this.#batch === null) return;
+    const { bytes, count, textBytes } = this.#batch;
+    await this.#options.stream.publish(bytes, `${this.#options.run}-${this.#batches}`);
+    this.#batch = null;
+    this.#batches += 1;
+    this.#waiting.splice(0, count);
+    this.#waitingBytes -= textBytes;
+  }
+
+  #nextBatch(): Batch | null {
+    let textBytes = 0;
+    let count = 0;
+    for (const text of this.#waiting) {
+      if (count > 0 && textBytes + text.length > BATCH_BYTES_MAX) break;
+      textBytes += text.length;
+      count += 1;
+    }
+    if (count === 0) return null;
+    return { bytes: Buffer.from(`[${this.#waiting.slice(0, count).join(',')}]`), count, textBytes };
+  }
+
+  async #follow(
+    behind: number,
+    take: (position: number, notes: readonly UsageNote[]) => Promise<void>,
+  ): Promise<void> {
+    const { stream, timer } = this.#options;
+    const { signal } = this.#abort;
+    for (let next = behind + 1; !signal.aborted; ) {
+      try {
+        for await (const { position, bytes } of stream.tail(next, signal)) {
+          if (signal.aborted) return;
+          await take(position, this.#read(bytes));
+          next = position + 1;
+        }
+      } catch {
+        // The stream says for itself what ails it; it is asked again.
+      }
+      if (!signal.aborted) await new Promise<void>((resolve) => timer(RETRY_MS, resolve));
+    }
+  }
+
+  #read(bytes: Buffer): readonly UsageNote[] {
+    try {
+      const notes: unknown = JSON.parse(bytes.toString());
+      if (Array.isArray(notes)) return notes as readonly UsageNote[];
+      throw new Error('a batch of reports is no list');
+    } catch (error) {
+      this.#options.onFault(error);
+      return [];
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/** The stream of what applications reported, on NATS JetStream. Its oldest batches make room for new ones. */
+import {
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { streamNameOf } from './nats-log.ts';
+
+/** A server answers within milliseconds. */
+const REQUEST_TIMEOUT_MS = 2_000;
+
+/** Bytes on the servers' disks: months of what a busy cluster reports. */
+const STREAM_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Counts of days are kept for so long at most. */
+const STREAM_AGE_NS = 90 * 24 * 3_600 * 1e9;
+
+/** Batches on their way from the server. */
+const TAIL_MESSAGES_MAX = 64;
+
+export interface NatsUsageOptions {
+  readonly connection: NatsConnection;
+  /** The cluster's name. */
+  readonly name: string;
+  readonly replicas: number;
+}
+
+export class NatsUsage {
+  readonly #options: NatsUsageOptions;
+  readonly #stream: string;
+  readonly #subject: string;
+  #client: Promise<JetStreamClient> | null = null;
+
+  constructor(options: NatsUsageOptions) {
+    this.#options = options;
+    this.#stream = `${streamNameOf(options.name)}_USAGE`;
+    this.#subject = `flagstaff.${options.name}.usage`;
+  }
+
+  async publish(batch: Buffer, id: string): Promise<void> {
+    const client = await this.#ready();
+    await client.publish(this.#subject, batch, { msgID: id, timeout: REQUEST_TIMEOUT_MS, retries: 1 });
+  }
+
+  async *tail(
+    from: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ readonly position: number; readonly bytes: Buffer }> {
+    const client = await this.#ready();
+    const consumer = await client.consumers.get(this.#stream, { opt_start_seq: from });
+    const messages = await consumer.consume({ max_messages: TAIL_MESSAGES_MAX });
+    const stop = (): void => messages.stop();
+    signal.addEventListener('abort', stop);
+    try {
+      for await (const { seq, data } of messages)
+        yield { position: seq, bytes: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };
+    } finally {
+      signal.removeEventListener('abort', stop);
+      messages.stop();
+    }
+  }
+
+  /** Makes the stream unless it is there: it holds no history. Asked again after a failure. */
+  #ready(): Promise<JetStreamClient> {
+    this.#client ??= this.#open().catch((error: unknown) => {
+      this.#client = null;
+      throw error;
+    });
+    return this.#client;
+  }
+
+  async #open(): Promise<JetStreamClient> {
+    const { connection, name, replicas } = this.#options;
+    const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
+    try {
+      await manager.streams.info(this.#stream);
+    } catch (error) {
+      const isMissing = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
+      if (!isMissing) throw error;
+      await manager.streams.add({
+        name: this.#stream,
+        subjects: [this.#subject],
+        description: `What applications reported to the nodes of the Flagstaff cluster ${name}.`,
+        retention: RetentionPolicy.Limits,
+        storage: StorageType.File,
+        discard: DiscardPolicy.Old,
+        num_replicas: replicas,
+        max_bytes: STREAM_BYTES_MAX,
+        max_age: STREAM_AGE_NS,
+      });
+    }
+    return jetstream(connection, { timeout: REQUEST_TIMEOUT_MS });
+  }
+}
