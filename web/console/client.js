@@ -29,6 +29,8 @@ export class Refused extends Error {
 
 /** @param {() => Promise<boolean>} [renew] called when nobody is signed in any more; resolves to whether somebody is again */
 export function createClient(renew = async () => false) {
+  /** The newest event that this page made: in a cluster, another node may not have it yet, and waits for it. */
+  let newest = 0;
   /**
    * @param {string} method
    * @param {string} path below `api/admin`, made with `path`
@@ -42,12 +44,16 @@ export function createClient(renew = async () => false) {
         body,
         // Responses are asked for anew each time; their ETags save the bodies.
         cache: 'no-cache',
-        headers: ifMatch === '' ? {} : { 'if-match': ifMatch },
+        headers: {
+          ...(ifMatch !== '' && { 'if-match': ifMatch }),
+          ...(newest > 0 && { 'flagstaff-at-least': String(newest) }),
+        },
       });
     const received = await send().catch(async (error) => {
       if (error instanceof Refused && error.status === 401 && (await renew())) return send();
       throw error;
     });
+    newest = Math.max(newest, Number(received.headers.get('flagstaff-event-id') ?? 0));
     return { body: received.body, etag: received.headers.get('etag') ?? '' };
   }
   return {
