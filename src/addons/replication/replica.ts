@@ -181,12 +181,14 @@ export class Replica {
     };
   }
 
-  #peerView({ reads: _, unreached: __, hopKey: ___, wallMs: ____, ...peer }: Peer): PeerView {
+  /** Without its key, which only nodes may know. */
+  #peerView(peer: Peer): PeerView {
+    const { node, run, address, role, epoch, position, durableId, history, version, silentMs } = peer;
     return {
-      ...peer,
-      lagRecords: Math.max(0, this.#knownEnd - peer.position),
-      clockMs: this.#fitness.clockOf(peer.run),
-      isReached: !this.#fitness.unreached.includes(peer.run),
+      ...{ node, run, address, role, epoch, position, durableId, history, version, silentMs },
+      lagRecords: Math.max(0, this.#knownEnd - position),
+      clockMs: this.#fitness.clockOf(run),
+      isReached: !this.#fitness.unreached.includes(run),
     };
   }
 

@@ -227,6 +227,11 @@ const CLUSTER_GAUGES: readonly Row<ReplicaView>[] = [
     ({ lagRecords }) => lagRecords,
   ],
   ['flagstaff_cluster_peers', 'Other nodes heard of lately.', ({ peers }) => peers.length],
+  [
+    'flagstaff_cluster_warnings',
+    'Faults of the log, the addresses and the clocks, as this node sees them. `flagstaff cluster status` names them.',
+    ({ warnings, problem }) => warnings.length + (problem === null ? 0 : 1),
+  ],
 ];
 
 export function createMetrics(sources: MetricsSources): Registry {
