@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict';
 import { Recording, record } from '../domain/state/reversible.ts';
 
-/** Bounds how long a turn takes to make undecided changes again: a switch has five steps, of some 30 ns each. */
+/** Bounds how long a turn takes to make undecided changes again; a switch has five steps. */
 const STEPS_MAX = 100_000;
 
 /** An undecided change: its last event and its time. */

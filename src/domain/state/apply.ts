@@ -65,10 +65,13 @@ const PROJECT_FIELDS: readonly (keyof ProjectState)[] = ['settings', 'revision',
 
 /** Records the fields that the events may change of the directory and of projects. */
 function keepTouched({ directory, projects }: World, events: readonly DomainEvent[]): void {
-  keepFields(directory, DIRECTORY_FIELDS);
-  for (const id of new Set(events.map(({ project }) => project))) {
-    const project = id === null ? undefined : projects.get(id);
+  // An event about a flag changes records of the directory at most.
+  if (events.some(({ featureName }) => featureName === null)) keepFields(directory, DIRECTORY_FIELDS);
+  let kept: string | null = null;
+  for (const { project: id } of events) {
+    const project = id === null || id === kept ? undefined : projects.get(id);
     if (project !== undefined) keepFields(project, PROJECT_FIELDS);
+    kept = id;
   }
 }
 

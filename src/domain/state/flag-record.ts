@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type Flag, withoutEnvironment } from '../flags/flag.ts';
 import { PackedFlag } from '../flags/packed-flag.ts';
-import { addStep, isRecording, isRestored, unrecorded } from './reversible.ts';
+import { addSwap, isRecording, isRestored, unrecorded } from './reversible.ts';
 import type { StateMemory } from './state-memory.ts';
 
 /** An environment that the flags lose. */
@@ -134,21 +134,26 @@ export class FlagRecord implements ProjectionHolder {
 
   #keep(): void {
     if (!isRecording()) return;
-    let other = this.#values;
-    const swap = (): void => {
-      const now = this.#values;
-      this.#values = other;
-      other = now;
+    const other = this.#values;
+    addSwap(() => {
+      const { flag, revision, bytes, projections, dropsSeen } = other;
+      Object.assign(other, this.#values);
+      this.#flag = flag;
+      this.#revision = revision;
+      this.#bytes = bytes;
+      this.#projections = projections;
+      this.#dropsSeen = dropsSeen;
+    });
+  }
+
+  get #values() {
+    return {
+      flag: this.#flag,
+      revision: this.#revision,
+      bytes: this.#bytes,
+      projections: this.#projections,
+      dropsSeen: this.#dropsSeen,
     };
-    addStep({ undo: swap, redo: swap });
-  }
-
-  get #values(): readonly [Flag | null, number, number, ProjectionHolder['projections'], number] {
-    return [this.#flag, this.#revision, this.#bytes, this.#projections, this.#dropsSeen];
-  }
-
-  set #values(values) {
-    [this.#flag, this.#revision, this.#bytes, this.#projections, this.#dropsSeen] = values;
   }
 
   #unpacked(): Flag {
@@ -204,12 +209,11 @@ export class FlagShelf implements ProjectionHolder {
   changed(): void {
     if (isRecording()) {
       let other = this.#now;
-      const swap = (): void => {
+      addSwap(() => {
         const now = this.#now;
         this.#now = other;
         other = now;
-      };
-      addStep({ undo: swap, redo: swap });
+      });
     }
     this.#now = null;
   }

@@ -23,7 +23,7 @@ import {
   type ShelfOwner,
   type ShelvedFlags,
 } from './flag-record.ts';
-import { addStep, isFirstRestored, isRecording, refill, unrecorded } from './reversible.ts';
+import { addPair, addStep, isFirstRestored, isRecording, refill, unrecorded } from './reversible.ts';
 
 /** Few enough to show in less than a millisecond, and few shelves to go through. */
 export const SHELF_FLAGS_MAX = 128;
@@ -161,12 +161,6 @@ export class ProjectFlags implements ShelfOwner {
   }
 
   counted(before: Flag | null, after: Flag | null): void {
-    this.#changeCounts(before, after);
-    if (!isRecording()) return;
-    addStep({ undo: () => this.#changeCounts(after, before), redo: () => this.#changeCounts(before, after) });
-  }
-
-  #changeCounts(before: Flag | null, after: Flag | null): void {
     const wasActive = before !== null && before.archivedAt === null;
     const isActive = after !== null && after.archivedAt === null;
     if (wasActive && isActive && before.environments === after.environments) return;
@@ -182,6 +176,15 @@ export class ProjectFlags implements ShelfOwner {
   }
 
   #countEnabled(environments: readonly string[], change: 1 | -1): void {
+    this.#changeCounts(environments, change);
+    if (!isRecording()) return;
+    addPair(
+      () => this.#changeCounts(environments, -change),
+      () => this.#changeCounts(environments, change),
+    );
+  }
+
+  #changeCounts(environments: readonly string[], change: number): void {
     this.#activeCount += change;
     for (const name of environments) {
       this.#enabledCounts.set(name, (this.#enabledCounts.get(name) ?? 0) + change);

@@ -20,7 +20,7 @@ export interface Step {
 export class Recording {
   readonly steps: Step[] = [];
   /** Containers that a step restores as a whole: what else happens to them needs no undoing of its own. */
-  readonly restored = new Set<object>();
+  restored: Set<object> | null = null;
   #isDone = true;
 
   get isDone(): boolean {
@@ -29,7 +29,7 @@ export class Recording {
 
   /** Whether it takes a time in proportion to the size of some container to undo it. */
   get isDear(): boolean {
-    return this.restored.size > 0;
+    return this.restored !== null;
   }
 
   undo(): void {
@@ -80,25 +80,38 @@ export function addStep(step: Step): void {
   open?.steps.push(step);
 }
 
+/** A step that is undone as it is made: by exchanging values. */
+export function addSwap(swap: () => void): void {
+  open?.steps.push({ undo: swap, redo: swap });
+}
+
+/** A step of two functions, which are no properties where they are written: the compiler would give each its name, each time. */
+export function addPair(undo: () => void, redo: () => void): void {
+  open?.steps.push({ undo, redo });
+}
+
 /** True for the first call with this container in a change; false where nothing is recorded. */
 export function isFirstRestored(container: object): boolean {
-  if (open === null || open.restored.has(container)) return false;
+  if (open === null || open.restored?.has(container) === true) return false;
+  open.restored ??= new Set();
   open.restored.add(container);
   return true;
 }
 
-export const isRestored = (container: object): boolean => open?.restored.has(container) === true;
+export const isRestored = (container: object): boolean => open?.restored?.has(container) === true;
 
 /** Records the present values of fields, to be called before they change. */
 export function keepFields<T extends object>(holder: T, names: readonly (keyof T)[]): void {
   if (open === null) return;
-  let others = names.map((name) => holder[name]);
-  const swap = (): void => {
-    const now = names.map((name) => holder[name]);
-    for (const [at, name] of names.entries()) holder[name] = others[at]!;
-    others = now;
-  };
-  open.steps.push({ undo: swap, redo: swap });
+  const others = names.map((name) => holder[name]);
+  addSwap(() => {
+    for (let at = 0; at < names.length; at += 1) {
+      const name = names[at]!;
+      const now = holder[name];
+      holder[name] = others[at]!;
+      others[at] = now;
+    }
+  });
 }
 
 /** `map.set`. */
@@ -106,10 +119,10 @@ export function setEntry<K, V>(map: Map<K, V>, key: K, value: V): void {
   if (open !== null) {
     const had = map.has(key);
     const before = map.get(key) as V;
-    open.steps.push({
-      undo: () => void (had ? map.set(key, before) : map.delete(key)),
-      redo: () => void map.set(key, value),
-    });
+    addPair(
+      () => void (had ? map.set(key, before) : map.delete(key)),
+      () => void map.set(key, value),
+    );
   }
   map.set(key, value);
 }

@@ -3,7 +3,7 @@
  * takes it out. Derived, so it is in no snapshot.
  */
 import { memoryGrowth, memorySize } from '../json/memory-size.ts';
-import { addStep, isRecording } from './reversible.ts';
+import { addPair, isRecording } from './reversible.ts';
 
 /** Bytes of the record itself, its key and its places in the maps that lead to it. */
 const RECORD_BYTES = 250;
@@ -26,7 +26,11 @@ export class StateMemory {
   /** A record of that size, as `recordSize` counts, comes, or goes where it is negative: what is large need not be looked at for that. */
   add(bytes: number): void {
     this.#bytes += bytes;
-    if (bytes !== 0 && isRecording()) addStep({ undo: () => this.add(-bytes), redo: () => this.add(bytes) });
+    if (bytes === 0 || !isRecording()) return;
+    addPair(
+      () => this.add(-bytes),
+      () => this.add(bytes),
+    );
   }
 
   clear(): void {
