@@ -647,6 +647,44 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['migration from Unleash', 'migration each minute'],
   },
   {
+    fault: "A cluster's log is lost or made anew, or a node belongs to another history",
+    promise:
+      'Nobody leads on another history, no server begins one, and each node says in one line what to do.',
+    tests: [
+      ...named('addons/replication/history.test.ts')(
+        'while nodes run: none leads, each says what to do, and none makes it anew',
+        'and begun anew by somebody else: the nodes that ran before end, and do not start on it',
+        'is refused by the data folder of another one, which nothing changes',
+        'keeps what it acknowledged meanwhile: it refuses to join, and cuts nothing off',
+      ),
+      ...named('faults/cluster/wrong-setups.test.ts')(
+        'have no stream of its cluster is refused, and makes none',
+      ),
+    ],
+  },
+  {
+    fault:
+      "A node's clock is days ahead, no other node reaches it, or an older version cannot read what it writes",
+    promise: 'It says so, and lets the others lead.',
+    tests: [
+      ...named('addons/replication/fitness.test.ts')(
+        'makes a leader hand over, and keeps the node from leading until it is right',
+        'is named by the node and by the others, and a leader with one hands over',
+        'goes first, so that nothing is written that it cannot read, unless it hands over',
+      ),
+    ],
+  },
+  {
+    fault: 'A caller or an application asks another node than the leader, and a disk is lost',
+    promise: 'Limits count him, not the node that hands his request on; every node counts all reports, once.',
+    tests: [
+      ...named('start/cluster.test.ts')('count wrong passwords by the caller, whichever node he asks'),
+      ...named('faults/cluster/shared-usage.test.ts')(
+        'every node tells of all reports, also after its disk was lost',
+      ),
+    ],
+  },
+  {
     fault: 'A data folder is put back, or copied, and continues',
     promise: 'Its new events have other ETags: no stale 304, and no lost update under If-Match.',
     tests: named('http/interface/conditional.test.ts')(
