@@ -27,6 +27,7 @@ import {
 import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
+import { FLAG_ENVIRONMENTS_MAX } from '../../src/domain/decide/archive-commands.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { IMPORT_EVENTS_MAX, TRANSFER_FLAGS_MAX } from '../../src/domain/decide/import-issues.ts';
@@ -405,6 +406,11 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       row('a patched document with all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
       row('flags times added and removed tags, in a request about tags', number(TAG_CHANGES_MAX), '409'),
+      row(
+        'flags times environments they are set in, in a request that archives, revives or deletes',
+        number(FLAG_ENVIRONMENTS_MAX),
+        '409',
+      ),
       row('archived flags deleted with their project', number(FLAGS_DELETED_WITH_PROJECT_MAX), '409'),
       row('flags that lose a deleted tag', number(BULK_FLAGS_MAX), '409'),
       row(

@@ -34,12 +34,26 @@ interface NamesFlags {
   readonly flags: readonly string[];
 }
 
+/** Flags of one request times the environments that they are set in: to revive as many takes some 10 ms of the event loop. */
+export const FLAG_ENVIRONMENTS_MAX = 5_000;
+
+/** The flags that a command names; refused where they are too many, or one does not exist. */
+function locateSome(world: World, command: NamesFlags): Refusal | readonly LocatedFlag[] {
+  const located = locateFlags(world, command);
+  if (isRefusal(located)) return located;
+  const count = located.reduce((sum, { record }) => sum + record.flag.environments.length, 0);
+  if (count <= FLAG_ENVIRONMENTS_MAX) return located;
+  return invalidOperation(
+    `The request names ${located.length} flags, which have settings in ${count} environments altogether; at most ${FLAG_ENVIRONMENTS_MAX} are changed at once. Name fewer flags.`,
+  );
+}
+
 export interface ArchiveFlags extends NamesFlags {
   readonly type: 'archive-flags';
 }
 
 export function archiveFlags(world: World, command: ArchiveFlags): Decision {
-  const located = locateFlags(world, command);
+  const located = locateSome(world, command);
   return isRefusal(located) ? located : archiveEvents(located.map(({ record }) => record.flag));
 }
 
@@ -85,7 +99,7 @@ export interface ReviveFlags extends NamesFlags {
  * is disabled everywhere, so that it serves nobody until somebody enables it (docs/specification/flags.md#reviving).
  */
 export function reviveFlags(world: World, command: ReviveFlags): Decision {
-  const located = locateFlags(world, command);
+  const located = locateSome(world, command);
   if (isRefusal(located)) return located;
   const events: DomainEvent[] = [];
   for (const { record } of located) {
@@ -105,7 +119,7 @@ export interface DeleteFlags extends NamesFlags {
 
 /** Deletes flags for good, which frees their names. Only an archived flag can be deleted. */
 export function deleteFlags(world: World, command: DeleteFlags): Decision {
-  const located = locateFlags(world, command);
+  const located = locateSome(world, command);
   if (isRefusal(located)) return located;
   const events: DomainEvent[] = [];
   for (const one of located) {

@@ -1,6 +1,7 @@
 /** Decisions about many flags are bounded by what they would change, and the refusal says how to go on. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { FLAG_ENVIRONMENTS_MAX } from '../../../src/domain/decide/archive-commands.ts';
 import { FLAGS_DELETED_WITH_PROJECT_MAX } from '../../../src/domain/decide/project-commands.ts';
 import { TAG_CHANGES_MAX } from '../../../src/domain/decide/tag-commands.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
@@ -35,6 +36,35 @@ describe('changes of the tags of many flags', () => {
       const decision = state.decide(command);
       assert(isRefusal(decision));
       assert.match(decision.message, /makes 1100 changes; at most 1000 .* Name fewer tags or fewer flags\.$/);
+    }
+  });
+});
+
+const STRATEGY = {
+  ...{ name: 'default', title: null, disabled: false, constraints: [], parameters: {} },
+  ...{ variants: [], segments: [] },
+};
+
+describe('many flags of many environments', () => {
+  const state = withFlags('default', 126);
+  const environments = names(40).map((name) => `environment-${name}`);
+  const most = FLAG_ENVIRONMENTS_MAX / environments.length;
+  for (const environment of environments) {
+    state.given({ type: 'create-environment', name: environment, fields: { type: 'test' } });
+    state.given({ type: 'add-project-environment', project: 'default', environment });
+    for (const flag of names(126))
+      state.given({ type: 'add-strategy', project: 'default', flag, environment, strategy: STRATEGY });
+  }
+
+  it('are archived, revived and deleted as far as they take no longer than a turn', () => {
+    for (const type of ['archive-flags', 'revive-flags', 'archive-flags', 'delete-flags'] as const) {
+      const decision = state.decide({ type, project: 'default', flags: names(most + 1) });
+      assert(isRefusal(decision));
+      assert.match(
+        decision.message,
+        /environments altogether; at most 5000 are changed at once\. Name fewer/,
+      );
+      assert.equal(state.run({ type, project: 'default', flags: names(most) }).length, most);
     }
   });
 });
