@@ -43,7 +43,7 @@ const MARKED = new RegExp(`${BEGIN}([^${END}]*)${END}`);
 /** The same of a text of many lines. @param {string} text */
 export const visibleLines = (text) => text.split('\n').map(visible).join('\n');
 
-/** Marks what somebody wrote, for `Sentence` and `spoken`. @param {string} text @param {number} [max] letters that are shown */
+/** Marks what somebody wrote, for `Sentence`. @param {string} text @param {number} [max] letters that are shown */
 export function said(text, max = SHOWN_MAX) {
   const letters = [...text];
   if (letters.length <= max) return BEGIN + visible(text) + END;
@@ -56,9 +56,6 @@ export const quotedIn = (text) => new RegExp(`^${MARKED.source}$`).exec(text)?.[
 
 /** Marks a text in which nothing is left to hide. @param {string} text */
 export const marked = (text) => BEGIN + text + END;
-
-/** A sentence for those who hear it, and for what holds no markup: what is marked stands in quotation marks. @param {string} text */
-export const spoken = (text) => text.replaceAll(BEGIN, '“').replaceAll(END, '”');
 
 /** Draws what `said` has marked in the strings among the children as quotations. @param {{ children?: ComponentChildren }} props */
 export const Sentence = ({ children }) => <>{drawn(children)}</>;
