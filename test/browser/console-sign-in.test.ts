@@ -223,7 +223,7 @@ describeConsole('people', (shared) => {
     await press(invitation, 'Switch off The shop');
     await invitation.getByRole('button', { name: 'Switch on The shop' }).waitFor();
     const late = await visit(path);
-    await late.page.getByRole('status').filter({ hasText: 'This invitation is not good' }).waitFor();
+    await late.page.getByRole('status').filter({ hasText: 'This invitation is not valid' }).waitFor();
     await late.page.getByLabel('Email').waitFor({ state: 'hidden' });
     for (const opened of [guest, late, admin]) await ending(opened);
   });

@@ -178,6 +178,7 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['affectedItems', 'Nordic customers'],
   ['errorDetails', `This token covers no flag "${FLAG}".`],
   ['errorMessage', 'x is undefined'],
+  ['SamlSettings.enabled', false],
   ['feedbackId', 'pnps'],
   ['splashId', 'new-menu'],
   ['uptimeSeconds', 86_400],
