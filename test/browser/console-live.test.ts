@@ -72,10 +72,10 @@ describeConsole('the console beside others', (shared) => {
     await page.route('**/api/admin/event-stream*', (route) => route.abort());
     await page.reload();
     await page.getByRole('link', { name: 'live' }).waitFor();
-    const asked = requestsOf(page);
+    const asked = page.waitForRequest((request) => request.url().endsWith('/events/search'));
     await makeFlag(shared.server.call, 'asked-for');
     await page.getByRole('link', { name: 'asked-for' }).waitFor();
-    assert(asked.includes('/events/search'));
+    await asked;
     await ending(opened);
   });
 });
