@@ -15,6 +15,7 @@ import type { ScryptCost } from './domain/access/password-hash.ts';
 import { describeInterface } from './http/description/document.ts';
 import { pageSurface } from './http/description/page-routes.ts';
 import { Authenticator } from './http/serving/access.ts';
+import type { Tracer } from './http/serving/call.ts';
 import { type Api, createApi } from './http/serving/dispatcher.ts';
 import { errorOfTransport, plainErrorResponse } from './http/serving/errors.ts';
 import { createInstance } from './http/serving/instance.ts';
@@ -22,9 +23,7 @@ import { CommitMeter, createMetrics, type MetricsSources } from './http/serving/
 import { probeSurface, startingHandler } from './http/serving/probes.ts';
 import { SessionCookies } from './http/serving/session-cookie.ts';
 import type { Surface } from './http/serving/surface.ts';
-import type { Tracer } from './http/serving/tracer.ts';
-import { originOf } from './http/transport/listen-failure.ts';
-import type { Transport } from './http/transport/transport.ts';
+import { originOf, type Transport } from './http/transport/transport.ts';
 import { Passwords } from './passwords/passwords.ts';
 import { ScryptQueue } from './passwords/scrypt-queue.ts';
 import { createFileSystem, realFileSystem } from './persistence/disk/file-system.ts';

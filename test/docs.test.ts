@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
-import { ROUTES } from '../src/http/admin/routes.ts';
+import { ROUTES } from '../src/http/admin/surface.ts';
 import { EXIT } from '../src/process/exit-codes.ts';
 import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ROUTES } from '../src/http/admin/routes.ts';
+import { ROUTES } from '../src/http/admin/surface.ts';
 import { ERROR_STATUS } from '../src/http/serving/errors.ts';
 import { METRICS_PATH } from '../src/http/serving/probes.ts';
 import { LINKS_FROM_ADDRESS } from '../src/passwords/passwords.ts';

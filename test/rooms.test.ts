@@ -100,7 +100,7 @@ test('a folder of src without folders below it has at least three files', () => 
 const PUTS_TOGETHER = [
   ...['src/cli/', 'src/start/', 'src/main.ts', 'src/server.ts'],
   ...['src/actors/store.ts', 'src/domain/decide/decide.ts', 'src/domain/decide/refuse-beyond-limits.ts'],
-  ...['src/domain/kinds/kinds.ts', 'src/http/admin/routes.ts'],
+  ...['src/domain/kinds/kinds.ts', 'src/http/admin/surface.ts'],
 ];
 
 /** Files that only one file of another folder imports all the same, with the reason. */

@@ -2,8 +2,8 @@
 import { transition } from 'xstate';
 import { environmentSwitchMachine, nextSwitch } from '../../src/domain/flags/environment-switch.ts';
 import { NEVER_SEEN } from '../../src/domain/usage/last-seen.ts';
-import { wholeFlag } from '../../src/http/admin/views/render-flag.ts';
-import { projectOverview } from '../../src/http/admin/views/render-project.ts';
+import { wholeFlag } from '../../src/http/admin/render-flag.ts';
+import { projectOverview } from '../../src/http/admin/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';
 import { OWN_STAMP } from '../../src/persistence/journal/frame-format.ts';
 import { decodePayload, encodePayload } from '../../src/persistence/journal/frame-payload.ts';

@@ -4,7 +4,7 @@
  * a hold longer, and never shorter. The first answers are made from nothing, the later ones from what is kept.
  */
 
-import { ROUTES } from '../../src/http/admin/routes.ts';
+import { ROUTES } from '../../src/http/admin/surface.ts';
 import type { Route } from '../../src/http/serving/route.ts';
 import { type Request, toggles } from '../lib/load/operation.ts';
 import { timedMs, timedResponse } from '../lib/load/timed-get.ts';

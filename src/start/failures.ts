@@ -5,7 +5,7 @@
 import { DisagreementError } from '../addons/replication/alignment.ts';
 import { NewerRecordError } from '../addons/replication/record-format.ts';
 import { UnsafeLogError } from '../addons/replication/replicated-log.ts';
-import { ListenError } from '../http/transport/listen-failure.ts';
+import { ListenError } from '../http/transport/transport.ts';
 import { DamagedHistoryError, DataFolderError } from '../persistence/disk/data-folder.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';

@@ -4,8 +4,12 @@ import { adminSurface } from '../http/admin/surface.ts';
 import { inviteSurface, resetSurface } from '../http/people/link-surfaces.ts';
 import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from '../http/people/oidc-surface.ts';
 import { Provider } from '../http/people/provider.ts';
-import { SessionStart } from '../http/people/session-start.ts';
-import { offeredSurface, passwordSurface, sessionSurfaces } from '../http/people/session-surfaces.ts';
+import {
+  offeredSurface,
+  passwordSurface,
+  SessionStart,
+  sessionSurfaces,
+} from '../http/people/session-surfaces.ts';
 import { clientSurface } from '../http/sdk/client-surface.ts';
 import { edgeSurface } from '../http/sdk/edge-surface.ts';
 import { flagdSurface } from '../http/sdk/flagd-surface.ts';

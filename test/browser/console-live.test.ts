@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { recordedStreams } from '../../src/http/admin/events/recorded-streams.ts';
+import { recordedStreams } from '../../src/http/admin/event-stream.ts';
 import { describeConsole, ending } from '../support/browser/console.ts';
 import { addStrategy, archive, environmentPath, makeFlag } from '../support/interface.ts';
 

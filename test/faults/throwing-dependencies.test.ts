@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { World } from '../../src/domain/state/world.ts';
-import { ROUTES } from '../../src/http/admin/routes.ts';
+import { ROUTES } from '../../src/http/admin/surface.ts';
 import { describeInterface } from '../../src/http/description/document.ts';
 import type { Route } from '../../src/http/serving/route.ts';
 import { VERSION } from '../../src/process/installation.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../support/check-responses.ts';
-import { ROUTES } from '../../src/http/admin/routes.ts';
+import { ROUTES } from '../../src/http/admin/surface.ts';
 import { addUser } from '../support/interface.ts';
 import {
   ADMIN_TOKEN,

@@ -1,7 +1,7 @@
 /** What the scenario has to cover: every write of the interface, and events of every type. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
-import { ROUTES } from '../../src/http/admin/routes.ts';
+import { ROUTES } from '../../src/http/admin/surface.ts';
 import type { EventShown } from './picture.ts';
 
 /**

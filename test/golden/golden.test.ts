@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/desired/state-document.ts';
-import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
+import { WholeFlagSchema } from '../../src/http/admin/schemas.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
 import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';

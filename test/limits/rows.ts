@@ -72,39 +72,36 @@ import {
 } from '../../src/domain/state/idempotency-cache.ts';
 import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-bytes.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
-import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events/events.ts';
-import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/events/recorded-news.ts';
+import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/archive.ts';
+import { BULK_FLAGS_MAX } from '../../src/http/admin/bodies.ts';
+import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/combinations.ts';
 import {
   STREAMS_MAX as EVENT_STREAMS_MAX,
   STREAMS_PER_CALLER_MAX,
-} from '../../src/http/admin/events/recorded-streams.ts';
-import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
+} from '../../src/http/admin/event-stream.ts';
+import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events.ts';
+import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/explanation-view.ts';
 import {
   FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
   SIZE_MAX as ROLLED_BACK_SIZE_MAX,
-} from '../../src/http/admin/flags/history.ts';
-import { EXPORT_SIZE_MAX } from '../../src/http/admin/flags/transfer.ts';
-import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playground/combinations.ts';
-import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/explanation-view.ts';
-import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground/playground.ts';
-import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
-import { LIST_BYTES_MAX } from '../../src/http/admin/views/list-response.ts';
+} from '../../src/http/admin/flag-history.ts';
+import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground.ts';
+import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/recorded-news.ts';
+import { LIST_BYTES_MAX } from '../../src/http/admin/responses.ts';
+import { EXPORT_SIZE_MAX } from '../../src/http/admin/transfer.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/people/oidc-surface.ts';
 import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/people/provider.ts';
-import { FLAGS_AT_ONCE } from '../../src/http/sdk/evaluation/evaluated.ts';
-import { LONG_LISTS } from '../../src/http/sdk/evaluation/scope-evaluators.ts';
-import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/reports.ts';
+import { FLAGS_AT_ONCE } from '../../src/http/sdk/evaluated.ts';
 import {
   BEGINNING_TICKS_MAX,
   PAGE_STREAMS_MAX,
   PAST_HYDRATIONS_MAX,
-} from '../../src/http/sdk/streams/flag-streams.ts';
-import {
-  NARROWED_STREAMED_MAX,
-  NARROWED_STREAMED_PER_TOKEN_MAX,
-} from '../../src/http/sdk/streams/query-watches.ts';
-import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/sdk/streams/watch-log.ts';
+} from '../../src/http/sdk/flag-streams.ts';
+import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX } from '../../src/http/sdk/query-watches.ts';
+import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/reports.ts';
+import { LONG_LISTS } from '../../src/http/sdk/scope-evaluators.ts';
+import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/sdk/watch-log.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,

@@ -4,11 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import {
-  ErrorSchema,
-  MembershipErrorSchema,
-  MessageErrorSchema,
-} from '../../src/http/admin/schemas/schemas.ts';
+import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../../src/http/admin/schemas.ts';
 import { errorNames } from '../../src/http/description/error-responses.ts';
 import { ERROR_STATUS, type ErrorName } from '../../src/http/serving/errors.ts';
 import type { Route, Schema } from '../../src/http/serving/route.ts';

@@ -6,8 +6,7 @@ import { Writable } from 'node:stream';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import type { Call, TestServer } from './server.ts';
-import { startTestServer, temporaryFolder } from './server.ts';
+import { type Call, startTestServer, type TestServer, temporaryFolder } from './server.ts';
 
 export interface CommandRun {
   readonly code: number;

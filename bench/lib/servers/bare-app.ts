@@ -1,7 +1,7 @@
 /** An app of uWebSockets.js that answers every request at once, with one and the same response. */
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import { statusLine } from '../../../src/http/transport/response-headers.ts';
+import { statusLine } from '../../../src/http/transport/response.ts';
 
 export interface BareResponse {
   readonly status: number;

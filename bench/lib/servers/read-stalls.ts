@@ -1,5 +1,5 @@
 /** The longest stall of the event loop that any read of the administrative interface makes, each asked alone. */
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import type { BenchRun } from '../measurement.ts';
 import { FLAG_ENVIRONMENT, flagName } from './data-set.ts';
 import { type GrowingServer, watchingStalls } from './growing-server.ts';

@@ -20,17 +20,18 @@ import type { LineageEntry } from '../../domain/state/lineage.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
 import { putFlag, putRecord } from '../../domain/state/records.ts';
 import type { Setting } from '../../domain/state/settings.ts';
-import type {
-  DirectoryState,
-  Environment,
-  Favorites,
-  Identity,
-  Password,
-  ProjectSettings,
-  StalenessNote,
-  World,
+import {
+  type DirectoryState,
+  type Environment,
+  emptyWorld,
+  type Favorites,
+  type Identity,
+  identityKey,
+  type Password,
+  type ProjectSettings,
+  type StalenessNote,
+  type World,
 } from '../../domain/state/world.ts';
-import { emptyWorld, identityKey } from '../../domain/state/world.ts';
 import type { RecordBatch, SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
 import { type FlagSnapshotRecord, outlinesOf } from './flag-outlines.ts';
 import { shareInFlag } from './shared-values.ts';

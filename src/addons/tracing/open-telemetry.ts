@@ -4,8 +4,8 @@
  * from the standard variables, sends in batches, keeps at most 2,048 spans that wait, and drops what is more.
  */
 import type { Context, Tracer as OpenTelemetryTracer, Span, TraceAPI, TraceState } from '@opentelemetry/api';
+import type { RequestTrace, Tracer } from '../../http/serving/call.ts';
 import { loggedPath, traceParent } from '../../http/serving/request-log.ts';
-import type { RequestTrace, Tracer } from '../../http/serving/tracer.ts';
 import type { TransportRequestHead } from '../../http/transport/transport.ts';
 
 /** Protocols by which spans are sent to the collector. */

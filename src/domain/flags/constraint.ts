@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { spendUnits } from '../json/check-budget.ts';
 import { shown } from '../json/issues.ts';
-import { list } from '../json/schema.ts';
+import { described, list, titled } from '../json/schema.ts';
 import { parseAddress } from './address.ts';
 import { patternIssue, patternUnits } from './pattern.ts';
 
@@ -106,29 +106,27 @@ const ConstraintRules = v.pipe(
       v.minLength(1, 'the name of a context field'),
       v.description('The context field the constraint applies to.'),
     ),
-    operator: v.pipe(
+    operator: described(
       v.picklist(OPERATORS, `one of ${OPERATORS.join(', ')}`),
-      v.description('How the context field is compared.'),
+      'How the context field is compared.',
     ),
     caseInsensitive: v.optional(
-      v.pipe(v.boolean(), v.description('Whether STR_ operators ignore upper and lower case.')),
+      described(v.boolean(), 'Whether STR_ operators ignore upper and lower case.'),
       false,
     ),
-    inverted: v.optional(v.pipe(v.boolean(), v.description('Whether the result is negated.')), false),
+    inverted: v.optional(described(v.boolean(), 'Whether the result is negated.'), false),
     // There is no default, because a list that was not sent must be distinguished from an empty one.
     values: v.exactOptional(
-      v.pipe(
+      described(
         list(v.string(), 'a list of strings'),
-        v.description('What multi-value operators compare with; required for them.'),
+        'What multi-value operators compare with; required for them.',
       ),
     ),
     value: v.exactOptional(
-      v.pipe(
+      described(
         v.string(),
-        v.description(
-          'What single-value operators compare with; required for them: a number (NUM_), an ISO 8601 ' +
-            'date-time with its zone (DATE_), a semantic version (SEMVER_) or a regular expression (REGEX).',
-        ),
+        'What single-value operators compare with; required for them: a number (NUM_), an ISO 8601 ' +
+          'date-time with its zone (DATE_), a semantic version (SEMVER_) or a regular expression (REGEX).',
       ),
     ),
   }),
@@ -186,15 +184,12 @@ export const ConstraintSchema: typeof ConstraintRules = {
 };
 
 /** A stored constraint, which has every field that a client may leave out. */
-export const KeptConstraintSchema = v.pipe(
-  v.object({
-    ...ConstraintSchema.entries,
-    caseInsensitive: v.boolean(),
-    inverted: v.boolean(),
-    values: v.array(v.string()),
-  }),
-  v.title('Constraint'),
-);
+export const KeptConstraintSchema = titled('Constraint', {
+  ...ConstraintSchema.entries,
+  caseInsensitive: v.boolean(),
+  inverted: v.boolean(),
+  values: v.array(v.string()),
+});
 
 /** Null for anything but a constraint with the operator REGEX. */
 function sentPattern(sent: unknown): string | null {

@@ -1,6 +1,6 @@
 /** Links of a flag to where it is spoken of: a ticket, a design, a dashboard (docs/specification/flags.md#links). */
 import * as v from 'valibot';
-import { differentBy, list } from '../json/schema.ts';
+import { differentBy, list, titled } from '../json/schema.ts';
 
 /** Links that one flag may have. They are part of every response about the flag. */
 export const LINKS_MAX = 20;
@@ -40,17 +40,14 @@ export const TypedUrlSchema = v.pipe(
   v.check((address) => v.is(LINK_ENTRIES.url, withScheme(address)), URL_PHRASE),
 );
 
-const LinkSchema = v.pipe(
-  v.object({
-    id: v.pipe(
-      v.string(ID_PHRASE),
-      v.maxLength(ID_LENGTH_MAX, ID_PHRASE),
-      v.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, ID_PHRASE),
-    ),
-    ...LINK_ENTRIES,
-  }),
-  v.title('FlagLink'),
-);
+const LinkSchema = titled('FlagLink', {
+  id: v.pipe(
+    v.string(ID_PHRASE),
+    v.maxLength(ID_LENGTH_MAX, ID_PHRASE),
+    v.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, ID_PHRASE),
+  ),
+  ...LINK_ENTRIES,
+});
 
 export interface Link {
   readonly id: string;

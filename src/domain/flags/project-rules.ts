@@ -3,7 +3,7 @@
  * Flags that are there already stay as they are.
  */
 import * as v from 'valibot';
-import { list } from '../json/schema.ts';
+import { list, titled } from '../json/schema.ts';
 import { LINK_ENTRIES, LINKS_MAX, type Link } from './link.ts';
 import { PatternCache, PatternKey, patternIssue, patternMicroseconds } from './pattern.ts';
 
@@ -62,19 +62,16 @@ export const FeatureNamingSchema = v.pipe(
   v.title('FeatureNaming'),
 );
 
-const LinkTemplateSchema = v.pipe(
-  v.object({
-    title: v.optional(LINK_ENTRIES.title, null),
-    urlTemplate: v.pipe(
-      v.string(TEMPLATE_PHRASE),
-      v.check((template) => {
-        const longest = 'x'.repeat(NAME_LENGTH_MAX);
-        return v.is(LINK_ENTRIES.url, filledIn(template, longest, longest));
-      }, TEMPLATE_PHRASE),
-    ),
-  }),
-  v.title('LinkTemplate'),
-);
+const LinkTemplateSchema = titled('LinkTemplate', {
+  title: v.optional(LINK_ENTRIES.title, null),
+  urlTemplate: v.pipe(
+    v.string(TEMPLATE_PHRASE),
+    v.check((template) => {
+      const longest = 'x'.repeat(NAME_LENGTH_MAX);
+      return v.is(LINK_ENTRIES.url, filledIn(template, longest, longest));
+    }, TEMPLATE_PHRASE),
+  ),
+});
 
 /** For requests: an absent field keeps its value, null and an empty pattern take the rule away. */
 export const RULES_INPUT_ENTRIES = {

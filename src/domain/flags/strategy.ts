@@ -9,7 +9,7 @@ import { parseInBudget } from '../json/check-budget.ts';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
 import { isJsonObject, type JsonObject, jsonEqual } from '../json/json.ts';
 import { pointerToken } from '../json/json-pointer.ts';
-import { list } from '../json/schema.ts';
+import { described, list, titled } from '../json/schema.ts';
 import { type Constraint, ConstraintSchema, isNumberText, isSingleValue } from './constraint.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
@@ -37,43 +37,37 @@ export const ParametersSchema = v.pipe(
   }),
 );
 
-export const StrategyInputSchema = v.pipe(
-  v.object({
-    name: v.pipe(
-      v.string(NAME_PHRASE),
-      v.minLength(1, NAME_PHRASE),
-      v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
-      v.description('The kind of strategy, such as default or flexibleRollout.'),
+export const StrategyInputSchema = titled('Strategy input', {
+  name: v.pipe(
+    v.string(NAME_PHRASE),
+    v.minLength(1, NAME_PHRASE),
+    v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
+    v.description('The kind of strategy, such as default or flexibleRollout.'),
+  ),
+  title: v.optional(v.nullable(v.string('a string or null')), null),
+  disabled: v.optional(
+    described(v.nullable(v.boolean('true, false or null')), 'A disabled strategy is kept but not evaluated.'),
+    false,
+  ),
+  constraints: v.optional(list(ConstraintSchema, 'a list of constraints'), []),
+  parameters: v.optional(ParametersSchema, () => ({})),
+  variants: v.optional(StrategyVariantListSchema, []),
+  segments: v.optional(
+    described(
+      list(v.pipe(v.number('an integer'), v.integer('an integer')), 'a list of integers'),
+      'Ids of attached segments.',
     ),
-    title: v.optional(v.nullable(v.string('a string or null')), null),
-    disabled: v.optional(
-      v.pipe(
-        v.nullable(v.boolean('true, false or null')),
-        v.description('A disabled strategy is kept but not evaluated.'),
-      ),
-      false,
+    [],
+  ),
+  sortOrder: v.exactOptional(
+    v.pipe(
+      v.number(SORT_ORDER_PHRASE),
+      v.minValue(-SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+      v.maxValue(SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+      v.description('Position in the list; one above the highest when not sent.'),
     ),
-    constraints: v.optional(list(ConstraintSchema, 'a list of constraints'), []),
-    parameters: v.optional(ParametersSchema, () => ({})),
-    variants: v.optional(StrategyVariantListSchema, []),
-    segments: v.optional(
-      v.pipe(
-        list(v.pipe(v.number('an integer'), v.integer('an integer')), 'a list of integers'),
-        v.description('Ids of attached segments.'),
-      ),
-      [],
-    ),
-    sortOrder: v.exactOptional(
-      v.pipe(
-        v.number(SORT_ORDER_PHRASE),
-        v.minValue(-SORT_ORDER_MAX, SORT_ORDER_PHRASE),
-        v.maxValue(SORT_ORDER_MAX, SORT_ORDER_PHRASE),
-        v.description('Position in the list; one above the highest when not sent.'),
-      ),
-    ),
-  }),
-  v.title('Strategy input'),
-);
+  ),
+});
 
 const INPUT_FIELDS = Object.keys(StrategyInputSchema.entries) as readonly (keyof StrategyInput)[];
 

@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
-import { differentBy, list } from '../json/schema.ts';
+import { described, differentBy, list, titled } from '../json/schema.ts';
 import { isNumberText } from './constraint.ts';
 
 /** Thousandths: a weight of 500 is half of the users. */
@@ -52,9 +52,9 @@ const VARIANT_FIELDS = {
   weightType: v.optional(v.picklist(['variable', 'fix'], 'variable or fix'), 'variable'),
   payload: v.exactOptional(PayloadSchema),
   overrides: v.optional(
-    v.pipe(
+    described(
       list(OverrideSchema, 'a list of overrides'),
-      v.description('Contexts that get this variant regardless of its weight.'),
+      'Contexts that get this variant regardless of its weight.',
     ),
     [],
   ),
@@ -66,15 +66,12 @@ const StickinessSchema = v.pipe(
   v.description('The context field that keeps a user on the same variant, such as default or userId.'),
 );
 
-export const VariantSchema = v.pipe(
-  v.object({ ...VARIANT_FIELDS, stickiness: v.optional(StickinessSchema, 'default') }),
-  v.title('Variant'),
-);
+export const VariantSchema = titled('Variant', {
+  ...VARIANT_FIELDS,
+  stickiness: v.optional(StickinessSchema, 'default'),
+});
 
-const StrategyVariantSchema = v.pipe(
-  v.object({ ...VARIANT_FIELDS, stickiness: StickinessSchema }),
-  v.title('Strategy variant'),
-);
+const StrategyVariantSchema = titled('Strategy variant', { ...VARIANT_FIELDS, stickiness: StickinessSchema });
 
 export interface Variant {
   readonly name: string;

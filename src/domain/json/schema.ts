@@ -2,6 +2,12 @@
 import * as v from 'valibot';
 import { ISSUES_MAX, shown } from './issues.ts';
 
+export const Integer = v.pipe(v.number(), v.integer());
+export const Count = v.pipe(Integer, v.minValue(0));
+export const Percent = v.pipe(Integer, v.minValue(0), v.maxValue(100));
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+export const NullableTimestamp = v.nullable(Timestamp);
+
 /** An object under a title of its own, by which the description names it. */
 export function titled<const Fields extends v.ObjectEntries>(title: string, fields: Fields) {
   return v.pipe(v.object(fields), v.title(title));

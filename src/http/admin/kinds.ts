@@ -14,10 +14,10 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import type { RefusalName } from '../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS } from '../serving/json-response.ts';
 import { type Route, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { recordIdOf, recordOf } from './requests/locators.ts';
-import { checkSchema, foundSchema, recordSchema, recordsSchema, titleOf } from './schemas/record-schemas.ts';
-import { recordsResponse, recordText } from './views/records.ts';
-import { pinnedResponse, recorded, settledResponse } from './views/responses.ts';
+import { recordIdOf, recordOf } from './locators.ts';
+import { checkSchema, foundSchema, recordSchema, recordsSchema, titleOf } from './record-schemas.ts';
+import { recordsResponse, recordText } from './records.ts';
+import { pinnedResponse, recorded, settledResponse } from './responses.ts';
 
 /** All routes of the kind, in the order in which the description lists them. */
 export function kindRoutes(kind: ManagedKindName): readonly Route[] {

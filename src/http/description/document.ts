@@ -9,7 +9,7 @@ import {
   GROWTH_LIMITS,
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
-import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
+import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas.ts';
 import type { PlainDescription, Route } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type ComponentSchemas, componentSchemas, type JsonSchema } from './component-schemas.ts';
@@ -177,7 +177,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
 function tagsOf(names: readonly string[]): { readonly name: string; readonly description: string }[] {
   return [...new Set(names)].map((name) => {
     const description = DESCRIPTIONS.get(name);
-    assert(description !== undefined, `the tag ${name} has no description in tags.ts`);
+    assert(description !== undefined, `the tag ${name} has no description here`);
     return { name, description };
   });
 }

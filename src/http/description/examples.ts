@@ -4,7 +4,7 @@
  * one, which every use of it shows; the tests hold each against its schema.
  */
 import assert from 'node:assert/strict';
-import { RECORD_EXAMPLES } from '../admin/schemas/record-schemas.ts';
+import { RECORD_EXAMPLES } from '../admin/record-schemas.ts';
 import type { JsonSchema } from './component-schemas.ts';
 
 const FLAG = 'checkout-redesign';

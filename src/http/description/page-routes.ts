@@ -12,7 +12,7 @@ import { COMMON_ERRORS, type HttpError, plainErrorResponse } from '../serving/er
 import { isNotModified, tagOfCoding } from '../serving/etag.ts';
 import type { PlainRoute } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
-import { ResponseHeaders } from '../transport/response-headers.ts';
+import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { buildPages, builtPages, type PageFiles } from './build-pages.ts';
 

@@ -7,6 +7,7 @@ import { titled } from '../../domain/json/schema.ts';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { InvitedUserSchema, LinkUserSchema } from '../admin/access-schemas.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -14,10 +15,9 @@ import {
   NewPasswordSchema,
   PasswordBody,
   UsernameSchema,
-} from '../admin/requests/bodies.ts';
-import { InvitedUserSchema, LinkUserSchema } from '../admin/schemas/access-schemas.ts';
-import { foundUserView, roleView } from '../admin/views/access-views.ts';
-import { recorded, settledResponse } from '../admin/views/responses.ts';
+} from '../admin/bodies.ts';
+import { recorded, settledResponse } from '../admin/responses.ts';
+import { foundUserView, roleView } from '../admin/views.ts';
 import { actorOf, digestOf } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import { emptyResponse, jsonResponse } from '../serving/json-response.ts';

@@ -28,7 +28,7 @@ import {
   ProviderError,
   type SignInProblem,
 } from './provider.ts';
-import { NO_SESSION, type SessionStart } from './session-start.ts';
+import { NO_SESSION, type SessionStart } from './session-surfaces.ts';
 
 export const LOGIN_PATH = '/auth/oidc/login';
 export const CALLBACK_PATH = '/auth/oidc/callback';

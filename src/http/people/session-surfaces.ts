@@ -6,19 +6,28 @@
 import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
 import { described, titled } from '../../domain/json/schema.ts';
+import type { BeginSession, SessionSecret } from '../../domain/people/session-commands.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { KnownPasswordSchema } from '../admin/requests/bodies.ts';
-import { CompanionUserSchema } from '../admin/schemas/schemas.ts';
+import { KnownPasswordSchema } from '../admin/bodies.ts';
+import { CompanionUserSchema } from '../admin/schemas.ts';
 import { adminSurface } from '../admin/surface.ts';
-import { companionUserView } from '../admin/views/views.ts';
+import { companionUserView } from '../admin/views.ts';
 import { actorOf, type Caller, digestOf, secretIn } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
+import { makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { EMPTY_HEADERS, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
-import { type Route, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import {
+  type RequestContext,
+  type Route,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../serving/route.ts';
+import type { SessionCookies } from '../serving/session-cookie.ts';
 import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts';
 import type { HttpResponse } from '../transport/transport.ts';
-import { NO_SESSION, type SessionStart } from './session-start.ts';
 
 /** The header with the address at which the browser signs out at the provider too. */
 const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';
@@ -233,4 +242,61 @@ export function passwordSurface(start: SessionStart): Surface {
     routes: underTag('Sessions', [route]),
     description: null,
   };
+}
+
+// How a session begins and ends for a browser: its secret, its command and its cookie, whichever way its user signs in.
+
+export interface SessionSettings {
+  /** Milliseconds after which a session ends, however much it is used. */
+  readonly lifetimeMs: number;
+  /** Whether browsers reach the server over HTTPS alone. */
+  readonly isSecureOnly: boolean;
+}
+
+type Context = RequestContext<unknown>;
+
+/** The command of a request that begins no session. It changes nothing. */
+export const NO_SESSION = { type: 'end-session', digest: '' } as const;
+
+export class SessionStart {
+  readonly #cookies: SessionCookies;
+  readonly #settings: SessionSettings;
+
+  constructor(cookies: SessionCookies, settings: SessionSettings) {
+    this.#cookies = cookies;
+    this.#settings = settings;
+  }
+
+  /** The command that begins a session for the person who has been recognised. */
+  command(context: Context, who: Pick<BeginSession, 'userId' | 'tokenDigest' | 'begunWith'>): BeginSession {
+    return { type: 'begin-session', ...this.secret(context), ...who };
+  }
+
+  /** The part of a command that begins a session, among other things. */
+  secret(context: Context): SessionSecret {
+    const digest = makeSecret(context, '', 'base64url');
+    return { digest, lifetimeMs: this.#settings.lifetimeMs };
+  }
+
+  /** The header Set-Cookie of the session that the command of this request has begun. */
+  cookie(context: Context, isSecure = this.#isSecure(context)): string {
+    const eventId = context.world.directory.sessionsRevision;
+    return this.#cookies.begin({ secret: secretOf(context), eventId }, isSecure);
+  }
+
+  /** The digest of the session that the request carries; null for none. */
+  digestIn(context: Context): string | null {
+    const cookie = this.#cookies.read(context.header('cookie'));
+    return cookie === null ? null : digestOf(cookie.secret);
+  }
+
+  /** The headers Set-Cookie that make a browser forget its session. */
+  ended(context: Context): readonly string[] {
+    return this.#cookies.end(this.#isSecure(context));
+  }
+
+  /** Browsers name the origin of the page that signs in. A proxy in between may have ended HTTPS. */
+  #isSecure(context: Context): boolean {
+    return this.#settings.isSecureOnly || context.header('origin').startsWith('https://');
+  }
 }

@@ -17,14 +17,14 @@ import {
 } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
-import { type Answer, clientDocuments, refuseLargeDocument } from './documents/client-documents.ts';
-import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS } from './documents/client-query.ts';
-import type { EncodedBody } from './documents/encoded-body.ts';
+import { type Answer, clientDocuments, refuseLargeDocument } from './client-documents.ts';
+import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS } from './client-query.ts';
+import type { EncodedBody } from './encoded-body.ts';
+import { flagStreams } from './flag-streams.ts';
+import type { QueryWatch } from './query-watch.ts';
+import { EVENTS_HEAD, EVENTS_TAIL, type QueryWatches } from './query-watches.ts';
 import { applicationReportRoutes, bulkReportRoutes } from './reports.ts';
-import { flagStreams } from './streams/flag-streams.ts';
-import type { QueryWatch } from './streams/query-watch.ts';
-import { EVENTS_HEAD, EVENTS_TAIL, type QueryWatches } from './streams/query-watches.ts';
-import { DELTA_FORMAT } from './streams/stream-format.ts';
+import { DELTA_FORMAT } from './stream-format.ts';
 
 // The schemas of responses to SDKs (docs/specification/surfaces.md#what-applications-get).
 

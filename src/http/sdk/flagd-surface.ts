@@ -14,16 +14,10 @@ import { passes } from '../serving/flag-filter.ts';
 import { readRoute, underTag } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
-import { type ClientDocument, surroundingsOf } from './documents/client-document.ts';
-import { clientDocuments } from './documents/client-documents.ts';
-import {
-  type ClientQuery,
-  clientQuery,
-  payerOf,
-  projectsOf,
-  QUERY_PARAMETERS,
-} from './documents/client-query.ts';
-import { EncodedBody } from './documents/encoded-body.ts';
+import { type ClientDocument, surroundingsOf } from './client-document.ts';
+import { clientDocuments } from './client-documents.ts';
+import { type ClientQuery, clientQuery, payerOf, projectsOf, QUERY_PARAMETERS } from './client-query.ts';
+import { EncodedBody } from './encoded-body.ts';
 import { flagRule, isLeftOut, type RuleScope } from './flagd-flag-rule.ts';
 
 const DefinitionSchema = titled('FlagdDefinition', {

@@ -13,15 +13,10 @@ import {
 } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
-import { evaluatedList, type ListOptions } from './evaluation/evaluated.ts';
-import { OutcomeLists } from './evaluation/outcome-lists.ts';
-import {
-  ContextSchema,
-  contextInBody,
-  contextInQuery,
-  type SentContext,
-} from './evaluation/request-input.ts';
+import { evaluatedList, type ListOptions } from './evaluated.ts';
+import { OutcomeLists } from './outcome-lists.ts';
 import { applicationReportRoutes } from './reports.ts';
+import { ContextSchema, contextInBody, contextInQuery, type SentContext } from './request-input.ts';
 
 // Paths that SDKs and probes know of the frontend API and that it does not have. Unleash responds 405 to them, and clients take that
 // for "not supported", while a 404 would tell them that there is no frontend API at all.

@@ -14,12 +14,12 @@ import type { Params } from '../serving/params.ts';
 import { type RequestContext, type Route, readRoute, type StreamRoute, underTag } from '../serving/route.ts';
 import { sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
-import { queryOfAnyone, queryOfScope } from './documents/client-query.ts';
-import { evaluated, evaluatedList } from './evaluation/evaluated.ts';
-import { OutcomeLists } from './evaluation/outcome-lists.ts';
-import { ContextSchema, contextField, contextInBody, type SentContext } from './evaluation/request-input.ts';
-import { flagStreams, type StreamRequest } from './streams/flag-streams.ts';
-import { REFETCH_FORMAT } from './streams/stream-format.ts';
+import { queryOfAnyone, queryOfScope } from './client-query.ts';
+import { evaluated, evaluatedList } from './evaluated.ts';
+import { flagStreams, type StreamRequest } from './flag-streams.ts';
+import { OutcomeLists } from './outcome-lists.ts';
+import { ContextSchema, contextField, contextInBody, type SentContext } from './request-input.ts';
+import { REFETCH_FORMAT } from './stream-format.ts';
 
 // Streams that tell OpenFeature clients when to evaluate again. A browser opens them without headers, so that the path has to show
 // what the client may hear of: it holds a ticket, derived from the digest of a token. A ticket reveals that

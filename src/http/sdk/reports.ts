@@ -17,7 +17,7 @@ import {
   readRoute,
   underTag,
 } from '../serving/route.ts';
-import { ResponseHeaders } from '../transport/response-headers.ts';
+import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
 // The bodies in which SDKs and Unleash Edge report (docs/specification/surfaces.md#what-applications-report).

@@ -8,8 +8,14 @@
 import { createHash } from 'node:crypto';
 import { type CachePart, cacheOf } from '../../actors/cache.ts';
 import type { Need } from '../../domain/access/permissions.ts';
-import { givesEverywhere, givesInProject, holdEnough } from '../../domain/access/rights.ts';
-import { ADMIN_ROLE_ID, predefinedRole, type Role } from '../../domain/access/roles.ts';
+import {
+  ADMIN_ROLE_ID,
+  givesEverywhere,
+  givesInProject,
+  holdEnough,
+  predefinedRole,
+  type Role,
+} from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { groupsOf, knownRole } from '../../domain/people/roles-and-groups.ts';
@@ -293,7 +299,7 @@ export interface Asked {
   readonly environment: string | null;
 }
 
-/** Whether the caller may do what a route needs, there (src/domain/access/rights.ts decides what roles allow). */
+/** Whether the caller may do what a route needs, there (src/domain/access/roles.ts decides what roles allow). */
 export function mayDo(world: World, caller: Caller, need: Need, { projectId, environment }: Asked): boolean {
   const { permission } = need;
   if (permission === 'personal') return caller.user !== null && caller.user.isService !== true;

@@ -8,7 +8,7 @@ import Negotiator from 'negotiator';
 
 export type Coding = 'gzip' | 'br';
 
-/** `part`: bytes that can stand behind others of their kind (gzip-pieces.ts). */
+/** `part`: bytes that can stand behind others of their kind (read-path.ts). */
 export type Format = Coding | 'part';
 
 /** `fast`: a client waits. `thorough`: a third smaller, and several times as long. */

@@ -11,7 +11,7 @@ import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { RequestHandler, TransportRequest, TransportRequestHead } from '../transport/transport.ts';
 import type { Authenticator, Caller } from './access.ts';
-import { type BoundRoute, bindRoute, type Call } from './call.ts';
+import { type BoundRoute, bindRoute, type Call, type Tracer } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { RouteMeter } from './meters.ts';
@@ -24,7 +24,6 @@ import type { PlainRoute, ReadRoute, Route } from './route.ts';
 import { type Route as Compiled, compileRoutes, type RouteMatcher, unmatched } from './route-matcher.ts';
 import type { SessionCookies } from './session-cookie.ts';
 import { type Surface, surfaceInFull } from './surface.ts';
-import type { Tracer } from './tracer.ts';
 import { worldSeenBy } from './visible-world.ts';
 import { WritePath } from './write-path.ts';
 

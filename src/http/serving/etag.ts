@@ -7,7 +7,7 @@ import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
-import { BodyPieces } from '../transport/response-body.ts';
+import { BodyPieces } from '../transport/response.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import type { Params } from './params.ts';
 import type { Locate } from './route.ts';

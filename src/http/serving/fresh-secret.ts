@@ -5,6 +5,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { digestOf } from './access.ts';
+import type { RequestContext } from './route.ts';
 
 /** 256 bits cannot be guessed. */
 const SECRET_BYTES = 32;
@@ -54,4 +55,21 @@ export function secretOf(request: object): string {
   const secret = secrets.get(request);
   if (secret === undefined) throw new Error('a secret is shown that was not made');
   return secret;
+}
+
+// The address at which people reach this server.
+
+/** The configured URL, or else that of the request. A proxy may have ended HTTPS, which the origin of the browser's page shows. */
+export function publicUrl(context: RequestContext<unknown>): string {
+  const { publicOrigin, basePath } = context.streaming;
+  const host = context.header('host');
+  const scheme = context.header('origin') === `https://${host}` ? 'https' : 'http';
+  return `${publicOrigin ?? `${scheme}://${host}`}${basePath}`;
+}
+
+/** The purpose of a link's secret, for the page that opens it. The secret comes after the `#`, which browsers do not send. */
+export type LinkUse = 'password' | 'invitation';
+
+export function linkUrl(context: RequestContext<unknown>, use: LinkUse, secret: string): string {
+  return `${publicUrl(context)}/welcome#${use}=${secret}`;
 }

@@ -1,5 +1,5 @@
 /** Responses with and without a JSON body: the headers that every one of them carries. */
-import { ResponseHeaders } from '../transport/response-headers.ts';
+import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
 /** Responses show state and secrets, so nobody on the way keeps them, and no browser takes them for something else. */

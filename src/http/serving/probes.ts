@@ -11,7 +11,7 @@ import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import type { ReplicaView } from '../../persistence/journal/node-view.ts';
-import { ResponseHeaders } from '../transport/response-headers.ts';
+import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
 import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
 import { jsonResponse } from './json-response.ts';

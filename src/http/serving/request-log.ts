@@ -2,7 +2,7 @@
  * Logs requests: every one at the level debug (the access log), those without a valid token at info, and failures at
  * error. Lines hold no bodies, no tokens and no query strings.
  */
-import { bytesOf } from '../transport/response-body.ts';
+import { bytesOf } from '../transport/response.ts';
 import type { HttpResponse, TransportRequestHead } from '../transport/transport.ts';
 
 export interface ApiLog {

@@ -10,7 +10,7 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { ANY_ORIGIN, FRONTEND_SETTING_ID, frontendOrigins, settingOf } from '../../domain/state/settings.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder.ts';
-import { ResponseHeaders } from '../transport/response-headers.ts';
+import { ResponseHeaders } from '../transport/response.ts';
 import type {
   HttpResponse,
   TransportOptions,

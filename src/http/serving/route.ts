@@ -16,7 +16,7 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
-import type { ResponseHeaders } from '../transport/response-headers.ts';
+import type { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
@@ -142,7 +142,7 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
   command(context: RequestContext<Body>, located: Located): Command | Refusal | Promise<Command | Refusal>;
   /** The author of the change where it is not the caller: somebody recognised by the content of the body. */
   actor?(world: World, command: Command): Actor;
-  /** The part of the state that the write changes, which `If-Match` pins where the path names no flag (requests/pins.ts). */
+  /** The part of the state that the write changes, which `If-Match` pins where the path names no flag (locators.ts). */
   readonly pinned?: Locate<object>;
   /** The field of the response that holds a secret, which is shown only once and never kept. */
   readonly secretField?: string | readonly string[];

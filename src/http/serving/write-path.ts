@@ -13,7 +13,7 @@ import { findNamed } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { bytesOf } from '../transport/response-body.ts';
+import { bytesOf } from '../transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { type Caller, secretIn } from './access.ts';
 import type { BoundRoute, Call } from './call.ts';

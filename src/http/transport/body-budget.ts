@@ -6,8 +6,7 @@
  * holds memory by sending slowly, or not at all, so gives way to one that sends.
  */
 import type { TransportClock } from './deadlines.ts';
-import type { RequestRefusal } from './received-request.ts';
-import { BODIES_TOO_MANY, bodyTooLarge } from './received-request.ts';
+import { BODIES_TOO_MANY, bodyTooLarge, type RequestRefusal } from './received-request.ts';
 
 /** A body up to this size is small: nearly all changes of flags are. */
 export const SMALL_BODY_BYTES_MAX = 16 * 1024;

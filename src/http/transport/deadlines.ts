@@ -27,15 +27,14 @@ export const systemClock: TransportClock = {
   },
 };
 
-/** An entry of a queue. The fields are the links of the queue's list; an entry is in one queue at a time. */
-export abstract class DeadlineEntry {
-  queue: DeadlineQueue | null = null;
-  older: DeadlineEntry | null = null;
-  newer: DeadlineEntry | null = null;
-  enteredAt = 0;
-
+/** An entry of a queue, in one at a time. The fields are the links of the queue's list. */
+export interface DeadlineEntry {
+  queue: DeadlineQueue | null;
+  older: DeadlineEntry | null;
+  newer: DeadlineEntry | null;
+  enteredAt: number;
   /** Called once the deadline has passed, after the entry has left the queue. */
-  abstract expire(): void;
+  expire(): void;
 }
 
 export class DeadlineQueue {

@@ -4,16 +4,27 @@
  */
 import { BlockList, isIP } from 'node:net';
 import { BodyBudget, BodyCollector, type BodyOwner } from './body-budget.ts';
-import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
-import type { ReceivedRequest, RequestRefusal } from './received-request.ts';
-import { BODIES_TOO_MANY, HANDLER_FAILED, NO_RESPONSE, TOO_SLOW } from './received-request.ts';
-import { refusalResponse, sendableResponse } from './safe-response.ts';
-import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
-import { ENDED_STREAM } from './stream.ts';
-import type { HttpResponse, Responder, ResponseStream, StreamHead, TransportOptions } from './transport.ts';
+import { type DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
+import {
+  BODIES_TOO_MANY,
+  HANDLER_FAILED,
+  NO_RESPONSE,
+  type ReceivedRequest,
+  type RequestRefusal,
+  TOO_SLOW,
+} from './received-request.ts';
+import { NO_HEADERS } from './response.ts';
+import { ENDED_STREAM, type OpenStream, type StreamServer, type StreamStart } from './stream.ts';
+import type {
+  HttpResponse,
+  Responder,
+  ResponseStream,
+  StreamHead,
+  TransportOptions,
+  TransportRequestHead,
+} from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
-import type { UnreadHolder } from './unread-bytes.ts';
-import { UnreadBytes } from './unread-bytes.ts';
+import { UnreadBytes, type UnreadHolder } from './unread-bytes.ts';
 
 /** The part that all exchanges of a server share. */
 export interface ExchangeServer
@@ -59,7 +70,11 @@ export function closeExchangeServer({ requests, responses, stalledStreams }: Exc
   stalledStreams.close();
 }
 
-export abstract class Exchange extends DeadlineEntry implements Responder, UnreadHolder, BodyOwner {
+export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder, BodyOwner {
+  queue: DeadlineQueue | null = null;
+  older: DeadlineEntry | null = null;
+  newer: DeadlineEntry | null = null;
+  enteredAt = 0;
   aborted = false;
   protected hasResponded = false;
   /** Set when the rest of the connection cannot be trusted, or is not wanted. */
@@ -76,7 +91,6 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   #whenUnwanted: (() => void) | null = null;
 
   constructor(server: ExchangeServer, request: ReceivedRequest) {
-    super();
     this.server = server;
     this.request = request;
     request.connection = this;
@@ -319,4 +333,45 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'i
 function withoutPort(hop: string): string {
   const [, inBrackets, beforePort] = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(hop) ?? [];
   return inBrackets ?? beforePort ?? hop;
+}
+
+// Makes sure that there is always something to send. An invalid response becomes a 500, and when the body of that 500
+// cannot be made either, it is sent without a body. So an engine can respond whatever happens above it.
+
+type Above = Pick<TransportOptions, 'refuse' | 'log'>;
+
+/** The response to a request that is refused for `refusal`; `head` is null where there is none. Never throws. */
+export function refusalResponse(
+  above: Above,
+  refusal: RequestRefusal,
+  head: TransportRequestHead | null,
+): HttpResponse {
+  try {
+    const response = above.refuse(refusal.status, refusal.reason, head);
+    response.headers.startOf(response.status);
+    return response;
+  } catch (error) {
+    // Operators: report it with the log line
+    above.log.error(
+      { err: error, status: refusal.status },
+      'The response to a refused request could not be made.',
+    );
+    return { status: refusal.status, headers: NO_HEADERS, body: null };
+  }
+}
+
+/** Returns `response`, or a 500 when it is invalid. Never throws. */
+export function sendableResponse(
+  above: Above,
+  response: HttpResponse,
+  head: TransportRequestHead,
+): HttpResponse {
+  try {
+    response.headers.startOf(response.status);
+    return response;
+  } catch (error) {
+    // Operators: report it with the log line
+    above.log.error({ err: error, status: response.status }, 'A response was invalid and was not sent.');
+    return refusalResponse(above, HANDLER_FAILED, head);
+  }
 }

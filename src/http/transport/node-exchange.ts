@@ -6,12 +6,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ExchangeServer } from './exchange.ts';
-import { Exchange } from './exchange.ts';
-import type { RequestRefusal } from './received-request.ts';
-import { bodyTooLarge, ReceivedRequest, UNKNOWN_VERSION } from './received-request.ts';
-import { BodyPieces, byteLengthOf, bytesOf } from './response-body.ts';
-import { isBodiless } from './response-headers.ts';
+import { Exchange, type ExchangeServer } from './exchange.ts';
+import { bodyTooLarge, ReceivedRequest, type RequestRefusal, UNKNOWN_VERSION } from './received-request.ts';
+import { BodyPieces, byteLengthOf, bytesOf, isBodiless } from './response.ts';
 import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type { HttpResponse } from './transport.ts';
 

@@ -9,19 +9,19 @@
  * request that has arrived meanwhile is read first, because its connection was not silent.
  */
 import assert from 'node:assert/strict';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ExchangeServer } from './exchange.ts';
-import { closeExchangeServer, createExchangeServer } from './exchange.ts';
-import { ListenError } from './listen-failure.ts';
+import {
+  closeExchangeServer,
+  createExchangeServer,
+  type ExchangeServer,
+  refusalResponse,
+} from './exchange.ts';
 import { NodeExchange } from './node-exchange.ts';
-import type { RequestRefusal } from './received-request.ts';
-import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from './received-request.ts';
-import { bytesOf } from './response-body.ts';
-import { refusalResponse } from './safe-response.ts';
+import { HEAD_TOO_LARGE, MALFORMED, type RequestRefusal, TOO_SLOW } from './received-request.ts';
+import { bytesOf } from './response.ts';
 import { stopStreams } from './stream.ts';
-import type { Transport, TransportOptions } from './transport.ts';
+import { ListenError, type Transport, type TransportOptions } from './transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 
 /** How late a head that takes too long may be noticed. */

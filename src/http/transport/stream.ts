@@ -8,8 +8,7 @@
  * - A stream has no other deadline. One that is idle costs a connection and this object.
  * - What a client sends behind the request of a stream is not run while the stream is open.
  */
-import type { DeadlineQueue } from './deadlines.ts';
-import { DeadlineEntry } from './deadlines.ts';
+import type { DeadlineEntry, DeadlineQueue } from './deadlines.ts';
 import type { ResponseStream, StreamHead, TransportOptions } from './transport.ts';
 import type { TransportLimits } from './transport-limits.ts';
 import type { UnreadBytes, UnreadHolder } from './unread-bytes.ts';
@@ -46,7 +45,11 @@ interface Waiting {
 
 const nothing = (): void => undefined;
 
-export abstract class OpenStream extends DeadlineEntry implements ResponseStream, UnreadHolder {
+export abstract class OpenStream implements DeadlineEntry, ResponseStream, UnreadHolder {
+  queue: DeadlineQueue | null = null;
+  older: DeadlineEntry | null = null;
+  newer: DeadlineEntry | null = null;
+  enteredAt = 0;
   #state: 'open' | 'closing' | 'over' = 'open';
   /** Writes that the engine has not been given; null while there are none, as for most streams most of the time. */
   #queue: Waiting[] | null = null;
@@ -58,7 +61,6 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
   readonly #server: StreamServer;
 
   constructor(server: StreamServer) {
-    super();
     this.#server = server;
     server.streams.add(this);
   }

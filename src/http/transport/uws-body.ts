@@ -6,7 +6,7 @@
  * passes the offset in the body from which to go on.
  */
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
-import type { BodyPieces } from './response-body.ts';
+import type { BodyPieces } from './response.ts';
 
 /** Goes on with a body that a first `tryEnd` did not send whole. Calls `onSent` once the kernel has all of it. */
 export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void): void {

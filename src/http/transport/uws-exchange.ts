@@ -19,12 +19,9 @@
  *   cached read, so small bodies are spared it most times: see COPIED_BYTES_MEAN.
  */
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
-import type { ExchangeServer } from './exchange.ts';
-import { Exchange } from './exchange.ts';
-import type { ReceivedRequest, RequestRefusal } from './received-request.ts';
-import { bodyTooLarge } from './received-request.ts';
-import { BodyPieces, byteLengthOf, bytesOf, type ResponseBody } from './response-body.ts';
-import { isBodiless } from './response-headers.ts';
+import { Exchange, type ExchangeServer } from './exchange.ts';
+import { bodyTooLarge, type ReceivedRequest, type RequestRefusal } from './received-request.ts';
+import { BodyPieces, byteLengthOf, bytesOf, isBodiless, type ResponseBody } from './response.ts';
 import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type { HttpResponse } from './transport.ts';
 import { ClosingBody, PiecesSender, scratch, sendClosingHead, sendRest } from './uws-body.ts';

@@ -21,12 +21,10 @@ import type {
   us_listen_socket,
   us_socket,
 } from 'uWebSockets.js';
-import type { ExchangeServer } from './exchange.ts';
-import { closeExchangeServer, createExchangeServer } from './exchange.ts';
-import { explainListenFailure } from './listen-failure.ts';
+import { closeExchangeServer, createExchangeServer, type ExchangeServer } from './exchange.ts';
 import { ReceivedRequest } from './received-request.ts';
 import { stopStreams } from './stream.ts';
-import type { Transport, TransportOptions } from './transport.ts';
+import { explainListenFailure, type Transport, type TransportOptions } from './transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
 

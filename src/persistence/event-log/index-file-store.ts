@@ -9,8 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { FileSystem } from '../disk/file-system.ts';
-import { isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
+import { type FileSystem, isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/write-fully.ts';
 import type { VouchedPart } from '../journal/deferred-part.ts';
 import { paddedId } from '../journal/segment.ts';

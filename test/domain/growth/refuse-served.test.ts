@@ -10,9 +10,9 @@ import {
   ServedBytes,
 } from '../../../src/domain/state/served-bytes.ts';
 import { settleFlags, type World } from '../../../src/domain/state/world.ts';
-import { surroundingsOf } from '../../../src/http/sdk/documents/client-document.ts';
-import { queryOfScope } from '../../../src/http/sdk/documents/client-query.ts';
-import { clientFlagView, segmentJson } from '../../../src/http/sdk/documents/flag-view.ts';
+import { surroundingsOf } from '../../../src/http/sdk/client-document.ts';
+import { queryOfScope } from '../../../src/http/sdk/client-query.ts';
+import { clientFlagView, segmentJson } from '../../../src/http/sdk/flag-view.ts';
 import { anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

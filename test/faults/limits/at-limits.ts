@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import { environmentPath, FEATURES } from '../../support/interface.ts';
 import {
   ADMIN_TOKEN,

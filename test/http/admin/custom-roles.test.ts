@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PERMISSIONS, type PermissionName } from '../../../src/domain/access/permissions.ts';
 import type { RolePermission } from '../../../src/domain/access/roles.ts';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
 import '../../support/check-responses.ts';
 import { addProject, addUser } from '../../support/interface.ts';

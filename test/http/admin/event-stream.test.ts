@@ -1,8 +1,8 @@
 /** The stream of recorded events: what it tells, from where it goes on, whom it ends for, and its bounds. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/events/recorded-news.ts';
-import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/events/recorded-streams.ts';
+import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/event-stream.ts';
+import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/recorded-news.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
 import { type OpenedStream, openStream } from '../sdk/event-stream.ts';

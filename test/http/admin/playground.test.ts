@@ -4,9 +4,9 @@ import { it, test } from 'node:test';
 import '../../support/check-responses.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { VALUES_MAX } from '../../../src/http/admin/playground/combinations.ts';
-import { bodyOf } from '../../../src/http/admin/playground/explanation-view.ts';
-import { EVALUATIONS_MAX } from '../../../src/http/admin/playground/playground.ts';
+import { VALUES_MAX } from '../../../src/http/admin/combinations.ts';
+import { bodyOf } from '../../../src/http/admin/explanation-view.ts';
+import { EVALUATIONS_MAX } from '../../../src/http/admin/playground.ts';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
 import {
   addProject,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FlagsUse, HourCounts } from '../../../src/domain/usage/last-seen.ts';
-import { wholeFlag } from '../../../src/http/admin/views/render-flag.ts';
+import { wholeFlag } from '../../../src/http/admin/render-flag.ts';
 import { ofFlagItself } from '../../../src/http/serving/etag.ts';
-import { bytesOf } from '../../../src/http/transport/response-body.ts';
+import { bytesOf } from '../../../src/http/transport/response.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 test('counts of the hour are shown once a minute, under an ETag of their own that If-Match ignores', () => {

@@ -4,11 +4,11 @@ import { describe, it } from 'node:test';
 import type { FlagType } from '../../../src/domain/flags/metadata.ts';
 import { type Favorites, type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
-import { healthOf, projectFigures } from '../../../src/http/admin/views/project-figures.ts';
-import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
-import { flagList, healthReport, projectOverview } from '../../../src/http/admin/views/render-project.ts';
+import { healthOf, projectFigures } from '../../../src/http/admin/project-figures.ts';
+import { flagSummary } from '../../../src/http/admin/render-flag.ts';
+import { flagList, healthReport, projectOverview } from '../../../src/http/admin/render-project.ts';
 import { TaggedResponse } from '../../../src/http/serving/json-response.ts';
-import { bytesOf } from '../../../src/http/transport/response-body.ts';
+import { bytesOf } from '../../../src/http/transport/response.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

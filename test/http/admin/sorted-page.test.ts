@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
-import { SortedPage } from '../../../src/http/admin/views/sorted-page.ts';
+import { SortedPage } from '../../../src/http/admin/sorted-page.ts';
 
 it('gives all items in order, however many runs they fill', () => {
   fc.assert(

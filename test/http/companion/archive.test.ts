@@ -1,7 +1,7 @@
 /** The archive, and changes to many flags at once. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { BULK_FLAGS_MAX } from '../../../src/http/admin/requests/bodies.ts';
+import { BULK_FLAGS_MAX } from '../../../src/http/admin/bodies.ts';
 import '../../support/check-responses.ts';
 import {
   addProject,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import '../../support/check-responses.ts';
 import { addUser } from '../../support/interface.ts';
 import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';

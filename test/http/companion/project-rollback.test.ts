@@ -1,7 +1,7 @@
 /** A project brought back to a moment: all of its flags as one change, tried first, and bounded. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FLAGS_MAX } from '../../../src/http/admin/flags/history.ts';
+import { FLAGS_MAX } from '../../../src/http/admin/flag-history.ts';
 import '../../support/check-responses.ts';
 import { addProject, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';

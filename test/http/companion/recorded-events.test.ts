@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
 import '../../support/check-responses.ts';
 import { addUser, recording } from '../../support/interface.ts';

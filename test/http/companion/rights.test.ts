@@ -8,7 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Right } from '../../../src/domain/access/permissions.ts';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 import { digestOf } from '../../../src/http/serving/access.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
 import '../../support/check-responses.ts';

@@ -1,7 +1,7 @@
 /** Tags by themselves, and links of flags. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { BULK_FLAGS_MAX } from '../../../src/http/admin/requests/bodies.ts';
+import { BULK_FLAGS_MAX } from '../../../src/http/admin/bodies.ts';
 import '../../support/check-responses.ts';
 import { archive, FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';

@@ -1,11 +1,11 @@
 /** The stream of changes: what a client gets first, what it is told, what it goes on from, and when it ends. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { flagStreams } from '../../../src/http/sdk/streams/flag-streams.ts';
+import { flagStreams } from '../../../src/http/sdk/flag-streams.ts';
 import {
   NARROWED_STREAMED_MAX,
   NARROWED_STREAMED_PER_TOKEN_MAX,
-} from '../../../src/http/sdk/streams/query-watches.ts';
+} from '../../../src/http/sdk/query-watches.ts';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type TestServer } from '../../support/server.ts';

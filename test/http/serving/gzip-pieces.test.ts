@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type CompressionJob, Compressor } from '../../../src/http/serving/compressor.ts';
-import { gzipPieces } from '../../../src/http/serving/response-coder.ts';
-import { BodyPieces } from '../../../src/http/transport/response-body.ts';
+import { gzipPieces } from '../../../src/http/serving/read-path.ts';
+import { BodyPieces } from '../../../src/http/transport/response.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 class CountingCompressor extends Compressor {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTurnMs } from '../../../src/actors/turn.ts';
 import type { Flag } from '../../../src/domain/flags/flag.ts';
-import { BULK_FLAGS_MAX } from '../../../src/http/admin/requests/bodies.ts';
+import { BULK_FLAGS_MAX } from '../../../src/http/admin/bodies.ts';
 import { describeInterface } from '../../../src/http/description/document.ts';
 import { SURFACES } from '../../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from '../../support/described-routes.ts';

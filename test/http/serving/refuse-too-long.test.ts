@@ -8,7 +8,7 @@ import { JSON_HEADERS } from '../../../src/http/serving/json-response.ts';
 import { RESPONSE_BYTES_MAX, ReadPath, refuseTooLong } from '../../../src/http/serving/read-path.ts';
 import type { ResponseSender } from '../../../src/http/serving/response-sender.ts';
 import type { ReadRoute, RequestContext } from '../../../src/http/serving/route.ts';
-import { BodyPieces, type ResponseBody } from '../../../src/http/transport/response-body.ts';
+import { BodyPieces, type ResponseBody } from '../../../src/http/transport/response.ts';
 import type { HttpResponse } from '../../../src/http/transport/transport.ts';
 
 const pieces = (bytes: number): BodyPieces => new BodyPieces([Buffer.alloc(1)], bytes);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { ISSUES_MAX } from '../../../src/domain/json/issues.ts';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { ROUTES } from '../../../src/http/admin/surface.ts';
 
 /** The schemas of lists in a schema, itself included, but not those that take any item, in which none can be wrong. */
 function listsIn(schema: unknown, found = new Set<v.GenericSchema>(), seen = new Set<unknown>()) {

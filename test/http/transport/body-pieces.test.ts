@@ -1,7 +1,7 @@
 /** Bodies in pieces: joined when they are sent, in memory that the next one uses again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyPieces, bytesOf } from '../../../src/http/transport/response-body.ts';
+import { BodyPieces, bytesOf } from '../../../src/http/transport/response.ts';
 import type { HttpResponse, RequestHandler } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DeadlineEntry, DeadlineQueue } from '../../../src/http/transport/deadlines.ts';
+import { type DeadlineEntry, DeadlineQueue } from '../../../src/http/transport/deadlines.ts';
 import { ManualClock } from './engines.ts';
 
-class Recorded extends DeadlineEntry {
+class Recorded implements DeadlineEntry {
+  queue: DeadlineQueue | null = null;
+  older: DeadlineEntry | null = null;
+  newer: DeadlineEntry | null = null;
+  enteredAt = 0;
   readonly #name: string;
   readonly #expired: string[];
 
   constructor(name: string, expired: string[]) {
-    super();
     this.#name = name;
     this.#expired = expired;
   }

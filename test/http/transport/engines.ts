@@ -1,12 +1,11 @@
 /**
  * Runs one suite over both HTTP engines, with a clock that tests advance by hand and a handler that they supply.
  */
-import type { TestContext } from 'node:test';
-import { describe } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TransportClock } from '../../../src/http/transport/deadlines.ts';
 import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
-import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import { ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type {
   HttpResponse,
   RequestHandler,

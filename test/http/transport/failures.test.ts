@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { Responder } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';

@@ -4,9 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
-import type { Engine } from './engines.ts';
-import { overBothEngines, start, text, until } from './engines.ts';
+import { NO_HEADERS } from '../../../src/http/transport/response.ts';
+import { type Engine, overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const CANARY = request('/canary');

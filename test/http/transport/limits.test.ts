@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
+import { NO_HEADERS } from '../../../src/http/transport/response.ts';
 import { HEADERS_MAX } from '../../../src/http/transport/transport-limits.ts';
 import { liveBytes } from '../../support/live-bytes.ts';
 import { overBothEngines, start, text, until } from './engines.ts';

@@ -3,8 +3,7 @@
  * client would send.
  */
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
 export interface ReceivedResponse {

@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
-import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
 import { createUwsTransport } from '../../../src/http/transport/uws-transport.ts';
 import { text } from './engines.ts';

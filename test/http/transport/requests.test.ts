@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';

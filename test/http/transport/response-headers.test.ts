@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import { ResponseHeaders } from '../../../src/http/transport/response.ts';
 
 describe('response headers', () => {
   for (const pairs of [

@@ -1,7 +1,7 @@
 /** Responses that stay open: the same on both engines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { RequestHandler, Responder, ResponseStream } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, type Started, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, readChunked, request } from './raw-connection.ts';

@@ -1,7 +1,7 @@
 /** Memory that unread responses cost is bounded, and who costs most goes first. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
+import { NO_HEADERS } from '../../../src/http/transport/response.ts';
 import { UnreadBytes, type UnreadHolder } from '../../../src/http/transport/unread-bytes.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, request } from './raw-connection.ts';

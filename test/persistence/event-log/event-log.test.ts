@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventQuery } from '../../../src/persistence/event-log/event-filter.ts';
 import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
-import type { EventPage } from '../../../src/persistence/event-log/event-page.ts';
-import { PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
+import { type EventPage, PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
 import type { LoggedEvent } from '../../../src/persistence/event-log/logged-event.ts';
 import {
   type CommandSketch,

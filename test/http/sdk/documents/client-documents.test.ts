@@ -4,9 +4,9 @@ import { afterEach, describe, it } from 'node:test';
 import { Cache } from '../../../../src/actors/cache.ts';
 import { setTurnMs } from '../../../../src/actors/turn.ts';
 import { isRefusal } from '../../../../src/domain/state/refusal.ts';
-import { ClientDocuments } from '../../../../src/http/sdk/documents/client-documents.ts';
-import { queryOfScope } from '../../../../src/http/sdk/documents/client-query.ts';
-import { BLOCK_ITEMS, BLOCK_LENGTH_MAX, BlockList } from '../../../../src/http/sdk/documents/json-blocks.ts';
+import { ClientDocuments } from '../../../../src/http/sdk/client-documents.ts';
+import { queryOfScope } from '../../../../src/http/sdk/client-query.ts';
+import { BLOCK_ITEMS, BLOCK_LENGTH_MAX, BlockList } from '../../../../src/http/sdk/json-blocks.ts';
 import { TestWorld } from '../../../support/test-world.ts';
 
 const query = (projects: readonly string[] | '*', environment: string) =>

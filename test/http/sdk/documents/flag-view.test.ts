@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Flag, FlagEnvironment } from '../../../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../../../src/domain/flags/strategy.ts';
-import { clientFlagJson, clientFlagView } from '../../../../src/http/sdk/documents/flag-view.ts';
+import { clientFlagJson, clientFlagView } from '../../../../src/http/sdk/flag-view.ts';
 
 const CONSTRAINT = {
   contextName: 'userId',

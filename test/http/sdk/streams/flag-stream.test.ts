@@ -1,10 +1,10 @@
 /** One stream and a client that takes what it is sent, or does not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FlagStream } from '../../../../src/http/sdk/streams/flag-stream.ts';
-import type { QueryWatch } from '../../../../src/http/sdk/streams/query-watch.ts';
-import { DELTA_FORMAT } from '../../../../src/http/sdk/streams/stream-format.ts';
-import { WatchLog } from '../../../../src/http/sdk/streams/watch-log.ts';
+import { FlagStream } from '../../../../src/http/sdk/flag-stream.ts';
+import type { QueryWatch } from '../../../../src/http/sdk/query-watch.ts';
+import { DELTA_FORMAT } from '../../../../src/http/sdk/stream-format.ts';
+import { WatchLog } from '../../../../src/http/sdk/watch-log.ts';
 import type { ResponseStream } from '../../../../src/http/transport/transport.ts';
 
 /** Takes each piece only when the test says so. */

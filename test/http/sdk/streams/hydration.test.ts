@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Cache } from '../../../../src/actors/cache.ts';
-import { type ClientQuery, queryOfScope } from '../../../../src/http/sdk/documents/client-query.ts';
-import type { Hydration } from '../../../../src/http/sdk/streams/hydration.ts';
-import type { QueryWatch } from '../../../../src/http/sdk/streams/query-watch.ts';
-import { QueryWatches } from '../../../../src/http/sdk/streams/query-watches.ts';
+import { type ClientQuery, queryOfScope } from '../../../../src/http/sdk/client-query.ts';
+import type { QueryWatch } from '../../../../src/http/sdk/query-watch.ts';
+import { QueryWatches } from '../../../../src/http/sdk/query-watches.ts';
+import type { Hydration } from '../../../../src/http/sdk/stream-format.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../../support/engine.ts';
 
 const EVERYTHING = queryOfScope({ projects: '*', environment: 'development' }, false);

@@ -4,14 +4,14 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import fc from 'fast-check';
 import { setTurnMs } from '../../../../src/actors/turn.ts';
-import { clientDocuments } from '../../../../src/http/sdk/documents/client-documents.ts';
-import { type ClientQuery, queryOfScope } from '../../../../src/http/sdk/documents/client-query.ts';
+import { clientDocuments } from '../../../../src/http/sdk/client-documents.ts';
+import { type ClientQuery, queryOfScope } from '../../../../src/http/sdk/client-query.ts';
+import { QueryWatch } from '../../../../src/http/sdk/query-watch.ts';
 import {
   HYDRATION_START,
   type Hydration,
   type HydrationPosition,
-} from '../../../../src/http/sdk/streams/hydration.ts';
-import { QueryWatch } from '../../../../src/http/sdk/streams/query-watch.ts';
+} from '../../../../src/http/sdk/stream-format.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../../support/engine.ts';
 import { commands, withRealIds } from '../../../support/every-command.ts';
 

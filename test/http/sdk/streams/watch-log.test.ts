@@ -1,7 +1,7 @@
 /** What is kept of visible changes, and what a client has missed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WatchLog } from '../../../../src/http/sdk/streams/watch-log.ts';
+import { WatchLog } from '../../../../src/http/sdk/watch-log.ts';
 
 function logOf(ids: readonly number[], charactersMax?: number): WatchLog {
   const log = new WatchLog(10, charactersMax === undefined ? undefined : () => charactersMax);

@@ -1,0 +1,227 @@
+/** Routes about archived flags, and routes that change many flags at once, all of them or none. */
+import * as v from 'valibot';
+import { each, inTurns } from '../../actors/turn.ts';
+import type { Command } from '../../domain/decide/decide.ts';
+import { dataOf } from '../../domain/decide/flag-commands.ts';
+import { titled } from '../../domain/json/schema.ts';
+import { type LocatedFlag, locateFlags } from '../../domain/state/locate.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
+import { JSON_HEADERS } from '../serving/json-response.ts';
+import {
+  type ReadResponse,
+  type RequestContext,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../serving/route.ts';
+import { FlagNamesSchema } from './bodies.ts';
+import { ArchiveCheckSchema, ArchivedFlagsSchema } from './directory-schemas.ts';
+import * as locate from './locators.ts';
+import { pageParameters } from './query-parameters.ts';
+import { settledResponse } from './responses.ts';
+import { flagsNow, type ShownFlag } from './shelf-walk.ts';
+import { timeOrNull } from './views.ts';
+
+/** The format version of the list. */
+const ARCHIVE_VERSION = 2;
+
+const BulkBody = titled('BatchFeatures', { features: FlagNamesSchema });
+const BulkStaleBody = titled('BatchStale', { features: FlagNamesSchema, stale: v.boolean() });
+
+/** Bytes after which a page of the archive ends although there are more flags. Protects the event loop. */
+export const PAGE_BYTES_MAX = 1024 * 1024;
+
+const PAGE = pageParameters({
+  limitMax: 1000,
+  limit: 'The maximum number of flags.',
+  offset: 'How many flags to pass over.',
+  offsetPhrase: 'an integer from 0',
+});
+
+/** A page of the archive. It ends with the flag that reaches one of its limits; more follow at `nextOffset`. */
+async function archivePage(
+  context: RequestContext<unknown>,
+  projects: Iterable<ProjectState>,
+): Promise<ReadResponse | Refusal> {
+  const page = PAGE.of(context);
+  if (isRefusal(page)) return page;
+  const { world, engine, reads, requester, usage } = context;
+  const found = await reads.walk(async () => {
+    const flags = flagsNow(projects);
+    const features: string[] = [];
+    let bytes = 0;
+    let position = 0;
+    let nextOffset: number | undefined;
+    const add = (located: ShownFlag): boolean => {
+      if (located.record.flag.archivedAt === null) return false;
+      position += 1;
+      if (position <= page.offset) return false;
+      if (features.length >= page.limit || bytes >= PAGE_BYTES_MAX) {
+        nextOffset = position - 1;
+        return true;
+      }
+      const { name, archivedAt } = located.record.flag;
+      const lastSeenAt = timeOrNull(usage.seen.flag(name)?.atMs);
+      const feature = JSON.stringify({ ...dataOf(world, located), lastSeenAt, archivedAt });
+      features.push(feature);
+      bytes += Buffer.byteLength(feature);
+      return false;
+    };
+    await inTurns(each(flags, add), requester);
+    return { features, nextOffset };
+  }, requester);
+  if (isRefusal(found)) return found;
+  const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset: found.nextOffset }).slice(1);
+  const body = `{"features":[${found.features.join(',')}],${rest}`;
+  return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+}
+
+function archiveCheck(world: World, { settings }: ProjectState, names: readonly string[]) {
+  const located = locateFlags(world, { project: settings.id, flags: names });
+  if (isRefusal(located)) return located;
+  const leaving = new Set(names);
+  const flags = located.map(({ record }) => record.flag);
+  return {
+    parentsWithChildFeatures: flags
+      .filter(({ children }) => children.some((child) => !leaving.has(child)))
+      .map(({ name }) => name),
+    hasDeletedDependencies: flags.some(({ dependencies }) => dependencies.length > 0),
+  };
+}
+
+interface BulkRoute {
+  readonly path: 'archive' | 'revive' | 'delete';
+  readonly operationId: string;
+  readonly summary: string;
+  readonly status: number;
+}
+
+function bulkRoute({ path, operationId, summary, status }: BulkRoute): RouteDraft {
+  return writeRoute(`POST /projects/:projectId/${path}`, {
+    operationId,
+    summary,
+    permission: 'flag:write',
+    needs: [path === 'revive' ? 'UPDATE_FEATURE' : 'DELETE_FEATURE'],
+    locate: locate.project,
+    body: BulkBody,
+    success: { status, schema: null },
+    command: ({ params, body }): Command => ({
+      type: `${path}-flags`,
+      project: params.projectId,
+      flags: body.features,
+    }),
+  });
+}
+
+function bulkSwitchRoute(position: 'on' | 'off'): RouteDraft {
+  return writeRoute(`POST /projects/:projectId/bulk_features/environments/:environment/${position}`, {
+    operationId: `bulkToggleFeaturesEnvironment${position === 'on' ? 'On' : 'Off'}`,
+    tag: 'Features',
+    summary: `Switch many flags ${position} in an environment.`,
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_ENVIRONMENT'],
+    locate: locate.projectEnvironment,
+    body: BulkBody,
+    command: ({ params, body }) => ({
+      type: 'switch-flags',
+      project: params.projectId,
+      flags: body.features,
+      environment: params.environment,
+      enabled: position === 'on',
+    }),
+  });
+}
+
+/** The command for a flag whose project is not in the path. */
+function onFlag(type: 'revive-flags' | 'delete-flags') {
+  return (_: unknown, { project, record }: LocatedFlag): Command => ({
+    type,
+    project: project.settings.id,
+    flags: [record.flag.name],
+  });
+}
+
+export const archiveRoutes = underTag('Archive', [
+  readRoute('GET /archive/features', {
+    operationId: 'getArchivedFeatures',
+    summary: 'List all archived flags.',
+    query: PAGE.parameters,
+    success: { status: 200, schema: ArchivedFlagsSchema },
+    refusals: ['ValidationError'],
+    read: (context) => archivePage(context, context.world.projects.values()),
+  }),
+  readRoute('GET /archive/features/:projectId', {
+    operationId: 'getArchivedFeaturesByProjectId',
+    summary: 'List the archived flags of a project.',
+    locate: locate.project,
+    query: PAGE.parameters,
+    success: { status: 200, schema: ArchivedFlagsSchema },
+    refusals: ['ValidationError'],
+    read: (context, project) => archivePage(context, [project]),
+  }),
+  writeRoute('POST /archive/revive/:featureName', {
+    operationId: 'reviveFeature',
+    summary: 'Take a flag back out of the archive, disabled in every environment.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.flagAnywhere,
+    command: onFlag('revive-flags'),
+  }),
+  writeRoute('DELETE /archive/:featureName', {
+    operationId: 'deleteFeature',
+    summary: 'Delete an archived flag for good, which frees its name.',
+    permission: 'flag:write',
+    needs: ['DELETE_FEATURE'],
+    locate: locate.flagAnywhere,
+    command: onFlag('delete-flags'),
+  }),
+  readRoute('POST /projects/:projectId/archive/validate', {
+    operationId: 'validateArchiveFeatures',
+    summary: 'Read which flags could not be archived together because others depend on them.',
+    locate: locate.project,
+    body: BulkBody,
+    success: { status: 200, schema: ArchiveCheckSchema },
+    read: (context, project) => {
+      const check = archiveCheck(context.world, project, context.body.features);
+      return isRefusal(check) ? check : settledResponse(context, check);
+    },
+  }),
+  bulkRoute({
+    path: 'archive',
+    operationId: 'archiveFeatures',
+    summary: 'Archive many flags; children may be archived together with their parents.',
+    status: 202,
+  }),
+  bulkRoute({
+    path: 'revive',
+    operationId: 'reviveFeatures',
+    summary: 'Take many flags back out of the archive, disabled in every environment.',
+    status: 200,
+  }),
+  bulkRoute({
+    path: 'delete',
+    operationId: 'deleteFeatures',
+    summary: 'Delete many archived flags for good.',
+    status: 200,
+  }),
+  writeRoute('POST /projects/:projectId/stale', {
+    operationId: 'staleFeatures',
+    tag: 'Features',
+    summary: 'Mark many flags as stale, or as not stale.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.project,
+    body: BulkStaleBody,
+    success: { status: 202, schema: null },
+    command: ({ params, body }) => ({
+      type: 'mark-flags-stale',
+      project: params.projectId,
+      flags: body.features,
+      stale: body.stale,
+    }),
+  }),
+  bulkSwitchRoute('on'),
+  bulkSwitchRoute('off'),
+]);

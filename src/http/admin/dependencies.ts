@@ -1,0 +1,106 @@
+/**
+ * Routes about a flag's dependencies on its parents (docs/specification/users.md#dependencies). The route that lists
+ * possible parents is in flags.ts.
+ */
+import * as v from 'valibot';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { described, list } from '../../domain/json/schema.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import type { Params } from '../serving/params.ts';
+import { readRoute, underTag, writeRoute } from '../serving/route.ts';
+import * as locate from './locators.ts';
+import { projectFigures } from './project-figures.ts';
+import { settledResponse } from './responses.ts';
+import { DependencySchema } from './schemas.ts';
+
+const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
+
+/** Variants in one dependency; more than any flag has. */
+const VARIANTS_MAX = 100;
+
+const DependencyBody = v.pipe(
+  v.object({
+    feature: described(v.string(), 'Name of the parent, a flag of the same project.'),
+    enabled: described(
+      v.optional(v.boolean(), true),
+      'Whether the parent must be enabled, or disabled, for the child to be evaluated.',
+    ),
+    variants: described(
+      v.optional(
+        v.pipe(
+          list(v.string(), 'a list of variant names'),
+          v.maxLength(VARIANTS_MAX, `a list of at most ${VARIANTS_MAX} variant names`),
+        ),
+        [],
+      ),
+      'The parent must have one of these variants. Only for a parent that must be enabled.',
+    ),
+  }),
+  v.check(
+    ({ enabled, variants }) => enabled || variants.length === 0,
+    'Variants can only be asked of a parent that must be enabled: a disabled flag has none.',
+  ),
+  v.title('CreateDependency'),
+);
+
+const named = ({ projectId, child }: Params) => ({ project: projectId, child });
+
+export const dependencyRoutes = underTag('Dependencies', [
+  writeRoute(`POST ${DEPENDENCIES}`, {
+    operationId: 'addFeatureDependency',
+    summary: 'Make a flag depend on another. A second request for the same parent replaces the first.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_DEPENDENCY'],
+    locate: locate.childFlag,
+    body: DependencyBody,
+    success: { status: 200, schema: DependencySchema },
+    command: ({ params, body }) => ({ type: 'add-dependency', ...named(params), dependency: body }),
+    respond: ({ body }) => jsonResponse(200, body),
+  }),
+  writeRoute(`DELETE ${DEPENDENCIES}`, {
+    operationId: 'deleteFeatureDependencies',
+    summary: 'Remove all dependencies of a flag.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_DEPENDENCY'],
+    locate: locate.childFlag,
+    command: ({ params }) => ({ type: 'remove-dependencies', ...named(params) }),
+  }),
+  writeRoute(`DELETE ${DEPENDENCIES}/:parent`, {
+    operationId: 'deleteFeatureDependency',
+    summary: "Remove a flag's dependency on one parent.",
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_DEPENDENCY'],
+    locate: locate.dependency,
+    command: ({ params }) => ({
+      type: 'remove-dependency',
+      ...named(params),
+      parent: params.parent,
+    }),
+  }),
+  readRoute('GET /projects/:projectId/features/:parent/parent-variants', {
+    operationId: 'listParentVariantOptions',
+    summary: 'List the variants of a flag, of which a child may ask for one.',
+    locate: locate.parentFlag,
+    success: { status: 200, schema: v.array(v.string()) },
+    read: (context, { record }) => settledResponse(context, variantNames(record.flag)),
+  }),
+  readRoute('GET /projects/:projectId/dependencies', {
+    operationId: 'checkDependenciesExist',
+    summary: 'Read whether any flag of a project depends on another.',
+    locate: locate.project,
+    success: { status: 200, schema: v.boolean() },
+    read: async (context, project) => {
+      const [figures] = await projectFigures([project], context.now(), context.requester);
+      return settledResponse(context, figures!.childCount > 0);
+    },
+  }),
+]);
+
+/** Names of the variants of all environments, those of strategies included; each once. */
+function variantNames({ environments }: Flag): string[] {
+  const lists = environments.flatMap(({ variants, strategies }) => [
+    variants,
+    ...strategies.map((strategy) => strategy.variants),
+  ]);
+  return [...new Set(lists.flat().map(({ name }) => name))];
+}

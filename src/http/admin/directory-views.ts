@@ -1,0 +1,198 @@
+/** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
+
+import { canBeInProject } from '../../domain/access/roles.ts';
+import { ALL } from '../../domain/decide/token-commands.ts';
+import { allRoles } from '../../domain/people/roles-and-groups.ts';
+import { favoritesOf } from '../../domain/state/favorites.ts';
+import {
+  type ApiToken,
+  type Environment,
+  type Favorites,
+  type PersonalToken,
+  type ProjectSettings,
+  type ProjectState,
+  projectEnvironments,
+  type User,
+  type World,
+} from '../../domain/state/world.ts';
+import type { LastSeen } from '../../domain/usage/last-seen.ts';
+import type { Caller } from '../serving/access.ts';
+import { healthOf, type ProjectFigures } from './project-figures.ts';
+import { defaultStrategyIn } from './project-overview-view.ts';
+import { listOf } from './responses.ts';
+import {
+  bareGroupView,
+  companionUserView,
+  groupSummaryView,
+  roleView,
+  type SignInsOf,
+  timeOrNull,
+} from './views.ts';
+
+type TokensSeen = Pick<LastSeen, 'token'>;
+
+export function projectView(world: World, project: Pick<ProjectState, 'settings'>) {
+  const environments = projectEnvironments(world, project).map(({ name }) => name);
+  return { ...settingsView(project.settings), environments };
+}
+
+/** Without a description that was never given, and without the rules for flags, which the overview of a project shows. */
+export function settingsView({
+  description,
+  featureNaming: _,
+  featureLimit: __,
+  linkTemplates: ___,
+  ...settings
+}: ProjectSettings) {
+  return description === null ? settings : { ...settings, description };
+}
+
+/** Ids; empty for a caller who is no user. */
+export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
+  user === null ? [] : favoritesOf(world, user.id).projects;
+
+/** The caller's favorites; null for a caller without any. */
+export function callerFavorites(world: World, { user }: Caller): Favorites | null {
+  const favorites = user === null ? undefined : world.directory.favorites.get(user.id);
+  return favorites ?? null;
+}
+
+export function projectSummaryView(
+  world: World,
+  { settings, memberCount }: { readonly settings: ProjectSettings; readonly memberCount: number },
+  { figures, isFavorite }: { readonly figures: ProjectFigures; readonly isFavorite: boolean },
+) {
+  return {
+    ...projectView(world, { settings }),
+    health: healthOf(figures),
+    featureCount: figures.flagCount,
+    staleFeatureCount: figures.staleCount,
+    memberCount,
+    favorite: isFavorite,
+  };
+}
+
+/** The users and groups that have a role in the project, with the role's id. */
+function holdersOf({ directory }: World, project: ProjectState) {
+  const users = [...project.members].map(([userId, roleId]) => {
+    const user = directory.users.get(userId);
+    if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
+    return { user, roleId };
+  });
+  const groups = [...project.groups].map(([groupId, roleId]) => {
+    const group = directory.groups.get(groupId);
+    if (group === undefined) throw new Error(`the group ${groupId} has a role and does not exist`);
+    return { group, roleId };
+  });
+  return { users, groups };
+}
+
+const memberView = (
+  { user, roleId }: { readonly user: User; readonly roleId: number },
+  signIns: SignInsOf,
+) => ({
+  ...companionUserView(user, signIns),
+  roleId,
+  roles: [roleId],
+});
+
+/** The users and groups of the project, as they are now. */
+export function projectAccessLists(world: World, project: ProjectState, signIns: SignInsOf) {
+  const { users, groups } = holdersOf(world, project);
+  return [
+    listOf({ name: 'users', items: users, view: (one) => memberView(one, signIns) }),
+    listOf({
+      name: 'groups',
+      items: groups,
+      view: ({ group, roleId }) => ({
+        ...bareGroupView(world.directory, group),
+        roleId,
+        roles: [roleId],
+      }),
+    }),
+  ];
+}
+
+/** For the response to a write, which is made at once: without the users of the groups. */
+export function projectAccessView(world: World, project: ProjectState, signIns: SignInsOf) {
+  const { users, groups } = holdersOf(world, project);
+  return {
+    version: 1,
+    users: users.map((one) => memberView(one, signIns)),
+    groups: groups.map(({ group, roleId }) => ({ ...groupSummaryView(group), roleId, roles: [roleId] })),
+    roles: projectRolesView(world),
+  };
+}
+
+export const projectRolesView = (world: World) => allRoles(world).filter(canBeInProject).map(roleView);
+
+/** `enabledToggleCount`: of flags that are switched on in it, in all projects. */
+export function environmentView(world: World, environment: Environment, enabledToggleCount: number) {
+  const { name } = environment;
+  let projectCount = 0;
+  for (const { settings } of world.projects.values())
+    if (settings.environments.includes(name)) projectCount += 1;
+  const apiTokenCount = countTokens(world, (token) => token.environment === name);
+  return { ...environment, projectCount, apiTokenCount, enabledToggleCount };
+}
+
+export function projectEnvironmentViews(
+  world: World,
+  project: ProjectState,
+  { enabledCounts }: ProjectFigures,
+) {
+  const isForProject = ({ projects }: ApiToken) =>
+    projects.includes(project.settings.id) || projects.includes(ALL);
+  return projectEnvironments(world, project).map((environment) => ({
+    ...environment,
+    projectApiTokenCount: countTokens(
+      world,
+      (token) => token.environment === environment.name && isForProject(token),
+    ),
+    projectEnabledToggleCount: enabledCounts.get(environment.name) ?? 0,
+    ...defaultStrategyIn(world, project, environment.name),
+  }));
+}
+
+function countTokens(world: World, isCounted: (token: ApiToken) => boolean): number {
+  let count = 0;
+  for (const token of world.directory.apiTokens.values()) if (isCounted(token)) count += 1;
+  return count;
+}
+
+/** Clients insist on the field secret: where it is not known, its digest stands there. */
+export function apiTokenView({ seed: _, ...token }: ApiToken, seen: TokensSeen, secret = token.digest) {
+  const { tokenName, projects, digest } = token;
+  return {
+    ...token,
+    username: tokenName,
+    project: projects.join(','),
+    secret,
+    secure: true,
+    seenAt: timeOrNull(seen.token(digest)),
+    alias: null,
+  };
+}
+
+export function personalTokenView({ digest, ...token }: PersonalToken, seen: TokensSeen) {
+  return { ...token, seenAt: timeOrNull(seen.token(digest)) };
+}
+
+/** Shows an API token as a user with its name, because clients expect a user. */
+export function callerView({ user, actor, kind }: Caller, signIns: SignInsOf) {
+  if (user !== null) {
+    const { rootRole: _, permissions: __, scimId: ___, ...shown } = companionUserView(user, signIns);
+    return shown;
+  }
+  return {
+    id: actor.userId,
+    isAPI: kind !== 'anyone',
+    name: actor.name,
+    username: actor.name,
+    imageUrl: null,
+    seenAt: null,
+    loginAttempts: 0,
+    createdAt: null,
+    accountType: kind === 'anyone' ? 'User' : 'Service Account',
+  };
+}

@@ -1,0 +1,170 @@
+/** The environments of the service. */
+import * as v from 'valibot';
+import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
+import { isJsonObject } from '../../domain/json/json.ts';
+import { described, titled } from '../../domain/json/schema.ts';
+import type { Environment, World } from '../../domain/state/world.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import type { HttpResponse } from '../transport/transport.ts';
+import { EnvironmentNameSchema, lineOfText } from './bodies.ts';
+import { EnvironmentSchema, EnvironmentsSchema } from './directory-schemas.ts';
+import { environmentView } from './directory-views.ts';
+import * as locate from './locators.ts';
+import { projectFigures } from './project-figures.ts';
+import { pinnedResponse, settledResponse } from './responses.ts';
+
+const ENVIRONMENTS = '/environments';
+const ENVIRONMENT = `${ENVIRONMENTS}/:name`;
+
+const SORT_ORDER_PHRASE = 'an integer, the position in the list';
+const SortOrderSchema = v.pipe(v.number(SORT_ORDER_PHRASE), v.safeInteger(SORT_ORDER_PHRASE));
+
+const TypeSchema = described(
+  lineOfText('a type', 1, URL_NAME_LENGTH_MAX),
+  'Such as development, test, preproduction or production; any other is accepted.',
+);
+
+const CreateEnvironmentBody = titled('CreateEnvironment', {
+  name: EnvironmentNameSchema,
+  type: TypeSchema,
+  enabled: v.optional(v.boolean()),
+  sortOrder: v.optional(SortOrderSchema),
+});
+
+const UpdateEnvironmentBody = titled('UpdateEnvironment', {
+  type: v.optional(TypeSchema),
+  sortOrder: v.optional(SortOrderSchema),
+});
+
+/**
+ * Positions by name. Not valibot's record: it silently leaves out fields named constructor or prototype, which are
+ * names of environments like any other. From here on it is a list of pairs, so no such name is ever a key again.
+ */
+const OrderBody = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'an object of positions by name'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value;
+    for (const [key, value] of Object.entries(input)) {
+      if (Number.isSafeInteger(value)) continue;
+      const message = `The position of the environment "${key}" must be an integer.`;
+      addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value }] });
+    }
+  }),
+  v.metadata({
+    type: 'object',
+    additionalProperties: { type: 'integer' },
+    description: 'The new position of each environment, by name; those not named keep theirs.',
+  }),
+  v.transform((positions) => Object.entries(positions) as [string, number][]),
+  v.title('EnvironmentOrder'),
+);
+
+/** All as it is at the moment of the call. */
+async function environmentViews(
+  { world, now, requester }: RequestContext<unknown>,
+  environments: readonly Environment[],
+) {
+  const views = environments.map((one) => environmentView(world, one, 0));
+  const figures = await projectFigures([...world.projects.values()], now(), requester);
+  return views.map((view) => {
+    const counts = figures.map(({ enabledCounts }) => enabledCounts.get(view.name) ?? 0);
+    return { ...view, enabledToggleCount: counts.reduce((sum, count) => sum + count, 0) };
+  });
+}
+
+function enabledCountOf({ projects }: World, environment: string): number {
+  let count = 0;
+  for (const project of projects.values())
+    if (project.settings.environments.includes(environment)) count += project.flags.enabledCount(environment);
+  return count;
+}
+
+function environmentResponse({ world }: RequestContext<unknown>, name: string, status: number): HttpResponse {
+  const environment = world.directory.environments.find((one) => one.name === name);
+  if (environment === undefined)
+    throw new Error(`the environment ${name} is gone in the step that changed it`);
+  return jsonResponse(status, environmentView(world, environment, enabledCountOf(world, name)));
+}
+
+function switchRoute(position: 'on' | 'off'): RouteDraft {
+  return writeRoute(`POST ${ENVIRONMENT}/${position}`, {
+    operationId: `toggleEnvironment${position === 'on' ? 'On' : 'Off'}`,
+    summary: `Make an environment ${position === 'on' ? 'available to' : 'unavailable to'} new projects.`,
+    permission: 'admin',
+    locate: locate.environment,
+    pinned: locate.environment,
+    success: { status: 204, schema: null },
+    command: ({ params }) => ({
+      type: 'update-environment',
+      name: params.name,
+      fields: { enabled: position === 'on' },
+    }),
+  });
+}
+
+export const environmentRoutes = underTag('Environments', [
+  readRoute(`GET ${ENVIRONMENTS}`, {
+    operationId: 'getAllEnvironments',
+    summary: 'List the environments.',
+    success: { status: 200, schema: EnvironmentsSchema },
+    read: async (context) => {
+      const environments = await environmentViews(context, context.world.directory.environments);
+      return settledResponse(context, { version: 1, environments });
+    },
+  }),
+  writeRoute(`POST ${ENVIRONMENTS}`, {
+    operationId: 'createEnvironment',
+    summary: 'Create an environment.',
+    permission: 'admin',
+    body: CreateEnvironmentBody,
+    success: { status: 201, schema: EnvironmentSchema },
+    refusals: ['NameExistsError'],
+    command: ({ body: { name, ...fields } }) => ({ type: 'create-environment', name, fields }),
+    respond: (context) => environmentResponse(context, context.body.name, 201),
+  }),
+  readRoute(`GET ${ENVIRONMENT}`, {
+    operationId: 'getEnvironment',
+    summary: 'Read an environment.',
+    locate: locate.environment,
+    success: { status: 200, schema: EnvironmentSchema },
+    read: async (context, environment) => {
+      const [view] = await environmentViews(context, [environment]);
+      return pinnedResponse(context, environment, view ?? null);
+    },
+  }),
+  writeRoute(`DELETE ${ENVIRONMENT}`, {
+    operationId: 'removeEnvironment',
+    summary: 'Delete an environment in which no flag is enabled.',
+    permission: 'admin',
+    locate: locate.environment,
+    pinned: locate.environment,
+    command: ({ params }) => ({ type: 'delete-environment', name: params.name }),
+  }),
+  writeRoute(`PUT ${ENVIRONMENTS}/update/:name`, {
+    operationId: 'updateEnvironment',
+    summary: 'Change the type or the position of an environment.',
+    permission: 'admin',
+    locate: locate.environment,
+    pinned: locate.environment,
+    body: UpdateEnvironmentBody,
+    success: { status: 200, schema: EnvironmentSchema },
+    command: ({ params, body }) => ({
+      type: 'update-environment',
+      name: params.name,
+      fields: body,
+    }),
+    respond: (context) => environmentResponse(context, context.params.name, 200),
+  }),
+  writeRoute(`PUT ${ENVIRONMENTS}/sort-order`, {
+    operationId: 'updateSortOrder',
+    summary: 'Change the order of the environments.',
+    permission: 'admin',
+    body: OrderBody,
+    refusals: ['NotFoundError'],
+    command: ({ body }) => ({ type: 'order-environments', order: body }),
+  }),
+  switchRoute('on'),
+  switchRoute('off'),
+]);

@@ -1,0 +1,135 @@
+/** How often applications evaluated a flag (docs/specification/usage.md). */
+import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import { SIDES } from '../../domain/usage/reports.ts';
+import { DAY_MS, floorTo, HOUR_MS, type PeriodCount } from '../../domain/usage/usage-table.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../serving/route.ts';
+import { FlagUsageSchema, RawFlagUsageSchema } from './usage-schemas.ts';
+
+const FLAG_USAGE = '/client-metrics/features/:featureName';
+
+/**
+ * The revision of a response that shows only reports of applications: they are no part of the state, so it waits for
+ * no event.
+ */
+export const NO_STATE_SHOWN = 0;
+
+/** By hours; a longer span is by days. */
+const HOURS_MAX = 48;
+const DAYS_MAX = 90;
+const HOURS_BACK_MAX = DAYS_MAX * 24;
+
+/** The newest ones of a response; so many take a megabyte and some milliseconds. */
+const ROWS_MAX = 5_000;
+
+const HOURS_BACK_PHRASE = `an integer from 1 to ${HOURS_BACK_MAX}`;
+
+/** The counts of all sides together, the newest first. */
+function countsOf(
+  { usage, params, world, engine }: RequestContext<unknown>,
+  kind: 'hour' | 'day',
+  sinceMs: number,
+): PeriodCount[] {
+  const found: PeriodCount[] = [];
+  const isThere = engine.world.directory.flagProjects.has(params.featureName);
+  if (isThere && !world.directory.flagProjects.has(params.featureName)) return found;
+  for (const side of SIDES) {
+    const counts = usage.counts(side).countsOf(params.featureName, kind, sinceMs);
+    for (let taken = 0; taken < ROWS_MAX; taken += 1) {
+      const next = counts.next();
+      if (next.done) break;
+      found.push(next.value);
+    }
+  }
+  return found.sort((a, b) => b.startMs - a.startMs).slice(0, ROWS_MAX);
+}
+
+const timestamp = ({ startMs }: PeriodCount): string => new Date(startMs).toISOString();
+
+const RESPONSE_HEAD = { version: 1, maturity: 'stable' } as const;
+
+function summary(context: RequestContext<unknown>): ReadResponse {
+  const hourMs = floorTo(context.now(), HOUR_MS);
+  const counts = countsOf(context, 'hour', hourMs - DAY_MS);
+  const usage = new Map<string, { environment: string; timestamp: string; yes: number; no: number }>();
+  for (const one of counts.filter(({ startMs }) => startMs >= hourMs)) {
+    const { environment, yes, no } = one;
+    const before = usage.get(environment) ?? { environment, timestamp: timestamp(one), yes: 0, no: 0 };
+    usage.set(environment, { ...before, yes: before.yes + yes, no: before.no + no });
+  }
+  const body = {
+    ...RESPONSE_HEAD,
+    featureName: context.params.featureName,
+    lastHourUsage: [...usage.values()],
+    seenApplications: [...new Set(counts.map(({ appName }) => appName))].sort(),
+  };
+  return { revision: NO_STATE_SHOWN, response: jsonResponse(200, body) };
+}
+
+function raw(context: RequestContext<unknown>): ReadResponse | Refusal {
+  const text = context.query('hoursBack');
+  const hours = text === '' ? HOURS_MAX : /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  if (hours < 1 || hours > HOURS_BACK_MAX) {
+    return invalid(
+      `The query parameter hoursBack must be ${HOURS_BACK_PHRASE}, not "${text}".`,
+      '/query/hoursBack',
+    );
+  }
+  const sinceMs = context.now() - hours * HOUR_MS;
+  const byHour = countsOf(context, 'hour', floorTo(sinceMs, hours > HOURS_MAX ? DAY_MS : HOUR_MS));
+  const counts =
+    hours > HOURS_MAX ? byDay(byHour, countsOf(context, 'day', floorTo(sinceMs, DAY_MS))) : byHour;
+  const data = counts.map((one) => ({
+    featureName: context.params.featureName,
+    appName: one.appName,
+    environment: one.environment,
+    timestamp: timestamp(one),
+    yes: one.yes,
+    no: one.no,
+    ...(one.variants === null ? {} : { variants: Object.fromEntries(one.variants) }),
+  }));
+  return {
+    revision: NO_STATE_SHOWN,
+    response: jsonResponse(200, { ...RESPONSE_HEAD, data }),
+  };
+}
+
+/** The days that are not over for long are there as hours. */
+function byDay(hours: readonly PeriodCount[], days: readonly PeriodCount[]): PeriodCount[] {
+  const sums = new Map<string, PeriodCount>();
+  for (const hour of hours) {
+    const startMs = floorTo(hour.startMs, DAY_MS);
+    const key = JSON.stringify([startMs, hour.appName, hour.environment]);
+    const before = sums.get(key);
+    sums.set(key, before === undefined ? { ...hour, startMs } : added(before, hour));
+  }
+  return [...sums.values(), ...days].sort((a, b) => b.startMs - a.startMs);
+}
+
+function added(a: PeriodCount, b: PeriodCount): PeriodCount {
+  const variants = new Map(a.variants);
+  for (const [name, count] of b.variants ?? []) variants.set(name, (variants.get(name) ?? 0) + count);
+  return { ...a, yes: a.yes + b.yes, no: a.no + b.no, variants: variants.size === 0 ? null : variants };
+}
+
+export const flagUsageRoutes = underTag('Usage', [
+  readRoute(`GET ${FLAG_USAGE}`, {
+    operationId: 'getFeatureUsageSummary',
+    summary: 'Read how often a flag was evaluated in this hour, and by which applications within a day.',
+    success: { status: 200, schema: FlagUsageSchema },
+    read: summary,
+  }),
+  readRoute(`GET ${FLAG_USAGE}/raw`, {
+    operationId: 'getRawFeatureMetrics',
+    summary: 'List how often each application evaluated a flag, by hours or by days, the newest first.',
+    query: {
+      hoursBack: {
+        description: `How far to go back: up to ${HOURS_MAX} hours by hours, beyond them by days.`,
+        schema: { type: 'integer', minimum: 1, maximum: HOURS_BACK_MAX, default: HOURS_MAX },
+      },
+    },
+    success: { status: 200, schema: RawFlagUsageSchema },
+    refusals: ['ValidationError'],
+    read: raw,
+  }),
+]);

@@ -1,0 +1,341 @@
+/**
+ * Routes about a flag as a whole (docs/specification/flags.md), and the list of flags that may be parents of one
+ * (docs/specification/users.md#possible-parents).
+ */
+import * as v from 'valibot';
+import { each, inTurns } from '../../actors/turn.ts';
+import { dataOf } from '../../domain/decide/flag-commands.ts';
+import { refuseTakenName } from '../../domain/decide/guards.ts';
+import { COMPLETION_ENTRIES } from '../../domain/flags/lifecycle.ts';
+import { LINK_ENTRIES, TypedUrlSchema, withScheme } from '../../domain/flags/link.ts';
+import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../domain/flags/metadata.ts';
+import { isNamedBy } from '../../domain/flags/project-rules.ts';
+import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { titled } from '../../domain/json/schema.ts';
+import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
+import { invalid, isRefusal } from '../../domain/state/refusal.ts';
+import { environmentsRevision } from '../serving/etag.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import type { Params } from '../serving/params.ts';
+import {
+  type Locate,
+  type ReadResponse,
+  type RequestContext,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../serving/route.ts';
+import type { HttpResponse } from '../transport/transport.ts';
+import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from './bodies.ts';
+import { FlagTypesSchema } from './directory-schemas.ts';
+import { AT_PARAMETER, readPastFlag } from './flag-history.ts';
+import * as locate from './locators.ts';
+import { isFavoriteFlag, wholeFlag } from './render-flag.ts';
+import { projectRevision } from './render-project.ts';
+import { settledResponse } from './responses.ts';
+import { FlagSchema, StagesSchema, WholeFlagSchema } from './schemas.ts';
+import { flagsNow, type ShownFlag } from './shelf-walk.ts';
+import { stagesView, timeOrNull } from './views.ts';
+
+const FEATURES = '/projects/:projectId/features';
+const FEATURE = `${FEATURES}/:featureName`;
+
+/** The flag's metadata, as create, update, patch and clone show it. */
+function flagResponse(
+  { world, usage }: Pick<RequestContext<unknown>, 'world' | 'usage'>,
+  project: string,
+  name: string,
+  status: number,
+): HttpResponse {
+  const data = dataOf(world, locate.present(locateFlag(world, project, name)));
+  return jsonResponse(status, { ...data, lastSeenAt: timeOrNull(usage.seen.flag(name)?.atMs) });
+}
+
+const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
+
+/** Names, of the flags as they are at the moment of the call. */
+async function parentOptions(
+  { world, params, requester }: RequestContext<unknown>,
+  { project }: LocatedFlag,
+): Promise<ReadResponse> {
+  const revision = projectRevision(world, project);
+  const texts: string[] = [];
+  const add = ({ record }: ShownFlag): void => {
+    const { archivedAt, dependencies, name } = record.flag;
+    if (archivedAt === null && dependencies.length === 0 && name !== params.child)
+      texts.push(JSON.stringify(name));
+  };
+  await inTurns(each(flagsNow([project]), add), requester);
+  return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
+}
+
+export const flagRoutes = underTag('Features', [
+  writeRoute(`POST ${FEATURES}`, {
+    operationId: 'createFeature',
+    summary: 'Create a flag.',
+    permission: 'flag:write',
+    needs: ['CREATE_FEATURE'],
+    locate: locate.project,
+    body: CreateFlagBody,
+    success: { status: 201, schema: FlagSchema },
+    refusals: ['NameExistsError'],
+    command: ({ params, body: { name, tags, ...metadata } }) => ({
+      type: 'create-flag',
+      tags,
+      project: params.projectId,
+      name,
+      metadata,
+    }),
+    respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
+  }),
+  readRoute(`GET ${FEATURE}`, {
+    operationId: 'getFeature',
+    summary: 'Read a flag with its environments and strategies.',
+    query: { at: AT_PARAMETER },
+    success: { status: 200, schema: WholeFlagSchema },
+    refusals: ['NotFoundError'],
+    // Not by `locate`: a flag that has been deleted still has a past.
+    read: (context) => {
+      if (context.query('at') !== '') return readPastFlag(context);
+      const { world, usage, params } = context;
+      const located = locate.flag(world, params);
+      if (located.refused) return located;
+      const { project, record } = located;
+      return wholeFlag({ world, seen: usage.seen }, project, record, isFavoriteFlag(context));
+    },
+  }),
+  writeRoute(`PUT ${FEATURE}`, {
+    operationId: 'updateFeature',
+    summary: "Change a flag's metadata.",
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.flag,
+    body: UpdateFlagBody,
+    success: { status: 200, schema: FlagSchema },
+    command: ({ params, body: { name, ...metadata } }) => ({
+      type: 'update-flag',
+      ...named(params),
+      name,
+      metadata,
+    }),
+    respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
+  }),
+  writeRoute(`PATCH ${FEATURE}`, {
+    operationId: 'patchFeature',
+    summary: "Change a flag's metadata by a JSON Patch.",
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.flag,
+    body: PatchSchema,
+    success: { status: 200, schema: FlagSchema },
+    command: ({ params, body }) => ({ type: 'patch-flag', ...named(params), operations: body }),
+    respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
+  }),
+  writeRoute(`POST ${FEATURE}/clone`, {
+    operationId: 'cloneFeature',
+    summary: 'Create a flag with the variants and strategies of another.',
+    permission: 'flag:write',
+    needs: ['CREATE_FEATURE'],
+    locate: locate.flag,
+    body: CloneFlagBody,
+    success: { status: 201, schema: FlagSchema },
+    refusals: ['NameExistsError'],
+    command: ({ params, body }) => ({ type: 'clone-flag', ...named(params), ...body }),
+    respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
+  }),
+  writeRoute(`DELETE ${FEATURE}`, {
+    operationId: 'archiveFeature',
+    summary: 'Archive a flag.',
+    permission: 'flag:write',
+    needs: ['DELETE_FEATURE'],
+    locate: locate.flag,
+    success: { status: 202, schema: null },
+    command: ({ params }) => ({ type: 'archive-flag', ...named(params) }),
+  }),
+  readRoute(`GET ${FEATURES}/:child/parents`, {
+    operationId: 'listParentOptions',
+    tag: 'Dependencies',
+    summary: 'List the flags that may be parents of a flag.',
+    locate: locate.childFlag,
+    success: { status: 200, schema: v.array(v.string()) },
+    read: parentOptions,
+  }),
+]);
+
+// Flags and projects that users mark as their favorites.
+
+function favoriteRoute(method: 'POST' | 'DELETE', of: 'flag' | 'project'): RouteDraft {
+  const isMarked = method === 'POST';
+  const thing = of === 'flag' ? '/features/:featureName' : '';
+  const operation = isMarked ? 'addFavorite' : 'removeFavorite';
+  return writeRoute(`${method} /projects/:projectId${thing}/favorites`, {
+    operationId: `${operation}${of === 'flag' ? 'Feature' : 'Project'}`,
+    summary: `${isMarked ? 'Mark' : 'Unmark'} a ${of} as a favorite of the caller.`,
+    permission: 'personal',
+    locate: of === 'flag' ? (locate.flag as Locate<object>) : locate.project,
+    command: ({ params, caller: { user } }) => {
+      if (user === null) throw new Error('a caller who is no user got past the rights of this route');
+      const flag = of === 'flag' ? params.featureName : null;
+      return { type: 'mark-favorite', project: params.projectId, flag, userId: user.id, isMarked };
+    },
+  });
+}
+
+export const favoriteRoutes = underTag('Favorites', [
+  favoriteRoute('POST', 'flag'),
+  favoriteRoute('DELETE', 'flag'),
+  favoriteRoute('POST', 'project'),
+  favoriteRoute('DELETE', 'project'),
+]);
+
+// Routes that a client calls before it creates a flag: the list of types, and whether a name is free.
+
+const TYPE_TEXTS: Readonly<Record<FlagType, readonly [name: string, description: string]>> = {
+  release: ['Release', 'Brings a feature to users step by step.'],
+  'kill-switch': ['Kill switch', 'Turns a part of the system off in an emergency.'],
+  experiment: ['Experiment', 'Compares variants of a feature.'],
+  operational: ['Operational', 'Controls how the system runs.'],
+  permission: ['Permission', 'Opens features to some of the users.'],
+};
+
+const flagTypes = FLAG_TYPES.map((id) => {
+  const [name, description] = TYPE_TEXTS[id];
+  return { id, name, description, lifetimeDays: LIFETIME_DAYS[id] };
+});
+
+const ValidateBody = titled('ValidateFeature', {
+  name: FlagNameSchema,
+  projectId: v.optional(v.nullable(v.string())),
+});
+
+export const flagCheckRoutes = underTag('Features', [
+  readRoute('GET /feature-types', {
+    operationId: 'getAllFeatureTypes',
+    summary: 'List the types of flags and their lifetimes.',
+    success: { status: 200, schema: FlagTypesSchema },
+    read: (context) => settledResponse(context, { version: 1, types: flagTypes }),
+  }),
+  readRoute('POST /features/validate', {
+    operationId: 'validateFeature',
+    summary: 'Check whether a flag can have a name: it is valid and not taken.',
+    body: ValidateBody,
+    refusals: ['NotFoundError', 'NameExistsError'],
+    read: ({ world, engine, body }) => {
+      const project = body.projectId == null ? null : locateProject(world, body.projectId);
+      if (isRefusal(project)) return project;
+      const pattern = project?.settings.featureNaming?.pattern;
+      if (pattern !== undefined && !isNamedBy(pattern, body.name)) {
+        return invalid(
+          `The name does not match the naming pattern of the project, which is ${pattern}.`,
+          '/body/name',
+        );
+      }
+      const taken = refuseTakenName(world, body.name);
+      return taken ?? { revision: engine.lastId, response: emptyResponse(200) };
+    },
+  }),
+]);
+
+// Routes about links of a flag. The flag shows them, and its metadata sets them all at once.
+
+const LINK = '/projects/:projectId/features/:featureName/link';
+
+const LinkBody = titled('SetFlagLink', {
+  url: TypedUrlSchema,
+  title: v.optional(LINK_ENTRIES.title, null),
+});
+
+export const linkRoutes = underTag('Features', [
+  writeRoute(`POST ${LINK}`, {
+    operationId: 'createFeatureLink',
+    summary: 'Add a link to a flag.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.flag,
+    body: LinkBody,
+    success: { status: 204, schema: null },
+    command: ({ params, body }) => ({
+      type: 'change-link',
+      project: params.projectId,
+      flag: params.featureName,
+      id: null,
+      link: { ...body, url: withScheme(body.url) },
+    }),
+  }),
+  writeRoute(`PUT ${LINK}/:linkId`, {
+    operationId: 'updateFeatureLink',
+    summary: 'Replace a link of a flag.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.link,
+    body: LinkBody,
+    success: { status: 204, schema: null },
+    command: ({ params, body }) => ({
+      type: 'change-link',
+      project: params.projectId,
+      flag: params.featureName,
+      id: params.linkId,
+      link: { ...body, url: withScheme(body.url) },
+    }),
+  }),
+  writeRoute(`DELETE ${LINK}/:linkId`, {
+    operationId: 'deleteFeatureLink',
+    summary: 'Remove a link from a flag.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.link,
+    success: { status: 204, schema: null },
+    command: ({ params }) => ({
+      type: 'remove-link',
+      project: params.projectId,
+      flag: params.featureName,
+      id: params.linkId,
+    }),
+  }),
+]);
+
+// Routes about the stages of a flag's life (docs/specification/flags.md#lifecycle).
+
+const LIFECYCLE = '/projects/:projectId/features/:featureName/lifecycle';
+
+const CompleteBody = titled('CompleteFlag', COMPLETION_ENTRIES);
+
+export const lifecycleRoutes = underTag('Features', [
+  readRoute(`GET ${LIFECYCLE}`, {
+    operationId: 'getFeatureLifecycle',
+    summary: "List the stages of a flag's life that it has entered.",
+    locate: locate.flag,
+    success: { status: 200, schema: StagesSchema },
+    read: ({ world, usage }, { project, record }) => ({
+      revision: Math.max(record.revision, environmentsRevision(world, project)),
+      response: jsonResponse(200, stagesView(world, record.flag, usage.seen.flag(record.flag.name))),
+    }),
+  }),
+  writeRoute(`POST ${LIFECYCLE}/complete`, {
+    operationId: 'complete',
+    summary: 'Say that a flag has done what it was for.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.flag,
+    body: CompleteBody,
+    command: ({ params, body }) => ({
+      type: 'complete-flag',
+      project: params.projectId,
+      flag: params.featureName,
+      completion: body,
+    }),
+  }),
+  writeRoute(`POST ${LIFECYCLE}/uncomplete`, {
+    operationId: 'uncomplete',
+    summary: 'Say that a flag has not done what it was for after all.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE'],
+    locate: locate.flag,
+    command: ({ params }) => ({
+      type: 'uncomplete-flag',
+      project: params.projectId,
+      flag: params.featureName,
+    }),
+  }),
+]);

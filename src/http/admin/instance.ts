@@ -1,0 +1,203 @@
+/** Figures of the running process and of all that it stores, and maintenance. */
+import * as v from 'valibot';
+import { Count, described, titled } from '../../domain/json/schema.ts';
+import { allRoles } from '../../domain/people/roles-and-groups.ts';
+import { recordsOf } from '../../domain/state/directory-records.ts';
+import { peopleOf } from '../../domain/state/locate.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isInMaintenance } from '../../domain/state/settings.ts';
+import type { ApiTokenType, World } from '../../domain/state/world.ts';
+import { EMPTY_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { allApplications, updatedAtMs } from './application-views.ts';
+import { countAll } from './event-counts.ts';
+import { StatisticsSchema } from './report-schemas.ts';
+import { settledResponse } from './responses.ts';
+
+const Bytes = described(Count, 'Bytes.');
+
+const SnapshotSchema = titled('SnapshotFigures', {
+  eventId: described(Count, 'Of the last event in it.'),
+  eventAt: v.pipe(v.string(), v.isoTimestamp(), v.description('Time of that event.')),
+  ageSeconds: Count,
+  bytes: Bytes,
+});
+
+const InstanceSchema = titled('InstanceFigures', {
+  version: v.string(),
+  httpEngine: v.picklist(['uws', 'node']),
+  uptimeSeconds: Count,
+  writable: described(v.boolean(), 'Whether changes are accepted.'),
+  refusalReason: v.nullable(v.string()),
+  lastEventId: Count,
+  durableEventId: described(Count, 'The last event that is on disk.'),
+  waitingCommands: Count,
+  connections: Count,
+  projects: Count,
+  flags: described(Count, 'Archived ones included.'),
+  users: Count,
+  events: described(Count, 'That can be searched.'),
+  journal: v.object({ bytes: Bytes, segments: Count }),
+  snapshots: v.object({ count: Count, newest: v.nullable(SnapshotSchema) }),
+  disk: v.object({ freeBytes: v.nullable(Bytes) }),
+  memory: v.object({ rssBytes: Bytes, heapUsedBytes: Bytes }),
+});
+
+export const instanceRoutes = underTag('Instance', [
+  readRoute('GET /instance-stats', {
+    operationId: 'getInstanceStats',
+    summary: 'Read what the running process holds, what is on disk, and what resources it takes.',
+    success: { status: 200, schema: InstanceSchema },
+    read: async ({ instance, engine, world, now }) => {
+      const figures = await instance.figures(engine, now());
+      const seen = { projects: world.projects.size, flags: world.directory.flagProjects.size };
+      return { revision: figures.lastEventId, response: jsonResponse(200, { ...figures, ...seen }) };
+    },
+  }),
+]);
+
+// Maintenance: while it is on, all changes but its end are refused.
+
+const MAINTENANCE = '/maintenance';
+
+const MaintenanceSchema = titled('Maintenance', {
+  enabled: described(v.boolean(), 'Whether all changes are refused with 503.'),
+});
+
+export const maintenanceRoutes = underTag('Instance', [
+  readRoute(`GET ${MAINTENANCE}`, {
+    operationId: 'getMaintenance',
+    summary: 'Read whether the server is in maintenance.',
+    success: { status: 200, schema: MaintenanceSchema },
+    read: (context) =>
+      settledResponse(context, { enabled: isInMaintenance(context.world.directory.settings) }),
+  }),
+  writeRoute(`POST ${MAINTENANCE}`, {
+    operationId: 'toggleMaintenance',
+    summary: 'Begin or end maintenance.',
+    permission: 'admin',
+    needs: ['UPDATE_MAINTENANCE_MODE'],
+    body: MaintenanceSchema,
+    success: { status: 204, schema: null },
+    command: ({ body }) => ({ type: 'set-maintenance', enabled: body.enabled }),
+  }),
+]);
+
+// How much there is of everything in the service, as JSON and for spreadsheets.
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+type Context = RequestContext<unknown>;
+
+const tokenCount = ({ directory }: World, wanted: ApiTokenType): number =>
+  [...directory.apiTokens.values()].filter(({ type }) => type === wanted).length;
+
+/** The name that the events of the folder had first. */
+function instanceId({ lineage }: World): string {
+  for (const { name } of lineage.recorded) return name;
+  return 'new';
+}
+
+/** Since when each user's personal tokens and sessions were used last, in milliseconds; users who used none are left out. */
+function idleTimes({ world, usage, now }: Context): readonly number[] {
+  const seen = new Map<number, number>();
+  const { personalTokens, sessions } = world.directory;
+  for (const { digest, userId } of [...personalTokens.values(), ...sessions.values()]) {
+    const atMs = usage.seen.token(digest);
+    if (atMs !== null && userId !== null) seen.set(userId, Math.max(atMs, seen.get(userId) ?? 0));
+  }
+  return [...seen.values()].map((atMs) => now() - atMs);
+}
+
+/** Applications that reported in so many days, on either side. */
+function applicationCount(context: Context, days: number): number {
+  const sinceMs = context.now() - days * DAY_MS;
+  return allApplications(context).filter((one) => updatedAtMs(one) >= sinceMs).length;
+}
+
+/** Counted as far back as the event log reaches. */
+const TRANSFERS = {
+  featureExports: { type: 'features-exported' },
+  featureImports: { type: 'features-imported' },
+} as const;
+
+async function statistics(context: Context) {
+  const transfers = await countAll(context, TRANSFERS);
+  if (isRefusal(transfers)) return transfers;
+  const { world, instance } = context;
+  const { directory } = world;
+  const idle = idleTimes(context);
+  const activeIn = (days: number): number => idle.filter((ms) => ms <= days * DAY_MS).length;
+  return {
+    instanceId: instanceId(world),
+    timestamp: new Date(context.now()).toISOString(),
+    versionOSS: instance.version,
+    users: peopleOf(directory).length,
+    activeUsers: { last7: activeIn(7), last30: activeIn(30), last60: activeIn(60), last90: activeIn(90) },
+    featureToggles: directory.flagProjects.size,
+    projects: world.projects.size,
+    contextFields: recordsOf(world, 'contextFields').length,
+    roles: allRoles(world).length,
+    groups: directory.groups.size,
+    environments: directory.environments.length,
+    segments: directory.segments.size,
+    strategies: recordsOf(world, 'strategyTypes').length,
+    SAMLenabled: false,
+    OIDCenabled: false,
+    clientApps: [
+      { range: 'allTime', count: applicationCount(context, Number.POSITIVE_INFINITY) },
+      { range: '30d', count: applicationCount(context, 30) },
+      { range: '7d', count: applicationCount(context, 7) },
+    ],
+    ...transfers,
+    apiTokens: {
+      admin: tokenCount(world, 'admin'),
+      client: tokenCount(world, 'client'),
+      frontend: tokenCount(world, 'frontend'),
+    },
+  };
+}
+
+const CSV_HEADERS = EMPTY_HEADERS.with(
+  ...['content-type', 'text/csv; charset=utf-8'],
+  ...['content-disposition', 'attachment; filename="statistics.csv"'],
+);
+
+/** Values within others are named by the way to them, as in `apiTokens.admin`, and those of lists by their range. */
+function csvOf({ clientApps, ...counted }: Exclude<Awaited<ReturnType<typeof statistics>>, Refusal>): string {
+  const cells: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(counted)) {
+    if (typeof value !== 'object') cells.push([name, value]);
+    else for (const [inner, one] of Object.entries(value)) cells.push([`${name}.${inner}`, one]);
+  }
+  for (const { range, count } of clientApps) cells.push([`clientApps.${range}`, count]);
+  // None of them has a comma, a quote or a line break: they are numbers, names of ours, a time and a version.
+  return [cells.map(([name]) => name), cells.map(([, value]) => String(value))]
+    .map((line) => `${line.join(',')}\r\n`)
+    .join('');
+}
+
+export const statisticsRoutes = underTag('Instance', [
+  readRoute('GET /instance-admin/statistics', {
+    operationId: 'getInstanceAdminStats',
+    summary: 'Read how much there is of everything in the service.',
+    success: { status: 200, schema: StatisticsSchema },
+    read: async (context) => {
+      const counted = await statistics(context);
+      return isRefusal(counted) ? counted : settledResponse(context, counted);
+    },
+  }),
+  readRoute('GET /instance-admin/statistics/csv', {
+    operationId: 'getInstanceAdminStatsCsv',
+    summary: 'Read the same for a spreadsheet: a line of names, and a line of values.',
+    success: { status: 200, schema: null, text: 'text/csv' },
+    read: async (context) => {
+      const counted = await statistics(context);
+      if (isRefusal(counted)) return counted;
+      return {
+        revision: context.engine.lastId,
+        response: { status: 200, headers: CSV_HEADERS, body: csvOf(counted) },
+      };
+    },
+  }),
+]);

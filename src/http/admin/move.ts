@@ -1,0 +1,72 @@
+/** The route that moves a flag to another project. */
+import * as v from 'valibot';
+import type { Need, PermissionName } from '../../domain/access/permissions.ts';
+import type { MoveFlag } from '../../domain/decide/move-command.ts';
+import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
+import { titled } from '../../domain/json/schema.ts';
+import { locateFlag } from '../../domain/state/locate.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import { type Caller, mayDo } from '../serving/access.ts';
+import { underTag, writeRoute } from '../serving/route.ts';
+import * as locate from './locators.ts';
+
+const MoveBody = titled('ChangeProject', { newProjectId: v.string() });
+
+interface Asking {
+  readonly permission: PermissionName;
+  /** Null: the project as a whole. */
+  readonly environment: string | null;
+}
+
+/** The rights that a move needs in each project: to move the flag, and to change it in each environment where it is set up. */
+function needsOf(flag: Flag): readonly Asking[] {
+  const inEnvironments = flag.environments.flatMap(({ name }) => {
+    const { enabled, strategies, variants } = environmentOf(flag, name);
+    const permissions: PermissionName[] = [];
+    if (enabled) permissions.push('UPDATE_FEATURE_ENVIRONMENT');
+    if (strategies.length > 0) permissions.push('CREATE_FEATURE_STRATEGY', 'DELETE_FEATURE_STRATEGY');
+    if (variants.length > 0) permissions.push('UPDATE_FEATURE_ENVIRONMENT_VARIANTS');
+    return permissions.map((permission): Asking => ({ permission, environment: name }));
+  });
+  return [{ permission: 'MOVE_FEATURE_TOGGLE', environment: null }, ...inEnvironments];
+}
+
+/**
+ * Why the caller may not make the move. The flag, with what it is in each environment, goes from those who use the one project
+ * and comes to those who use the other.
+ */
+export function refuseMove(world: World, caller: Caller, command: MoveFlag): Refusal | null {
+  const located = locateFlag(world, command.project, command.flag);
+  if (located.refused || !world.projects.has(command.newProject)) return null;
+  for (const projectId of [command.newProject, command.project]) {
+    for (const { permission, environment } of needsOf(located.record.flag)) {
+      const need: Need = { permission: 'flag:write', needs: [permission] };
+      if (mayDo(world, caller, need, { projectId, environment })) continue;
+      const place = environment === null ? '' : ` in the environment "${environment}"`;
+      return refuse(
+        'NoAccessError',
+        `The user "${caller.actor.name}" lacks the permission flag:write or ${permission}${place} of the project "${projectId}", so the flag "${command.flag}" cannot be moved from "${command.project}" to "${command.newProject}".`,
+      );
+    }
+  }
+  return null;
+}
+
+export const moveRoutes = underTag('Features', [
+  writeRoute('POST /projects/:projectId/features/:featureName/changeProject', {
+    operationId: 'changeProject',
+    summary: 'Move a flag to another project, in which the caller may change flags too.',
+    permission: 'flag:write',
+    needs: ['MOVE_FEATURE_TOGGLE'],
+    locate: locate.flag,
+    body: MoveBody,
+    refusals: ['NoAccessError'],
+    command: ({ params, body: { newProjectId } }) => ({
+      type: 'move-flag',
+      project: params.projectId,
+      flag: params.featureName,
+      newProject: newProjectId,
+    }),
+  }),
+]);

@@ -1,0 +1,224 @@
+/** Routes about passwords of users, and about links by which people set one or become users (docs/specification/users.md#passwords). */
+import * as v from 'valibot';
+import { RESET_LIFETIME_MS } from '../../domain/access/links.ts';
+import { described, titled } from '../../domain/json/schema.ts';
+import type { Invitation } from '../../domain/kinds/invitation.ts';
+import { userNamed } from '../../domain/people/identity.ts';
+import { knownRole } from '../../domain/people/roles-and-groups.ts';
+import { invalid, invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
+import { emptyResponse, jsonResponse } from '../serving/json-response.ts';
+import { readRoute, underTag, writeRoute } from '../serving/route.ts';
+import {
+  InvitationSchema,
+  InvitationsSchema,
+  NewInvitationSchema,
+  ResetPasswordSchema,
+} from './access-schemas.ts';
+import {
+  DateTimeSchema,
+  hashed,
+  KnownPasswordSchema,
+  lineOfText,
+  NewPasswordSchema,
+  PasswordBody,
+  TEXT_LENGTH_MAX,
+} from './bodies.ts';
+import * as locate from './locators.ts';
+import { recorded, settledResponse } from './responses.ts';
+import { foundUserView, roleView } from './views.ts';
+
+const CONFIRMATION = described(
+  v.optional(KnownPasswordSchema),
+  'The new password again; when it is sent, both must be the same.',
+);
+
+const ChangePasswordBody = titled('ChangePassword', {
+  password: NewPasswordSchema,
+  confirmPassword: CONFIRMATION,
+});
+
+const ChangeOwnPasswordBody = titled('ChangeOwnPassword', {
+  password: NewPasswordSchema,
+  confirmPassword: CONFIRMATION,
+  oldPassword: described(KnownPasswordSchema, 'The password up to now.'),
+});
+
+const DIFFERENT = invalid('The two new passwords differ.', '/body/confirmPassword');
+
+function isConfirmed(body: { readonly password: string; readonly confirmPassword?: string | undefined }) {
+  return body.confirmPassword === undefined || body.confirmPassword === body.password;
+}
+
+export const passwordRoutes = underTag('Users', [
+  readRoute('POST /user-admin/validate-password', {
+    operationId: 'validatePassword',
+    summary: 'Check whether a password is good enough; 400 says what it lacks.',
+    permission: 'self',
+    body: PasswordBody,
+    read: () => ({ revision: 0, response: emptyResponse(200) }),
+  }),
+  writeRoute('POST /user-admin/:id/change-password', {
+    operationId: 'changeUserPassword',
+    summary: "Set a user's password.",
+    permission: 'admin',
+    locate: locate.user,
+    body: ChangePasswordBody,
+    secretsInBody: ['password', 'confirmPassword'],
+    command: (context) => {
+      const { body, params } = context;
+      if (!isConfirmed(body)) return DIFFERENT;
+      const userId = locate.numericId(params.id);
+      return hashed(context, body.password, (hash = '') => ({
+        type: 'set-password',
+        userId,
+        hash,
+        checked: null,
+      }));
+    },
+  }),
+  writeRoute('POST /user/change-password', {
+    operationId: 'changeMyPassword',
+    summary: "Change the caller's own password. The old one is asked for; the first one is set by an Admin.",
+    permission: 'personal',
+    body: ChangeOwnPasswordBody,
+    refusals: ['TooManyRequestsError'],
+    secretsInBody: ['password', 'confirmPassword', 'oldPassword'],
+    command: async (context) => {
+      const { body, caller, passwords, world } = context;
+      const { user } = caller;
+      if (user === null) throw new Error('a caller who is no user got past the rights of this route');
+      if (!isConfirmed(body)) return DIFFERENT;
+      if (!world.directory.passwords.has(user.id)) return NO_PASSWORD;
+      const checked = await passwords.confirm(user, body.oldPassword, context.remoteAddress());
+      if (isRefusal(checked)) return checked.name === 'AuthenticationRequired' ? WRONG : checked;
+      return hashed(context, body.password, (hash = '') => ({
+        type: 'set-password',
+        userId: user.id,
+        hash,
+        checked,
+      }));
+    },
+  }),
+]);
+
+const NO_PASSWORD = invalidOperation('You have no password yet; an Admin sets the first one.');
+
+/** The caller is known, so this is no 401, which would tell clients to sign in again. */
+const WRONG = invalid('The old password is wrong.', '/body/oldPassword');
+
+// Routes with which Admins make links that they hand on themselves (docs/specification/users.md#links).
+
+const INVITATIONS = '/invite-link/tokens';
+const INVITATION = `${INVITATIONS}/:token`;
+
+const ResetBody = titled('ResetPassword', {
+  id: described(lineOfText('a username or an email', 1, 1000), 'The username or email of the user.'),
+});
+
+const CreateInvitationBody = titled('CreateInvitation', {
+  name: lineOfText('a name', 1, TEXT_LENGTH_MAX),
+  expiresAt: DateTimeSchema,
+});
+
+const UpdateInvitationBody = titled('UpdateInvitation', {
+  enabled: v.optional(v.boolean()),
+  expiresAt: v.optional(DateTimeSchema),
+});
+
+function invitationView(world: World, { digest, rootRole, users, ...shown }: Invitation) {
+  const { name, enabled, expiresAt, createdAt, createdBy } = shown;
+  return {
+    ...{ secret: digest, url: null as string | null, name, enabled, expiresAt, createdAt, createdBy },
+    users: users.flatMap((id) => world.directory.users.get(id) ?? []).map(foundUserView),
+    role: roleView(knownRole(world, rootRole)),
+  };
+}
+
+/** The path names it by its secret or by its digest; no secret looks like a digest. */
+function locateInvitation(world: World, params: Parameters<typeof locate.secretDigest>[1]) {
+  const { invitations } = world.directory;
+  return (
+    invitations.get(locate.secretDigest(invitations, params)) ?? notFound('There is no such invitation.')
+  );
+}
+
+export const invitationRoutes = underTag('Users', [
+  writeRoute('POST /user-admin/reset-password', {
+    permission: 'admin',
+    operationId: 'resetUserPassword',
+    summary:
+      'Make a link with which a user sets a password, good once and for a day. The server sends no email.',
+    body: ResetBody,
+    success: { status: 200, schema: ResetPasswordSchema },
+    refusals: ['NotFoundError'],
+    secretField: 'resetPasswordUrl',
+    command: (context) => {
+      const { id } = context.body;
+      const user = userNamed(context.world, id);
+      if (user === undefined) return notFound(`There is no user "${id}".`);
+      const digest = makeSecret(context, '', 'base64url');
+      return { type: 'create-password-link', userId: user.id, digest, lifetimeMs: RESET_LIFETIME_MS };
+    },
+    respond: (context) =>
+      jsonResponse(200, { resetPasswordUrl: linkUrl(context, 'password', secretOf(context)) }),
+  }),
+  readRoute(`GET ${INVITATIONS}`, {
+    permission: 'admin',
+    operationId: 'getAllPublicSignupTokens',
+    summary: 'List the invitations, without their secrets.',
+    success: { status: 200, schema: InvitationsSchema },
+    read: (context) => {
+      const { world } = context;
+      const tokens = [...world.directory.invitations.values()].map((one) => invitationView(world, one));
+      return settledResponse(context, { tokens });
+    },
+  }),
+  writeRoute(`POST ${INVITATIONS}`, {
+    permission: 'admin',
+    operationId: 'createPublicSignupToken',
+    summary:
+      'Make an invitation, by which people become users with the role Viewer. Only this response shows its link.',
+    body: CreateInvitationBody,
+    success: { status: 201, schema: NewInvitationSchema },
+    secretField: ['secret', 'url'],
+    command: (context) => ({
+      type: 'create-invitation',
+      digest: makeSecret(context, '', 'base64url'),
+      ...context.body,
+    }),
+    respond: (context, events) => {
+      const { data, hidden } = recorded(events, 'public-signup-token-created');
+      const secret = secretOf(context);
+      const shown = invitationView(context.world, { ...data, digest: hidden.digest });
+      return jsonResponse(201, { ...shown, secret, url: linkUrl(context, 'invitation', secret) });
+    },
+  }),
+  readRoute(`GET ${INVITATION}`, {
+    permission: 'admin',
+    operationId: 'getPublicSignupToken',
+    summary: 'Read an invitation, named by its secret or its digest.',
+    locate: locateInvitation,
+    success: { status: 200, schema: InvitationSchema },
+    read: (context, invitation) => settledResponse(context, invitationView(context.world, invitation)),
+  }),
+  writeRoute(`PUT ${INVITATION}`, {
+    permission: 'admin',
+    operationId: 'updatePublicSignupToken',
+    summary: 'Switch an invitation off or on, or change when it expires.',
+    locate: locateInvitation,
+    body: UpdateInvitationBody,
+    success: { status: 200, schema: InvitationSchema },
+    command: ({ world, params, body }) => ({
+      type: 'update-invitation',
+      digest: locate.secretDigest(world.directory.invitations, params),
+      ...body,
+    }),
+    respond: ({ world, params }) => {
+      const invitation = locateInvitation(world, params);
+      if (isRefusal(invitation)) throw new Error('an invitation that was changed is gone');
+      return jsonResponse(200, invitationView(world, invitation));
+    },
+  }),
+]);

@@ -1,0 +1,204 @@
+/** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
+import * as v from 'valibot';
+import { described, list, titled } from '../../domain/json/schema.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import type { Params } from '../serving/params.ts';
+import { type Method, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { ProjectAccessSchema } from './access-schemas.ts';
+import { IdSchema } from './bodies.ts';
+import { projectAccessLists, projectAccessView, projectRolesView } from './directory-views.ts';
+import * as locate from './locators.ts';
+import { LIST_PAGE, listsResponse, pinnedRead } from './responses.ts';
+
+const ACCESS = '/projects/:projectId/access';
+
+/** Members set by one request: each is one event of its frame. */
+const MEMBERS_MAX = 1000;
+/** Roles that one request names: all custom ones and some. */
+const ROLES_MAX = 250;
+
+const ids = (what: string) =>
+  v.pipe(
+    list(IdSchema, `a list of ids of ${what}`),
+    v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} ${what}`),
+  );
+
+const RoleMembersSchema = v.object({
+  id: described(IdSchema, 'Of the role.'),
+  users: v.optional(ids('users'), []),
+  groups: v.optional(ids('groups'), []),
+});
+
+const areDifferent = (numbers: readonly number[]): boolean => new Set(numbers).size === numbers.length;
+
+const SetAccessBody = titled('SetProjectAccess', {
+  roles: v.pipe(
+    list(RoleMembersSchema, 'a list of roles with their users'),
+    v.maxLength(ROLES_MAX, `a list of at most ${ROLES_MAX} roles`),
+    v.check(
+      (roles) => roles.reduce((count, one) => count + one.users.length + one.groups.length, 0) <= MEMBERS_MAX,
+      `A project must not get more than ${MEMBERS_MAX} members in one request.`,
+    ),
+    v.check(
+      (roles) => areDifferent(roles.flatMap(({ users }) => users)),
+      'A user must not be listed more than once: a user holds one role in a project.',
+    ),
+    v.check(
+      (roles) => areDifferent(roles.flatMap(({ groups }) => groups)),
+      'A group must not be listed more than once: a group holds one role in a project.',
+    ),
+    v.description('All users and groups that the project shall have, by role.'),
+  ),
+});
+
+const ONE_ROLE_PHRASE = 'a list of the id of one role: users and groups hold one role in a project';
+const OneRoleSchema = v.pipe(
+  list(IdSchema, ONE_ROLE_PHRASE),
+  v.length(1, ONE_ROLE_PHRASE),
+  v.transform(([role = 0]) => role),
+);
+
+const AddAccessBody = titled('AddProjectAccess', {
+  roles: OneRoleSchema,
+  users: v.optional(ids('users'), []),
+  groups: v.optional(ids('groups'), []),
+});
+
+const SetRolesBody = titled('SetRoles', { roles: OneRoleSchema });
+
+const GIVING_REFUSALS = ['MembershipRuleError', 'NoAccessError'] as const;
+
+/** The routes that set and take away the role of what the path names. */
+function roleRoutes(kind: 'users' | 'groups'): readonly RouteDraft[] {
+  const noun = kind === 'users' ? 'User' : 'Group';
+  const path =
+    kind === 'users' ? '/projects/:projectId/users/:userId/roles' : '/projects/:projectId/groups/:id/roles';
+  const shared = {
+    permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    refusals: GIVING_REFUSALS,
+    locate: (world: World, params: Params): object | Refusal => {
+      const project = locate.project(world, params);
+      if (isRefusal(project)) return project;
+      return kind === 'users' ? locate.member(world, params) : locate.group(world, params);
+    },
+    pinned: locate.pinnedAccess,
+  } as const;
+  const idOf = (params: Params): number => locate.numericId(kind === 'users' ? params.userId : params.id);
+  return [
+    writeRoute(`PUT ${path}`, {
+      ...shared,
+      operationId: `setRolesFor${noun}`,
+      summary: `Give a ${noun.toLowerCase()} a role in a project, in place of the one that it has there.`,
+      body: SetRolesBody,
+      command: ({ params, body }) => {
+        const given = { roleId: body.roles, path: '/body/roles/0' };
+        return {
+          type: 'grant-project-access',
+          project: params.projectId,
+          members: kind === 'users' ? [{ userId: idOf(params), ...given }] : [],
+          groups: kind === 'groups' ? [{ groupId: idOf(params), ...given }] : [],
+        };
+      },
+    }),
+    writeRoute(`DELETE ${path}`, {
+      ...shared,
+      operationId: `remove${noun}Access`,
+      summary: `Take the role of a ${noun.toLowerCase()} in a project away.`,
+      command: ({ params }) => ({
+        type: 'revoke-project-access',
+        project: params.projectId,
+        from: kind === 'users' ? { userId: idOf(params) } : { groupId: idOf(params) },
+      }),
+    }),
+  ];
+}
+
+export const projectAccessRoutes = underTag('Projects', [
+  readRoute(`GET ${ACCESS}`, {
+    operationId: 'getProjectAccess',
+    summary: 'List the users and groups of a project, and the roles that can be held in it.',
+    locate: locate.project,
+    query: LIST_PAGE.parameters,
+    success: { status: 200, schema: ProjectAccessSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: async (context, project) => {
+      const { world, usage } = context;
+      const pinned = locate.accessOf(project);
+      const roles = projectRolesView(world);
+      const lists = projectAccessLists(world, project, usage.signIns);
+      const read = await listsResponse(context, lists, { version: 1, roles });
+      return isRefusal(read) ? read : pinnedRead(read, pinned);
+    },
+  }),
+  writeRoute(`PUT ${ACCESS}`, {
+    operationId: 'setProjectAccess',
+    summary: 'Replace the users and groups of a project.',
+    permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    locate: locate.project,
+    pinned: locate.pinnedAccess,
+    body: SetAccessBody,
+    success: { status: 200, schema: ProjectAccessSchema },
+    refusals: GIVING_REFUSALS,
+    command: ({ params, body }) => ({
+      type: 'set-project-access',
+      project: params.projectId,
+      members: body.roles.flatMap(({ id: roleId, users }, role) =>
+        users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
+      ),
+      groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
+        groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
+      ),
+    }),
+    respond: ({ world, params, usage }) => {
+      const project = locate.present(locate.project(world, params));
+      return jsonResponse(200, projectAccessView(world, project, usage.signIns));
+    },
+  }),
+  writeRoute(`POST ${ACCESS}`, {
+    operationId: 'addProjectAccess',
+    summary: 'Give users and groups a role in a project; the others keep theirs.',
+    permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    locate: locate.project,
+    pinned: locate.pinnedAccess,
+    body: AddAccessBody,
+    refusals: GIVING_REFUSALS,
+    command: ({ params, body: { roles: roleId, users, groups } }) => ({
+      type: 'grant-project-access',
+      project: params.projectId,
+      members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
+      groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
+    }),
+  }),
+  ...roleRoutes('users'),
+  ...roleRoutes('groups'),
+]);
+
+// Routes that add, change and remove a member of a project (docs/specification/membership.md#rules).
+
+const memberRoute = (
+  method: Method,
+  operationId: string,
+  type: 'add-member' | 'change-member' | 'remove-member',
+  summary: string,
+) =>
+  writeRoute(`${method} /projects/:projectId/users/:userId/roles/:roleId`, {
+    operationId,
+    summary,
+    permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    locate: locate.membership,
+    pinned: locate.pinnedAccess,
+    refusals: ['MembershipRuleError', 'NoAccessError'],
+    command: ({ params }) => ({ type, ...locate.membershipIds(params) }),
+  });
+
+export const memberRoutes = underTag('Projects', [
+  memberRoute('POST', 'addUserToProject', 'add-member', 'Make a user a member of a project with a role.'),
+  memberRoute('PUT', 'changeUserRoleInProject', 'change-member', "Change a member's role in a project."),
+  memberRoute('DELETE', 'removeUserFromProject', 'remove-member', 'Remove a member from a project.'),
+]);

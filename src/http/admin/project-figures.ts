@@ -1,0 +1,169 @@
+/**
+ * Figures about a project's flags, for lists of projects and environments. They are kept for each shelf of flags and put together
+ * from those, until something in the project changes, or the health figure does, which also depends on the date.
+ */
+import { andThen, type Requester } from '../../actors/turn.ts';
+import { endOfLife } from '../../domain/flags/lifetime.ts';
+import type { FlagType } from '../../domain/flags/metadata.ts';
+import { FlagProjection, type ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { ProjectState } from '../../domain/state/world.ts';
+import { ofEachShelf, type ShelfWork } from './shelf-walk.ts';
+
+/** While the figures are right although nothing changes. */
+interface Validity {
+  /** The time of the computation, in milliseconds since 1970. */
+  readonly validFrom: number;
+  /** The time at which the next flag exceeds the lifetime of its type. */
+  readonly validUntil: number;
+}
+
+export interface ProjectFigures extends Validity {
+  /** The number of unarchived flags; figures count only those, unless they say otherwise. */
+  readonly flagCount: number;
+  readonly staleCount: number;
+  /** Neither stale nor older than their type's lifetime. */
+  readonly healthyCount: number;
+  /** Number of enabled flags by environment; absent when there are none. */
+  readonly enabledCounts: ReadonlyMap<string, number>;
+  /** Number of flags by type; absent when there are none. */
+  readonly typeCounts: ReadonlyMap<FlagType, number>;
+  /** Name of the oldest flag; null when there is none. */
+  readonly firstFlag: string | null;
+  /** Ids of the users who created the flags. */
+  readonly creators: ReadonlySet<number>;
+  /** How many flags depend on others, archived ones included. */
+  readonly childCount: number;
+}
+
+/** Also not valid before they were computed, because clocks are sometimes set back. */
+function isValidAt({ validFrom, validUntil }: Validity, now: number): boolean {
+  return validFrom <= now && now < validUntil;
+}
+
+/** Percent of the flags that are healthy; 100 with none. */
+export function healthOf({ flagCount, healthyCount }: ProjectFigures): number {
+  return flagCount === 0 ? 100 : Math.round((100 * healthyCount) / flagCount);
+}
+
+/** The flags by their state, as responses call it (docs/specification/flags.md#staleness). */
+export function stateCounts({ flagCount, staleCount, healthyCount }: ProjectFigures) {
+  return {
+    activeCount: healthyCount,
+    potentiallyStaleCount: flagCount - staleCount - healthyCount,
+    staleCount,
+  };
+}
+
+interface ShelfFigures {
+  readonly of: ShelvedFlags;
+  readonly figures: ProjectFigures;
+}
+
+const shelfCache = new FlagProjection<ShelfFigures>();
+
+function figuresWork(now: number): ShelfWork<ProjectFigures> {
+  return {
+    known: (shelved) => {
+      const cached = shelfCache.get(shelved.shelf);
+      return cached?.of === shelved && isValidAt(cached.figures, now) ? cached.figures : undefined;
+    },
+    // biome-ignore lint/correctness/useYield: a shelf takes no time once its flags are decoded.
+    *make(shelved) {
+      const figures = figuresOfShelf(shelved, now);
+      shelfCache.set(shelved.shelf, { of: shelved, figures });
+      return figures;
+    },
+  };
+}
+
+/** Keyed by the objects of the state, so the figures of a deleted project are collected with it. */
+const projectCache = new WeakMap<
+  ProjectState,
+  { readonly revision: number; readonly figures: ProjectFigures }
+>();
+
+/** The figures of each project, all as they are at the moment of the call. */
+export function projectFigures(
+  projects: readonly ProjectState[],
+  now: number,
+  requester: Requester,
+): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
+  const asked = projects.map((project) => {
+    const { revision } = project;
+    const known = projectCache.get(project);
+    const isKnown = known?.revision === revision && isValidAt(known.figures, now);
+    return { project, revision, shelves: isKnown ? null : project.flags.shelved(), figures: known?.figures };
+  });
+  const shelves = asked.flatMap((one) => one.shelves ?? []);
+  const answer = (parts: readonly ProjectFigures[]): readonly ProjectFigures[] => {
+    let at = 0;
+    return asked.map(({ project, revision, shelves: own, figures: known }) => {
+      if (own === null) return known!;
+      const figures = sumOf(parts.slice(at, at + own.length), now);
+      at += own.length;
+      projectCache.set(project, { revision, figures });
+      return figures;
+    });
+  };
+  return andThen(ofEachShelf(shelves, figuresWork(now), requester), answer);
+}
+
+function figuresOfShelf({ flags, records }: ShelvedFlags, now: number): ProjectFigures {
+  const figures = new Figures(now);
+  for (const [at, flag] of flags.entries()) {
+    if (flag.dependencies.length > 0) figures.childCount += 1;
+    if (flag.archivedAt !== null) continue;
+    figures.firstFlag ??= flag.name;
+    figures.flagCount += 1;
+    count(figures.typeCounts, flag.type, 1);
+    for (const { name, enabled } of flag.environments) if (enabled) count(figures.enabledCounts, name, 1);
+    const { createdBy } = records[at]!;
+    if (createdBy !== null) figures.creators.add(createdBy);
+    if (flag.stale) {
+      figures.staleCount += 1;
+      continue;
+    }
+    const end = endOfLife(flag);
+    if (end <= now) continue;
+    figures.healthyCount += 1;
+    figures.validUntil = Math.min(figures.validUntil, end);
+  }
+  return figures;
+}
+
+function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
+  const sum = new Figures(now);
+  for (const part of parts) {
+    sum.firstFlag ??= part.firstFlag;
+    sum.flagCount += part.flagCount;
+    sum.staleCount += part.staleCount;
+    sum.healthyCount += part.healthyCount;
+    sum.childCount += part.childCount;
+    for (const [name, more] of part.enabledCounts) count(sum.enabledCounts, name, more);
+    for (const [type, more] of part.typeCounts) count(sum.typeCounts, type, more);
+    for (const id of part.creators) sum.creators.add(id);
+    sum.validUntil = Math.min(sum.validUntil, part.validUntil);
+  }
+  return sum;
+}
+
+class Figures implements ProjectFigures {
+  readonly validFrom: number;
+  validUntil = Number.POSITIVE_INFINITY;
+  flagCount = 0;
+  staleCount = 0;
+  healthyCount = 0;
+  childCount = 0;
+  firstFlag: string | null = null;
+  readonly enabledCounts = new Map<string, number>();
+  readonly typeCounts = new Map<FlagType, number>();
+  readonly creators = new Set<number>();
+
+  constructor(now: number) {
+    this.validFrom = now;
+  }
+}
+
+function count<K>(counts: Map<K, number>, key: K, more: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + more);
+}

@@ -1,0 +1,81 @@
+/** The page of a project, without its flags. */
+import { each, inTurns } from '../../actors/turn.ts';
+import { shownRules } from '../../domain/flags/project-rules.ts';
+import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
+import type { FlagsSeen } from '../../domain/usage/last-seen.ts';
+import { healthOf, projectFigures } from './project-figures.ts';
+import type { ListSources } from './render-project.ts';
+
+/** The version of the format. */
+const VERSION = 1;
+
+interface OverviewSources extends Omit<ListSources, 'favorites'> {
+  /** Ids of the caller's favorite projects. */
+  readonly favoriteProjects: readonly string[];
+}
+
+/** The project as it is at the moment of the call. */
+export async function projectOverviewView(sources: OverviewSources, project: ProjectState) {
+  const { world, favoriteProjects, now, requester } = sources;
+  const { id, name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
+  const members = project.members.size;
+  const environments = projectEnvironments(world, project).map((one) => ({
+    environment: one.name,
+    ...defaultStrategyIn(world, project, one.name),
+  }));
+  const shelves = project.flags.shelved();
+  const [figures] = await projectFigures([project], now, requester);
+  const { typeCounts, firstFlag } = figures!;
+  return {
+    version: VERSION,
+    name,
+    description: description ?? '',
+    ...{
+      mode,
+      defaultStickiness,
+      health: healthOf(figures!),
+      members,
+      favorite: favoriteProjects.includes(id),
+    },
+    ...shownRules(project.settings),
+    featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
+    environments,
+    onboardingStatus: await onboardingStatus(sources, shelves, firstFlag),
+    ...{ createdAt, updatedAt, archivedAt: null },
+  };
+}
+
+/** Under the name that responses give it; empty where none was set. Segments that were deleted since are left out. */
+export function defaultStrategyIn(
+  { directory }: World,
+  { defaultStrategies }: ProjectState,
+  environment: string,
+): { readonly defaultStrategy?: DefaultStrategy } {
+  const known = defaultStrategies.get(environment);
+  if (known === undefined) return {};
+  const segments = known.segments.filter((id) => directory.segments.has(id));
+  return { defaultStrategy: { ...known, segments } };
+}
+
+export async function onboardingStatus(
+  { seen, requester }: Pick<ListSources, 'seen' | 'requester'>,
+  shelves: readonly ShelvedFlags[],
+  firstFlag: string | null,
+) {
+  let isUsed = false;
+  const look = (shelf: ShelvedFlags): boolean => {
+    isUsed = hasUse(shelf, seen);
+    return isUsed;
+  };
+  await inTurns(each(shelves, look), requester);
+  if (isUsed) return { status: 'onboarded' };
+  return firstFlag === null
+    ? { status: 'onboarding-started' }
+    : { status: 'first-flag-created', feature: firstFlag };
+}
+
+function hasUse({ flags }: ShelvedFlags, seen: FlagsSeen): boolean {
+  return flags.some(({ name }) => seen.flag(name) !== null);
+}

@@ -1,0 +1,115 @@
+/** The shapes of responses about records, made from the rows of their kinds. */
+import * as v from 'valibot';
+import { described, Integer, Timestamp } from '../../domain/json/schema.ts';
+import { Id, Time } from '../../domain/kinds/document-values.ts';
+import { shownRecord } from '../../domain/kinds/kind.ts';
+import { MANAGED_KIND_NAMES, type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
+
+type Schema = v.GenericSchema;
+
+const UseCount = v.pipe(Integer, v.minValue(0));
+
+const USE_COUNTS = {
+  usedInFeatures: described(UseCount, 'Flags whose strategies refer to it, archived ones included.'),
+  usedInProjects: described(UseCount, 'Projects that have such flags.'),
+} as const;
+
+/** `tag type` → `TagType`, by which the description names schemas about the kind. */
+export const titleOf = (kind: ManagedKindName): string =>
+  managedKindOf(kind).noun.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase());
+
+const made = new Map<string, Schema>();
+
+/** The schema of that title, which is made once. */
+function once(title: string, make: () => Schema): Schema {
+  const schema = made.get(title) ?? v.pipe(make(), v.title(title));
+  made.set(title, schema);
+  return schema;
+}
+
+/** A record as responses show it. */
+export const recordSchema = (kind: ManagedKindName): Schema =>
+  once(titleOf(kind), () => {
+    const { document, routes, use } = managedKindOf(kind);
+    const stored = Object.entries(document.entries).map(
+      ([name, field]) => [name, shownField(field)] as const,
+    );
+    const counts = use?.isShown ? USE_COUNTS : {};
+    return v.object({ ...Object.fromEntries(stored), ...routes.shown, ...counts } as v.ObjectEntries);
+  });
+
+/** The response to a read of one record: the record, or an object that has it in a field. */
+export function foundSchema(kind: ManagedKindName): Schema {
+  const { field } = managedKindOf(kind).routes.read;
+  if (field === undefined) return recordSchema(kind);
+  return once(`Found${titleOf(kind)}`, () =>
+    v.object({ version: v.literal(1), [field]: recordSchema(kind) }),
+  );
+}
+
+/** The response to a check that shows the record. */
+export const checkSchema = (kind: ManagedKindName, field: string): Schema =>
+  once(`${titleOf(kind)}Check`, () => v.object({ valid: v.literal(true), [field]: recordSchema(kind) }));
+
+export function recordsSchema(kind: ManagedKindName): Schema {
+  const { list, listVersion } = managedKindOf(kind).routes;
+  const { field } = list;
+  const records = v.array(recordSchema(kind));
+  if (field === null) return records;
+  const version: v.ObjectEntries = listVersion === undefined ? {} : { version: v.literal(listVersion) };
+  return once(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
+}
+
+/** Examples of records, and of the bodies that clients send, by the names of their components. */
+export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
+  {},
+  ...MANAGED_KIND_NAMES.map(examplesOf),
+);
+
+function examplesOf(kind: ManagedKindName): object {
+  const row = managedKindOf(kind);
+  const { sent, lastId, use, routes } = row;
+  const { validate, body } = routes;
+  const title = titleOf(kind);
+  const shown = shownRecord(row, row.example);
+  const record = { ...shown, ...(use?.isShown && { usedInFeatures: 1, usedInProjects: 1 }) };
+  const input = Object.fromEntries(Object.entries(shown).filter(([name]) => Object.hasOwn(sent, name)));
+  const { name, ...others } = input;
+  return {
+    [title]: record,
+    ...(validate !== undefined && validate.field === undefined && { [`Validate${title}`]: { name } }),
+    [body ?? `Create${title}`]: input,
+    ...(body === undefined && { [`Update${title}`]: lastId === undefined ? others : input }),
+  };
+}
+
+/**
+ * The field without the bounds that hold for what clients send: a record may be older than they are. Schemas with a title,
+ * which have a component of their own, stay as they are.
+ */
+function shownField(field: v.ObjectEntries[string]): Schema {
+  if (field === Time) return Timestamp;
+  if (field === Id) return Integer;
+  if (v.getTitle(field as Schema) !== undefined) return field as Schema;
+  const { type, pipe, wrapped, item } = field as unknown as Wrapping;
+  if (pipe !== undefined) return shownField(pipe[0]);
+  if (type === 'nullable') return v.nullable(shownField(wrapped));
+  if (type === 'optional') return shownField(wrapped);
+  if (type === 'exact_optional') return v.exactOptional(shownField(wrapped)) as unknown as Schema;
+  if (type === 'array') return v.array(shownField(item));
+  return SIMPLE[type] ?? (field as Schema);
+}
+
+/** Schemas with a phrase of their own are for what clients send. */
+const SIMPLE: Readonly<Record<string, Schema>> = {
+  string: v.string(),
+  number: v.number(),
+  boolean: v.boolean(),
+};
+
+interface Wrapping {
+  readonly type: string;
+  readonly pipe?: readonly [Schema];
+  readonly wrapped: Schema;
+  readonly item: Schema;
+}

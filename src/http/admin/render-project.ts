@@ -1,0 +1,310 @@
+/**
+ * A project's overview and lists of its flags, put together from the cached summaries of its flags (shelf-summaries.ts). They show the
+ * project as it was when the request was begun, however many turns they take. Of what they consist nothing is copied before it is
+ * sent.
+ */
+import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
+import { andThen, each, inTurns, type Requester } from '../../actors/turn.ts';
+import { type Staleness, stalenessOf } from '../../domain/flags/lifetime.ts';
+import { shownRules } from '../../domain/flags/project-rules.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import {
+  type Favorites,
+  type ProjectState,
+  projectEnvironments,
+  type World,
+} from '../../domain/state/world.ts';
+import { environmentsRevision, etagOf, FAVORITE_TAG } from '../serving/etag.ts';
+import { type FlagFilter, passes } from '../serving/flag-filter.ts';
+import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
+import type { ReadResponse } from '../serving/route.ts';
+import { BodyPieces, type ResponseBody } from '../transport/response.ts';
+import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
+import type { FlagSources } from './render-flag.ts';
+import {
+  asFavorite,
+  forgetSummaries,
+  listedFlags,
+  type ShelfSummaries,
+  type SummarySources,
+  summariesWork,
+  UseSum,
+  withFavorites,
+} from './shelf-summaries.ts';
+import { ofEachShelf } from './shelf-walk.ts';
+
+/** The format versions of these responses (docs/specification/flags.md#overview). */
+const OVERVIEW_VERSION = 1;
+const FLAG_LIST_VERSION = 2;
+
+/** Up to so many bytes, a body is joined once for all its readers; more stays in pieces, which the engines send one by one. */
+const JOINED_BYTES_MAX = 256 * 1024;
+
+/** The sources of a list, and the caller who is charged for making it. */
+export interface ListSources extends FlagSources {
+  /** The favorites of the caller; null for one who has marked nothing. */
+  readonly favorites: Favorites | null;
+  readonly requester: Requester;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The newest event that the overview and the list show. */
+export function projectRevision(world: World, project: ProjectState): number {
+  return Math.max(project.revision, environmentsRevision(world, project));
+}
+
+/** One of the responses that are cached until something changes that it shows. */
+interface CachedResponse {
+  readonly revision: number;
+  /** Changes of the lineage, whose names are in the ETags. */
+  readonly renames: number;
+  /** The version of what is known of the use of flags, all projects together. */
+  readonly seenVersion: number;
+  /** Between these times, in milliseconds since 1970. */
+  readonly validFrom: number;
+  readonly validUntil: number;
+  readonly response: TaggedResponse;
+}
+
+/** Keyed by the objects of the state, so the bytes of a deleted project are collected with it. */
+const overviews = new WeakMap<ProjectState, CachedResponse>();
+const lists = new WeakMap<ProjectState, CachedResponse>();
+
+/** Bytes of the summaries, by project. The cache drops those of the project whose lists were requested longest ago. */
+const summaryBytesOf = new WeakMap<Cache, CachePart<ProjectState, number>>();
+
+function summaryBytesIn(cache: Cache): CachePart<ProjectState, number> {
+  let known = summaryBytesOf.get(cache);
+  if (known === undefined) {
+    known = cache.part({ bytesOf: (bytes) => bytes, onEvicted: (_bytes, project) => forgetAll(project) });
+    summaryBytesOf.set(cache, known);
+  }
+  return known;
+}
+
+function forgetAll(project: ProjectState): void {
+  overviews.delete(project);
+  lists.delete(project);
+  for (const shelved of project.flags.shelved()) forgetSummaries(shelved);
+}
+
+type Listed = ReadResponse | Promise<ReadResponse>;
+
+export function projectOverview(sources: ListSources, project: ProjectState): Listed {
+  const { world, now, requester } = sources;
+  const marks = marksIn(sources, project);
+  const cached = marks === null ? cachedResponse(overviews, sources, project) : null;
+  if (cached !== null) return cached;
+  const moment = momentOf(sources, project);
+  const head = overviewHead(world, project, marks);
+  const counting = projectFigures([project], now, requester);
+  const summing = summariesOf(sources, project);
+  return andThen(both(counting, summing), ([[figures], summaries]) => {
+    const health = healthOf(figures!);
+    const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}${tagOf(marks)}`);
+    const response = taggedResponse(etag, listBody({ ...head, health }, summaries, marks));
+    const { validFrom, validUntil } = figures!;
+    const fresh = { ...moment, validFrom, validUntil, response };
+    return marks === null ? cacheResponse(overviews, project, fresh) : fresh;
+  });
+}
+
+/** Both fail when nobody waits for the response any more: each rejection has to be taken, or it would end the process. */
+function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promise<[A, B]> {
+  if (one instanceof Promise || other instanceof Promise) return Promise.all([one, other]);
+  return [one, other];
+}
+
+/** The overview with how many flags are in which state; asked for too seldom to be cached. */
+export function healthReport(sources: ListSources, project: ProjectState): Listed {
+  const { world, now, requester } = sources;
+  const { revision } = momentOf(sources, project);
+  const marks = marksIn(sources, project);
+  const head = { ...overviewHead(world, project, marks), mode: project.settings.mode };
+  const counting = projectFigures([project], now, requester);
+  const summing = summariesOf(sources, project);
+  return andThen(both(counting, summing), ([[figures], summaries]) => {
+    const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
+    const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}${tagOf(marks)}`;
+    const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries, marks));
+    return { revision, response };
+  });
+}
+
+export function flagList(sources: ListSources, project: ProjectState): Listed {
+  const marks = flagMarksIn(sources, project);
+  const cached = marks === null ? cachedResponse(lists, sources, project) : null;
+  if (cached !== null) return cached;
+  const moment = momentOf(sources, project);
+  return andThen(summariesOf(sources, project), (summaries) => {
+    const etag = etagOf(sources.world, moment.revision, useTag(summaries) + tagOf(marks));
+    const response = taggedResponse(etag, listBody({ version: FLAG_LIST_VERSION }, summaries, marks));
+    const fresh = { ...moment, ...ALWAYS, response };
+    return marks === null ? cacheResponse(lists, project, fresh) : fresh;
+  });
+}
+
+const ALWAYS = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIVE_INFINITY } as const;
+
+function momentOf(
+  { world, seen }: FlagSources,
+  project: ProjectState,
+): Pick<CachedResponse, 'revision' | 'renames' | 'seenVersion'> {
+  const { renames } = world.lineage;
+  return { revision: projectRevision(world, project), renames, seenVersion: seen.version };
+}
+
+function cachedResponse(
+  from: WeakMap<ProjectState, CachedResponse>,
+  sources: ListSources,
+  project: ProjectState,
+): ReadResponse | null {
+  const cached = from.get(project);
+  if (cached === undefined) return null;
+  const { revision, renames, seenVersion } = momentOf(sources, project);
+  const isSame =
+    cached.revision === revision && cached.renames === renames && cached.seenVersion === seenVersion;
+  return isSame && cached.validFrom <= sources.now && sources.now < cached.validUntil ? cached : null;
+}
+
+function cacheResponse(
+  into: WeakMap<ProjectState, CachedResponse>,
+  project: ProjectState,
+  fresh: CachedResponse,
+): ReadResponse {
+  const before = into.get(project);
+  // A slower request may have begun before the one that made what is cached.
+  if (before === undefined || before.revision <= fresh.revision) into.set(project, fresh);
+  return fresh;
+}
+
+/** The summaries of the project as it is now. */
+function summariesOf(
+  { world, seen, requester }: ListSources,
+  project: ProjectState,
+): readonly ShelfSummaries[] | Promise<readonly ShelfSummaries[]> {
+  const sources: SummarySources = {
+    seen,
+    environments: projectEnvironments(world, project),
+    environmentsRevision: environmentsRevision(world, project),
+  };
+  const shelves: readonly ShelvedFlags[] = project.flags.shelved();
+  return andThen(ofEachShelf(shelves, summariesWork(sources), requester), (summaries) => {
+    let bytes = 0;
+    for (const one of summaries) bytes += one.bytes.byteLength;
+    summaryBytesIn(cacheOf({ world })).set(project, bytes);
+    return summaries;
+  });
+}
+
+function useTag(summaries: readonly ShelfSummaries[]): string {
+  const uses = new UseSum();
+  for (const one of summaries) uses.addAll(one);
+  return uses.tag;
+}
+
+/**
+ * A caller's favorites in a project. Lists that show them are made for each request, from the summaries that all
+ * callers share.
+ */
+interface Marks {
+  readonly userId: number;
+  /** Names of flags. */
+  readonly names: ReadonlySet<string>;
+  /** Whether the project itself is marked. */
+  readonly isFavorite: boolean;
+}
+
+function marksIn({ favorites }: ListSources, { flags, settings }: ProjectState): Marks | null {
+  if (favorites === null) return null;
+  const names = new Set(favorites.flags.filter((name) => flags.has(name)));
+  const isFavorite = favorites.projects.includes(settings.id);
+  return names.size === 0 && !isFavorite ? null : { userId: favorites.userId, names, isFavorite };
+}
+
+function flagMarksIn(sources: ListSources, project: ProjectState): Marks | null {
+  const marks = marksIn(sources, project);
+  return marks === null || marks.names.size === 0 ? null : marks;
+}
+
+/** For an ETag: whoever marks a flag or its project changes the revision of its project, so at one revision each user has marked one thing. */
+const tagOf = (marks: Marks | null): string => (marks === null ? '' : `${FAVORITE_TAG}${marks.userId}`);
+
+function listBody(head: object, summaries: readonly ShelfSummaries[], marks: Marks | null): ResponseBody {
+  return bodyOf(
+    head,
+    summaries.map((one) => (marks === null ? one.bytes : withFavorites(one, marks.names))),
+  );
+}
+
+const COMMA = Buffer.from(',');
+const END = Buffer.from(']}');
+
+/** `head`, which has fields, with the list `features` behind them. Items that are empty are none. */
+function bodyOf(head: object, items: readonly Buffer[]): ResponseBody {
+  const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[`)];
+  for (const item of items) {
+    if (item.byteLength === 0) continue;
+    if (pieces.length > 1) pieces.push(COMMA);
+    pieces.push(item);
+  }
+  pieces.push(END);
+  const byteLength = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  return byteLength <= JOINED_BYTES_MAX
+    ? Buffer.concat(pieces, byteLength)
+    : new BodyPieces(pieces, byteLength);
+}
+
+export interface WantedFlags {
+  readonly filter: FlagFilter;
+  /** Null: any. */
+  readonly state: Staleness | null;
+}
+
+/** The list of some of the flags, put together anew each time. */
+export async function filteredFlagList(
+  sources: ListSources,
+  project: ProjectState,
+  { filter, state }: WantedFlags,
+): Promise<ReadResponse> {
+  const { world, now, requester } = sources;
+  const { revision } = momentOf(sources, project);
+  const marks = flagMarksIn(sources, project);
+  const summaries = await summariesOf(sources, project);
+  const uses = new UseSum();
+  const found: Buffer[] = [];
+  let flagCount = 0;
+  const add = (shelf: (typeof summaries)[number]): void => {
+    const items: Buffer[] = [];
+    for (const [flag, summary, seen] of listedFlags(shelf)) {
+      if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
+      if (items.length > 0) items.push(COMMA);
+      items.push(marks?.names.has(flag.name) === true ? asFavorite(summary) : summary);
+      uses.add(seen);
+      flagCount += 1;
+    }
+    found.push(Buffer.concat(items));
+  };
+  await inTurns(each(summaries, add), requester);
+  // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
+  const ageTag = state === null ? '' : `-${flagCount}`;
+  const etag = etagOf(world, revision, `${ageTag}${uses.tag}${tagOf(marks)}`);
+  return { revision, response: taggedResponse(etag, bodyOf({ version: FLAG_LIST_VERSION }, found)) };
+}
+
+function overviewHead(world: World, project: ProjectState, marks: Marks | null) {
+  const { name, description, defaultStickiness, createdAt, updatedAt } = project.settings;
+  return {
+    version: OVERVIEW_VERSION,
+    name,
+    description: description ?? '',
+    members: project.members.size,
+    favorite: marks?.isFavorite === true,
+    defaultStickiness,
+    createdAt,
+    updatedAt,
+    ...shownRules(project.settings),
+    environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
+  };
+}

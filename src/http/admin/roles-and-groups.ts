@@ -1,0 +1,228 @@
+/** Routes about roles, the permissions that custom ones hold, and groups (docs/specification/membership.md#custom-roles). */
+import * as v from 'valibot';
+import { CUSTOM_ROLE_TYPES } from '../../domain/access/roles.ts';
+import { described, list, titled } from '../../domain/json/schema.ts';
+import { GROUP_USERS_MAX } from '../../domain/kinds/group.ts';
+import { refuseTakenRoleName } from '../../domain/people/role-commands.ts';
+import { allRoles } from '../../domain/people/roles-and-groups.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { readRoute, underTag, writeRoute } from '../serving/route.ts';
+import {
+  ChangedRoleSchema,
+  GroupSchema,
+  GroupsSchema,
+  PermissionsSchema,
+  RoleCheckSchema,
+  RoleWithPermissionsSchema,
+} from './access-schemas.ts';
+import { IdSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
+import { RolesSchema } from './directory-schemas.ts';
+import * as locate from './locators.ts';
+import { LIST_PAGE, listResponse, settledResponse } from './responses.ts';
+import { groupView, permissionsView, roleView, roleWithPermissionsView } from './views.ts';
+
+const ROLE = '/roles/:roleId';
+
+/** Each permission in each of 50 environments, and some repeated. */
+const PERMISSIONS_MAX = 500;
+
+const TYPE_PHRASE = `one of ${CUSTOM_ROLE_TYPES.join(', ')}`;
+const TypeSchema = described(
+  v.picklist(CUSTOM_ROLE_TYPES, TYPE_PHRASE),
+  'root-custom: a root role; custom: a role in projects.',
+);
+
+const SentPermissionSchema = v.object({
+  name: described(v.string(), 'As GET /permissions lists it.'),
+  environment: described(
+    v.optional(v.nullable(v.string())),
+    'The environment in which it holds, for permissions of that type alone.',
+  ),
+});
+
+const ROLE_ENTRIES = {
+  name: lineOfText('a name', 1, TEXT_LENGTH_MAX),
+  description: v.optional(lineOfText('a description', 0, TEXT_LENGTH_MAX), ''),
+  permissions: v.optional(
+    v.pipe(
+      list(SentPermissionSchema, 'a list of permissions'),
+      v.maxLength(PERMISSIONS_MAX, `a list of at most ${PERMISSIONS_MAX} permissions`),
+    ),
+    [],
+  ),
+} as const;
+
+const CreateRoleBody = titled('CreateRole', { ...ROLE_ENTRIES, type: v.optional(TypeSchema, 'custom') });
+const UpdateRoleBody = titled('UpdateRole', { ...ROLE_ENTRIES, type: v.optional(TypeSchema) });
+const CheckRoleBody = titled('CheckRole', { name: ROLE_ENTRIES.name });
+
+export const roleRoutes = underTag('Users', [
+  readRoute('GET /permissions', {
+    operationId: 'getPermissions',
+    summary: 'List the permissions that custom roles can hold.',
+    success: { status: 200, schema: PermissionsSchema },
+    read: (context) => settledResponse(context, permissionsView(context.world)),
+  }),
+  readRoute('GET /roles', {
+    operationId: 'getRoles',
+    summary: 'List the roles.',
+    success: { status: 200, schema: RolesSchema },
+    read: (context) => settledResponse(context, { version: 1, roles: allRoles(context.world).map(roleView) }),
+  }),
+  writeRoute('POST /roles', {
+    operationId: 'createRole',
+    summary: 'Create a custom role.',
+    permission: 'admin',
+    body: CreateRoleBody,
+    success: { status: 200, schema: ChangedRoleSchema },
+    refusals: ['NameExistsError'],
+    command: ({ body }) => ({ type: 'create-role', fields: body }),
+    respond: ({ world }) => {
+      const role = locate.present(locate.role(world, { roleId: String(world.directory.lastRoleId) }));
+      return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
+    },
+  }),
+  readRoute('POST /roles/validate', {
+    operationId: 'validateRole',
+    summary: 'Check whether a role can have a name: it is valid and not taken.',
+    body: CheckRoleBody,
+    success: { status: 200, schema: RoleCheckSchema },
+    refusals: ['NameExistsError'],
+    read: (context) => {
+      const { name } = context.body;
+      return (
+        refuseTakenRoleName(context.world, name, null) ?? settledResponse(context, { valid: true, name })
+      );
+    },
+  }),
+  readRoute(`GET ${ROLE}`, {
+    operationId: 'getRoleById',
+    summary: 'Read a role with its permissions.',
+    locate: locate.role,
+    success: { status: 200, schema: RoleWithPermissionsSchema },
+    read: (context, role) => settledResponse(context, roleWithPermissionsView(role)),
+  }),
+  writeRoute(`PUT ${ROLE}`, {
+    operationId: 'updateRole',
+    summary: 'Replace the name, the description and the permissions of a custom role.',
+    permission: 'admin',
+    locate: locate.role,
+    body: UpdateRoleBody,
+    success: { status: 200, schema: ChangedRoleSchema },
+    refusals: ['NameExistsError'],
+    command: ({ params, body }) => ({
+      type: 'update-role',
+      id: locate.numericId(params.roleId),
+      fields: body,
+    }),
+    respond: ({ world, params }) => {
+      const role = locate.present(locate.role(world, params));
+      return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
+    },
+  }),
+  writeRoute(`DELETE ${ROLE}`, {
+    operationId: 'deleteRole',
+    summary: 'Delete a custom role that nobody holds.',
+    permission: 'admin',
+    locate: locate.role,
+    command: ({ params }) => ({ type: 'delete-role', id: locate.numericId(params.roleId) }),
+  }),
+]);
+
+// Routes about groups of users (docs/specification/membership.md#groups).
+
+const GROUP = '/groups/:id';
+
+const MAPPINGS_MAX = 100;
+
+const GroupBody = titled('GroupInput', {
+  name: lineOfText('a name', 1, TEXT_LENGTH_MAX),
+  description: v.optional(v.nullable(lineOfText('a description', 0, TEXT_LENGTH_MAX))),
+  rootRole: described(
+    v.optional(v.nullable(IdSchema)),
+    'A role id, which every user of the group then has as a root role beside their own.',
+  ),
+  mappingsSSO: described(
+    v.optional(
+      v.pipe(
+        list(lineOfText('a name', 0, TEXT_LENGTH_MAX), 'a list of names'),
+        v.maxLength(MAPPINGS_MAX, `a list of at most ${MAPPINGS_MAX} names`),
+      ),
+    ),
+    'Names of groups of a provider of OpenID Connect, whose people join this group when they sign in.',
+  ),
+  users: described(
+    v.optional(
+      v.pipe(
+        list(
+          v.pipe(
+            v.object({ user: v.object({ id: IdSchema }) }),
+            v.transform(({ user }) => user.id),
+          ),
+          'a list of users such as { "user": { "id": 1 } }',
+        ),
+        v.maxLength(GROUP_USERS_MAX, `a list of at most ${GROUP_USERS_MAX} users`),
+      ),
+    ),
+    'All users that the group shall have.',
+  ),
+});
+
+export const groupRoutes = underTag('Users', [
+  readRoute('GET /groups', {
+    operationId: 'getGroups',
+    summary: 'List the groups with their users.',
+    query: LIST_PAGE.parameters,
+    success: { status: 200, schema: GroupsSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) =>
+      listResponse(context, {
+        name: 'groups',
+        items: context.world.directory.groups.values(),
+        view: (group) => groupView(context.world, group),
+      }),
+  }),
+  writeRoute('POST /groups', {
+    operationId: 'createGroup',
+    summary: 'Create a group of users.',
+    permission: 'admin',
+    body: GroupBody,
+    success: { status: 201, schema: GroupSchema },
+    refusals: ['NameExistsError'],
+    command: ({ body }) => ({ type: 'create-group', fields: body }),
+    respond: ({ world }) => {
+      const id = String(world.directory.lastGroupId);
+      return jsonResponse(201, groupView(world, locate.present(locate.group(world, { id }))));
+    },
+  }),
+  readRoute(`GET ${GROUP}`, {
+    operationId: 'getGroup',
+    summary: 'Read a group.',
+    locate: locate.group,
+    success: { status: 200, schema: GroupSchema },
+    read: (context, group) => settledResponse(context, groupView(context.world, group)),
+  }),
+  writeRoute(`PUT ${GROUP}`, {
+    operationId: 'updateGroup',
+    summary: 'Change a group; what is absent keeps its value.',
+    permission: 'admin',
+    locate: locate.group,
+    body: GroupBody,
+    success: { status: 200, schema: GroupSchema },
+    refusals: ['NameExistsError'],
+    command: ({ params, body }) => ({
+      type: 'update-group',
+      id: locate.numericId(params.id),
+      fields: body,
+    }),
+    respond: ({ world, params }) =>
+      jsonResponse(200, groupView(world, locate.present(locate.group(world, params)))),
+  }),
+  writeRoute(`DELETE ${GROUP}`, {
+    operationId: 'deleteGroup',
+    summary: 'Delete a group with its roles in projects. Its users stay.',
+    permission: 'admin',
+    locate: locate.group,
+    command: ({ params }) => ({ type: 'delete-group', id: locate.numericId(params.id) }),
+  }),
+]);

@@ -1,0 +1,56 @@
+/**
+ * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is cached
+ * beside it, so mostly there is little to do, and it is done at once; much is done in turns, for the caller's account.
+ */
+import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
+import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { ProjectState } from '../../domain/state/world.ts';
+
+/** A flag as it is at the moment of a walk. */
+export interface ShownFlag {
+  readonly project: ProjectState;
+  readonly record: Pick<FlagRecord, 'flag' | 'createdBy'>;
+}
+
+/** All flags of the projects as they are at the moment of the call, however long it takes to go through them. */
+export function flagsNow(projects: Iterable<ProjectState>): Iterable<ShownFlag> {
+  const shelves: (readonly [ProjectState, ShelvedFlags])[] = [];
+  for (const project of projects)
+    for (const shelved of project.flags.shelved()) shelves.push([project, shelved]);
+  return flagsOf(shelves);
+}
+
+function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Generator<ShownFlag, undefined> {
+  for (const [project, shelved] of shelves)
+    for (const [at, { createdBy }] of shelved.records.entries())
+      yield { project, record: { flag: shelved.flagAt(at), createdBy } };
+}
+
+/** How something is made of each shelf. */
+export interface ShelfWork<T> {
+  /** The cached value, if it is still right. */
+  known(shelved: ShelvedFlags): T | undefined;
+  /** The value of a shelf whose flags are decoded, made in steps. */
+  make(shelved: ShelvedFlags): Generator<void, T>;
+}
+
+/** Returns what `work` makes of each shelf, in the order of the shelves. */
+export function ofEachShelf<T>(
+  shelves: readonly ShelvedFlags[],
+  work: ShelfWork<T>,
+  requester: Requester,
+): readonly T[] | Promise<readonly T[]> {
+  const found = shelves.map((shelved) => work.known(shelved));
+  const missing = [...found.keys()].filter((at) => found[at] === undefined);
+  const steps = filling();
+  function* filling(): Generator<void, void> {
+    for (const at of missing) {
+      const shelved = shelves[at]!;
+      yield* shelved.decode();
+      // Somebody else may have made it meanwhile.
+      found[at] = work.known(shelved) ?? (yield* work.make(shelved));
+      yield;
+    }
+  }
+  return atOnce(steps) !== null ? (found as T[]) : inTurns(steps, requester).then(() => found as T[]);
+}

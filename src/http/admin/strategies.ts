@@ -1,0 +1,237 @@
+/** Routes about one environment of a flag, and its strategies there. */
+
+import * as v from 'valibot';
+import { plannedCopy } from '../../domain/decide/copy-strategies-command.ts';
+import type { Command } from '../../domain/decide/decide.ts';
+import { strategyData } from '../../domain/decide/strategy-commands.ts';
+import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
+import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
+import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { described, list, titled } from '../../domain/json/schema.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { type Environment, projectEnvironments } from '../../domain/state/world.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import type { Params } from '../serving/params.ts';
+import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import type { HttpResponse } from '../transport/transport.ts';
+import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from './bodies.ts';
+import { DetailedFlagEnvironmentSchema, StrategiesSchema } from './directory-schemas.ts';
+import * as locate from './locators.ts';
+import { environmentView, type FlagUse, useOf } from './render-flag.ts';
+import { settledResponse } from './responses.ts';
+import { CopiedStrategiesSchema, StrategySchema } from './schemas.ts';
+
+const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
+const STRATEGIES = `${ENVIRONMENT}/strategies`;
+const STRATEGY = `${STRATEGIES}/:strategyId`;
+
+const inEnvironment = ({ projectId, featureName, environment }: Params) => ({
+  project: projectId,
+  flag: featureName,
+  environment,
+});
+const named = (params: Params) => ({ ...inEnvironment(params), strategyId: params.strategyId });
+
+/** The strategy from its event, or from the state when nothing changed. */
+function updatedResponse(
+  { world, params }: RequestContext<unknown>,
+  [event]: readonly DomainEvent[],
+): HttpResponse {
+  if (event?.type === 'feature-strategy-update') return jsonResponse(200, event.data);
+  const { record, strategy } = locate.present(locate.strategy(world, params));
+  return jsonResponse(200, strategyData(record.flag, strategy));
+}
+
+/** The added strategy, whose id is only in its event. */
+function addedResponse(_: RequestContext<unknown>, events: readonly DomainEvent[]): HttpResponse {
+  const added = events.find((event) => event.type === 'feature-strategy-add');
+  if (added === undefined) throw new Error('a strategy was added without its event');
+  return jsonResponse(200, added.data);
+}
+
+function switchRoute(position: 'on' | 'off'): RouteDraft {
+  return writeRoute(`POST ${ENVIRONMENT}/${position}`, {
+    operationId: `toggleFeatureEnvironment${position === 'on' ? 'On' : 'Off'}`,
+    tag: 'Features',
+    summary: `Switch a flag ${position} in an environment.`,
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_ENVIRONMENT'],
+    locate: locate.flagEnvironment,
+    command: ({ params }): Command => ({
+      type: 'switch-environment',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      enabled: position === 'on',
+    }),
+  });
+}
+
+export const strategyRoutes = underTag('Strategies', [
+  writeRoute(`POST ${STRATEGIES}`, {
+    operationId: 'addFeatureStrategy',
+    summary: 'Add a strategy to a flag in an environment.',
+    permission: 'flag:write',
+    needs: ['CREATE_FEATURE_STRATEGY'],
+    locate: locate.flagEnvironment,
+    body: StrategyInputSchema,
+    success: { status: 200, schema: StrategySchema },
+    command: ({ params, body }) => ({ type: 'add-strategy', ...inEnvironment(params), strategy: body }),
+    respond: addedResponse,
+  }),
+  writeRoute(`PUT ${STRATEGY}`, {
+    operationId: 'updateFeatureStrategy',
+    summary: 'Replace a strategy.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_STRATEGY'],
+    locate: locate.strategy,
+    body: StrategyInputSchema,
+    success: { status: 200, schema: StrategySchema },
+    command: ({ params, body }) => ({ type: 'replace-strategy', ...named(params), strategy: body }),
+    respond: updatedResponse,
+  }),
+  writeRoute(`PATCH ${STRATEGY}`, {
+    operationId: 'patchFeatureStrategy',
+    summary: 'Change a strategy by a JSON Patch.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_STRATEGY'],
+    locate: locate.strategy,
+    body: PatchSchema,
+    success: { status: 200, schema: StrategySchema },
+    command: ({ params, body }) => ({
+      type: 'patch-strategy',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      strategyId: params.strategyId,
+      operations: body,
+    }),
+    respond: updatedResponse,
+  }),
+  writeRoute(`DELETE ${STRATEGY}`, {
+    operationId: 'deleteFeatureStrategy',
+    summary: 'Remove a strategy.',
+    permission: 'flag:write',
+    needs: ['DELETE_FEATURE_STRATEGY'],
+    locate: locate.strategy,
+    command: ({ params }) => ({ type: 'remove-strategy', ...named(params) }),
+  }),
+  switchRoute('on'),
+  switchRoute('off'),
+]);
+
+// Routes about a flag in one environment: reading it, and reading and ordering its strategies.
+
+/** Strategies that one request orders; more than any environment has. */
+const ORDERED_MAX = 1000;
+
+const SortOrderBody = v.pipe(
+  list(
+    v.object({ id: v.string('the id of a strategy'), sortOrder: v.number() }),
+    'a list of strategy ids with their sortOrder',
+  ),
+  v.maxLength(ORDERED_MAX, `a list of at most ${ORDERED_MAX} strategies`),
+  v.title('StrategyOrder'),
+);
+
+const CopyBody = titled('StrategyCopy', {
+  from: described(v.string('the name of an environment'), 'The environment whose strategies are copied.'),
+});
+
+/** Stands in place of the id of a strategy that a dry run would add. */
+const NOT_NAMED_YET = 'new';
+
+function detailedView(flag: Flag, environment: Environment, use: FlagUse) {
+  const shown = environmentView(flag, environment, use);
+  const { variants } = environmentOf(flag, environment.name);
+  return {
+    ...shown,
+    featureName: flag.name,
+    environment: environment.name,
+    variants,
+  };
+}
+
+export const flagEnvironmentRoutes = underTag('Strategies', [
+  readRoute(`GET ${ENVIRONMENT}`, {
+    operationId: 'getFeatureEnvironment',
+    tag: 'Features',
+    summary: 'Read a flag in one environment.',
+    locate: locate.flagEnvironment,
+    success: { status: 200, schema: DetailedFlagEnvironmentSchema },
+    read: (context, { project, record, flagEnvironment }) => {
+      const environment = projectEnvironments(context.world, project).find(
+        (one) => one.name === flagEnvironment.name,
+      );
+      if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
+      return settledResponse(
+        context,
+        detailedView(record.flag, environment, useOf(context.usage.seen, record.flag.name)),
+      );
+    },
+  }),
+  readRoute(`GET ${STRATEGIES}`, {
+    operationId: 'getFeatureStrategies',
+    summary: 'List the strategies of a flag in an environment.',
+    locate: locate.flagEnvironment,
+    success: { status: 200, schema: StrategiesSchema },
+    read: (context, { record, flagEnvironment }) =>
+      settledResponse(
+        context,
+        flagEnvironment.strategies.map((strategy) => strategyData(record.flag, strategy)),
+      ),
+  }),
+  readRoute(`GET ${STRATEGIES}/:strategyId`, {
+    operationId: 'getFeatureStrategy',
+    summary: 'Read a strategy.',
+    locate: locate.strategy,
+    success: { status: 200, schema: StrategySchema },
+    read: (context, { record, strategy }) => settledResponse(context, strategyData(record.flag, strategy)),
+  }),
+  writeRoute(`POST ${STRATEGIES}/set-sort-order`, {
+    operationId: 'setStrategySortOrder',
+    summary: 'Change the order of the strategies of a flag in an environment.',
+    permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_STRATEGY'],
+    locate: locate.flagEnvironment,
+    body: SortOrderBody,
+    command: ({ params, body }) => ({
+      type: 'order-strategies',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      order: body,
+    }),
+  }),
+  writeRoute(`POST ${STRATEGIES}/copy`, {
+    operationId: 'copyStrategies',
+    summary: 'Give a flag in an environment the strategies that it has in another, as one change.',
+    permission: 'flag:write',
+    needs: ['CREATE_FEATURE_STRATEGY', 'UPDATE_FEATURE_STRATEGY', 'DELETE_FEATURE_STRATEGY'],
+    locate: locate.flagEnvironment,
+    query: { dryRun: DRY_RUN_PARAMETER },
+    body: CopyBody,
+    success: { status: 200, schema: CopiedStrategiesSchema },
+    command: (context) => {
+      const dryRun = dryRunIn(context);
+      if (isRefusal(dryRun)) return dryRun;
+      const { params, body } = context;
+      return {
+        type: 'copy-strategies',
+        project: params.projectId,
+        flag: params.featureName,
+        environment: params.environment,
+        from: body.from,
+        dryRun,
+      };
+    },
+    respond: ({ world }, recorded, command) => {
+      if (command.type !== 'copy-strategies') throw new Error(`a copy was asked for, not ${command.type}`);
+      const { dryRun } = command;
+      const events = dryRun ? plannedCopy(world, command, () => NOT_NAMED_YET) : recorded;
+      if (isRefusal(events)) throw new Error(`a copy that is possible is refused: ${events.message}`);
+      return jsonResponse(200, { dryRun, events: events.map(plannedEventView) });
+    },
+  }),
+]);

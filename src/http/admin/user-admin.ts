@@ -1,0 +1,247 @@
+/** Routes about users (docs/specification/users.md, docs/specification/companions.md#users). */
+import * as v from 'valibot';
+import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
+import { described, titled } from '../../domain/json/schema.ts';
+import { peopleOf } from '../../domain/state/locate.ts';
+import type { User, World } from '../../domain/state/world.ts';
+import { type Caller, mayDo } from '../serving/access.ts';
+import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import { readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { UsersAndGroupsSchema } from './access-schemas.ts';
+import {
+  DisplayNameSchema,
+  EmailSchema,
+  hashed,
+  NewPasswordSchema,
+  RoleReferenceSchema,
+  RootRoleSchema,
+  roleIdOf,
+  UsernameSchema,
+} from './bodies.ts';
+import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from './directory-schemas.ts';
+import { callerView } from './directory-views.ts';
+import * as locate from './locators.ts';
+import { LIST_PAGE, listOf, listsResponse, recorded, settledResponse } from './responses.ts';
+import { CompanionUserSchema, ProfileSchema, UserSchema } from './schemas.ts';
+import {
+  companionUserView,
+  foundUserView,
+  groupSummaryView,
+  profileView,
+  rootRolesView,
+  userView,
+} from './views.ts';
+
+const USERS = '/user-admin';
+const USER = `${USERS}/:id`;
+
+/** Users that one search returns. Enough to choose from, but not a way to read the whole list. */
+const FOUND_MAX = 100;
+
+const IDENTITY_ENTRIES = {
+  email: v.optional(v.nullable(EmailSchema)),
+  username: v.optional(v.nullable(UsernameSchema)),
+  name: v.optional(v.nullable(DisplayNameSchema)),
+} as const;
+
+const UpdateUserBody = titled('UpdateUser', { ...IDENTITY_ENTRIES, rootRole: v.optional(RootRoleSchema) });
+
+const CreateUserBody = titled('CreateUser', {
+  ...IDENTITY_ENTRIES,
+  rootRole: RoleReferenceSchema,
+  password: described(
+    v.optional(NewPasswordSchema),
+    'Without it, the response has a link with which the user sets one.',
+  ),
+  sendEmail: described(v.optional(v.boolean()), 'Accepted and ignored; the server sends no email.'),
+});
+
+/** Case-insensitive, in name, username and email; ordered by id. */
+function findUsers(world: World, text: string): User[] {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return [];
+  const found: User[] = [];
+  for (const user of peopleOf(world.directory)) {
+    const fields = [user.name, user.username, user.email];
+    if (fields.some((field) => field?.toLowerCase().includes(wanted))) found.push(user);
+    if (found.length === FOUND_MAX) break;
+  }
+  return found;
+}
+
+/** A change of a user, and the caller's own profile. */
+export const userRoutes = underTag('Users', [
+  writeRoute(`PUT ${USER}`, {
+    operationId: 'updateUser',
+    summary: 'Change a user.',
+    permission: 'admin',
+    locate: locate.user,
+    body: UpdateUserBody,
+    success: { status: 200, schema: UserSchema },
+    command: ({ params, body }) => ({
+      type: 'update-user',
+      userId: locate.numericId(params.id),
+      fields: body,
+    }),
+    respond: ({ world, params, usage }) =>
+      jsonResponse(200, userView(locate.present(locate.user(world, params)), usage.signIns)),
+  }),
+  readRoute('GET /user/profile', {
+    operationId: 'getProfile',
+    summary: "Read the caller's profile.",
+    permission: 'self',
+    success: { status: 200, schema: ProfileSchema },
+    read: ({ world, caller }) => ({
+      revision: world.directory.accessRevision,
+      response: jsonResponse(200, profileView(world, caller)),
+    }),
+  }),
+]);
+
+export const userAdminRoutes = underTag('Users', [
+  readRoute(`GET ${USERS}`, {
+    operationId: 'getUsers',
+    summary: 'List the users and the root roles.',
+    permission: 'admin',
+    query: LIST_PAGE.parameters,
+    success: { status: 200, schema: UsersSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) => {
+      const { world, usage } = context;
+      const users = listOf({
+        name: 'users',
+        items: peopleOf(world.directory),
+        view: (user) => companionUserView(user, usage.signIns),
+      });
+      return listsResponse(context, [users], { rootRoles: rootRolesView(world) });
+    },
+  }),
+  writeRoute(`POST ${USERS}`, {
+    operationId: 'createUser',
+    summary: 'Create a user.',
+    permission: 'admin',
+    body: CreateUserBody,
+    success: { status: 201, schema: NewUserSchema },
+    secretsInBody: ['password'],
+    secretField: 'inviteLink',
+    command: (context) => {
+      const { body } = context;
+      const { email, username, name, rootRole, password } = body;
+      const fields = { email, username, name, rootRole: roleIdOf(rootRole) };
+      if (password === undefined) {
+        return { type: 'create-user', fields, linkDigest: makeSecret(context, '', 'base64url') };
+      }
+      return hashed(context, password, (passwordHash) => ({ type: 'create-user', fields, passwordHash }));
+    },
+    respond: (context, events) => {
+      const { body, usage } = context;
+      const user = companionUserView(recorded(events, 'user-created').data, usage.signIns);
+      const link =
+        body.password === undefined ? { inviteLink: linkUrl(context, 'password', secretOf(context)) } : {};
+      return jsonResponse(201, { ...user, rootRole: body.rootRole, ...link, emailSent: false });
+    },
+  }),
+  readRoute(`GET ${USERS}/search`, {
+    operationId: 'searchUsers',
+    summary: 'Find users by part of their name, username or email.',
+    query: { q: { description: 'The text to look for.' } },
+    success: { status: 200, schema: FoundUsersSchema },
+    read: (context) =>
+      settledResponse(context, findUsers(context.world, context.query('q')).map(foundUserView)),
+  }),
+  readRoute(`GET ${USERS}/access`, {
+    operationId: 'getUsersAndGroups',
+    summary: 'List the users and groups that can be given access to a project.',
+    permission: 'access:give',
+    query: LIST_PAGE.parameters,
+    success: { status: 200, schema: UsersAndGroupsSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) => {
+      const { directory } = context.world;
+      const users = listOf({ name: 'users', items: peopleOf(directory), view: foundUserView });
+      const groups = listOf({ name: 'groups', items: directory.groups.values(), view: groupSummaryView });
+      return listsResponse(context, [users, groups]);
+    },
+  }),
+  readRoute(`GET ${USER}`, {
+    operationId: 'getUser',
+    summary: 'Read a user.',
+    permission: 'admin',
+    locate: locate.user,
+    success: { status: 200, schema: CompanionUserSchema },
+    read: (context, user) => settledResponse(context, companionUserView(user, context.usage.signIns)),
+  }),
+  writeRoute(`DELETE ${USER}`, {
+    operationId: 'deleteUser',
+    summary: "Delete a user with the user's tokens and memberships.",
+    permission: 'admin',
+    locate: locate.user,
+    command: ({ params }) => ({ type: 'delete-user', userId: locate.numericId(params.id) }),
+  }),
+  readRoute('GET /user', {
+    operationId: 'getMe',
+    summary: 'Read who the caller is and what the caller may do.',
+    permission: 'self',
+    success: { status: 200, schema: MeSchema },
+    read: (context) => {
+      const { world, caller } = context;
+      const permissions = grantedPermissions(world, caller);
+      return settledResponse(context, {
+        user: callerView(caller, context.usage.signIns),
+        permissions,
+        feedback: [],
+        splash: {},
+      });
+    },
+  }),
+]);
+
+// The rights of a caller in the terms that clients of this interface know, so that they can hide what would be
+// refused. Only access.ts decides what is refused, and this list is made from it.
+
+interface GrantedPermission {
+  readonly permission: string;
+  /** `*` for every project; absent for rights that belong to no project. */
+  readonly project?: string;
+  /** `*` for every environment; absent for rights that belong to none. */
+  readonly environment?: string;
+}
+
+/** The permissions that are listed: all but reading, which needs none. */
+const LISTED = PERMISSIONS.filter(({ within }) => within !== 'read');
+
+const NOWHERE = { projectId: null, environment: null };
+
+export function grantedPermissions(world: World, caller: Caller): GrantedPermission[] {
+  if (mayDo(world, caller, { permission: 'admin' }, NOWHERE)) return [{ permission: 'ADMIN' }];
+  return LISTED.flatMap((permission) =>
+    permission.kind === 'root'
+      ? grantedAtRoot(world, caller, permission)
+      : grantedInProjects(world, caller, permission),
+  );
+}
+
+function needOf({ within, name }: PermissionInfo): Need {
+  return { permission: within, needs: [name] };
+}
+
+function grantedAtRoot(world: World, caller: Caller, permission: PermissionInfo): GrantedPermission[] {
+  return mayDo(world, caller, needOf(permission), NOWHERE) ? [{ permission: permission.name }] : [];
+}
+
+function grantedInProjects(world: World, caller: Caller, info: PermissionInfo): GrantedPermission[] {
+  const need = needOf(info);
+  const { name: permission, kind } = info;
+  const everywhere = kind === 'environment' ? { environment: '*' } : {};
+  if (mayDo(world, caller, need, NOWHERE)) return [{ permission, project: '*', ...everywhere }];
+  return [...world.projects.values()].flatMap(({ settings }): GrantedPermission[] => {
+    const { id: project, environments } = settings;
+    if (mayDo(world, caller, { permission: info.within }, { projectId: project, environment: null }))
+      return [{ permission, project, ...everywhere }];
+    const places = kind === 'environment' ? environments : [null];
+    return places
+      .filter((environment) => mayDo(world, caller, need, { projectId: project, environment }))
+      .map((environment) => ({ permission, project, ...(environment === null ? {} : { environment }) }));
+  });
+}

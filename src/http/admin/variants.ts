@@ -1,0 +1,156 @@
+/**
+ * Routes that read, replace and patch the variants of a flag, in all environments at once or in one
+ * (docs/specification/variants.md#environments). Both kinds of path have the same three routes; a scope says what
+ * differs.
+ */
+
+import * as v from 'valibot';
+import type { PermissionName } from '../../domain/access/permissions.ts';
+import { ENVIRONMENTS_MAX } from '../../domain/decide/environment-commands.ts';
+import { environmentOf, flagVariants } from '../../domain/flags/flag.ts';
+import { distributeWeights, type Variant, VariantListSchema } from '../../domain/flags/variant.ts';
+import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { described, list, titled } from '../../domain/json/schema.ts';
+import { firstEnvironment } from '../../domain/state/locate.ts';
+import { jsonResponse } from '../serving/json-response.ts';
+import type { Params } from '../serving/params.ts';
+import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import * as locate from './locators.ts';
+import { settledResponse } from './responses.ts';
+import { VariantsSchema } from './schemas.ts';
+
+const FEATURE = '/projects/:projectId/features/:featureName';
+
+/** The format version of these responses, a string by the interface. */
+const VARIANTS_VERSION = '1';
+
+type Context = RequestContext<unknown>;
+
+interface Scope {
+  readonly path: string;
+  readonly locate: typeof locate.flag | typeof locate.flagEnvironment;
+  /** Null for all environments. */
+  readonly environment: (params: Params) => string | null;
+  readonly variants: (context: Context) => readonly Variant[];
+  readonly needs: readonly PermissionName[];
+  readonly operationIds: { readonly get: string; readonly put: string; readonly patch: string };
+  /** The words for these variants in the summaries of the routes. */
+  readonly shown: string;
+  readonly where: string;
+}
+
+const WHOLE_FLAG: Scope = {
+  path: `${FEATURE}/variants`,
+  locate: locate.flag,
+  environment: () => null,
+  variants: ({ world, params }) => {
+    const { project, record } = locate.present(locate.flag(world, params));
+    return flagVariants(record.flag, firstEnvironment(world, project));
+  },
+  needs: ['UPDATE_FEATURE_VARIANTS'],
+  operationIds: {
+    get: 'getFeatureVariants',
+    put: 'overwriteFeatureVariants',
+    patch: 'patchFeatureVariants',
+  },
+  shown: "a flag's variants, those of its project's first environment",
+  where: 'in all environments',
+};
+
+const ONE_ENVIRONMENT: Scope = {
+  path: `${FEATURE}/environments/:environment/variants`,
+  locate: locate.flagEnvironment,
+  environment: ({ environment }) => environment,
+  variants: ({ world, params }) => {
+    const { record } = locate.present(locate.flagEnvironment(world, params));
+    return environmentOf(record.flag, params.environment).variants;
+  },
+  needs: ['UPDATE_FEATURE_ENVIRONMENT_VARIANTS'],
+  operationIds: {
+    get: 'getEnvironmentFeatureVariants',
+    put: 'overwriteEnvironmentFeatureVariants',
+    patch: 'patchEnvironmentsFeatureVariants',
+  },
+  shown: "a flag's variants in one environment",
+  where: 'in one environment',
+};
+
+function routesOf(scope: Scope): readonly RouteDraft[] {
+  const { path, operationIds } = scope;
+  const shared = {
+    locate: scope.locate,
+    success: { status: 200, schema: VariantsSchema },
+  } as const;
+  const named = (params: Params) => ({
+    project: params.projectId,
+    flag: params.featureName,
+    environment: scope.environment(params),
+  });
+  const response = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
+  return [
+    readRoute(`GET ${path}`, {
+      ...shared,
+      operationId: operationIds.get,
+      summary: `Read ${scope.shown}.`,
+      read: (context) => settledResponse(context, response(context)),
+    }),
+    writeRoute(`PUT ${path}`, {
+      ...shared,
+      operationId: operationIds.put,
+      summary: `Replace a flag's variants ${scope.where}.`,
+      permission: 'flag:write',
+      needs: scope.needs,
+      body: VariantListSchema,
+      command: ({ params, body }) => ({
+        type: 'set-variants',
+        ...named(params),
+        variants: distributeWeights(body),
+      }),
+      respond: (context) => jsonResponse(200, response(context)),
+    }),
+    writeRoute(`PATCH ${path}`, {
+      ...shared,
+      operationId: operationIds.patch,
+      summary: `Change a flag's variants ${scope.where} by a JSON Patch.`,
+      permission: 'flag:write',
+      needs: scope.needs,
+      body: PatchSchema,
+      command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),
+      respond: (context) => jsonResponse(200, response(context)),
+    }),
+  ];
+}
+
+const PushBody = titled('PushVariants', {
+  variants: described(VariantListSchema, 'For each of the environments.'),
+  environments: v.pipe(
+    list(v.string(), 'a list of names of environments'),
+    v.minLength(1, 'a list of at least one name of an environment'),
+    v.maxLength(ENVIRONMENTS_MAX, `a list of at most ${ENVIRONMENTS_MAX} names of environments`),
+  ),
+});
+
+const pushRoute = writeRoute(`PUT ${FEATURE}/variants-batch`, {
+  operationId: 'overwriteFeatureVariantsOnEnvironments',
+  summary: "Replace a flag's variants in several environments.",
+  permission: 'flag:write',
+  needs: ['UPDATE_FEATURE_VARIANTS'],
+  locate: locate.flag,
+  body: PushBody,
+  success: { status: 200, schema: VariantsSchema },
+  command: ({ params, body }) => ({
+    type: 'push-variants',
+    project: params.projectId,
+    flag: params.featureName,
+    environments: body.environments,
+    variants: distributeWeights(body.variants),
+  }),
+  respond: ({ body }) =>
+    jsonResponse(200, { version: VARIANTS_VERSION, variants: distributeWeights(body.variants) }),
+});
+
+export const variantRoutes = underTag('Variants', [
+  ...routesOf(WHOLE_FLAG),
+  ...routesOf(ONE_ENVIRONMENT),
+  pushRoute,
+]);

@@ -1,0 +1,188 @@
+/** Small responses that are not cached: users, profiles, roles and groups. */
+import { createHash } from 'node:crypto';
+import { PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
+import { ADMIN_ROLE_ID, canBeRoot, isCustom, permissionsOf, type Role } from '../../domain/access/roles.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { type Stage, stagesOf } from '../../domain/flags/lifecycle.ts';
+import type { Group } from '../../domain/kinds/group.ts';
+import { allRoles, knownRole } from '../../domain/people/roles-and-groups.ts';
+import { findNamed } from '../../domain/state/directory-records.ts';
+import type { User, World } from '../../domain/state/world.ts';
+import type { FlagSeen } from '../../domain/usage/last-seen.ts';
+import type { UserSignIns } from '../../domain/usage/sign-ins.ts';
+import type { Caller } from '../serving/access.ts';
+
+/**
+ * Gravatar's address for an email or a username. Only browsers request it, never the server (docs/specification/users.md#identity).
+ */
+export function imageUrlOf(identity: string): string {
+  const hash = createHash('sha256').update(identity.trim().toLowerCase()).digest('hex');
+  return `https://gravatar.com/avatar/${hash}?s=42&d=retro&r=g`;
+}
+
+/** Looks up the times at which users signed in. */
+export type SignInsOf = Pick<UserSignIns, 'of'>;
+
+export function userView(user: User, signIns: SignInsOf) {
+  const { lastMs, failedCount } = signIns.of(user.id);
+  return {
+    id: user.id,
+    isAPI: false,
+    name: user.name,
+    // The interface does not allow an email of null, so a missing one is left out.
+    ...(user.email === null ? {} : { email: user.email }),
+    username: user.username,
+    imageUrl: imageUrlOf(user.email ?? user.username ?? ''),
+    loginAttempts: failedCount,
+    rootRole: user.rootRole,
+    seenAt: timeOrNull(lastMs),
+    createdAt: user.createdAt,
+    accountType: user.isService === true ? 'Service Account' : 'User',
+    permissions: [],
+    scimId: null,
+  };
+}
+
+/** A user as companions show one: fields that were never given are left out, not null. */
+export function companionUserView(user: User, signIns: SignInsOf) {
+  const { name, username, ...shown } = userView(user, signIns);
+  return { ...shown, ...(name === null ? {} : { name }), ...(username === null ? {} : { username }) };
+}
+
+/** API tokens, and everybody where authentication is off, have the root role Admin and no projects. */
+export function profileView(world: World, caller: Caller) {
+  const { id, type, name, description } = knownRole(world, caller.user?.rootRole ?? ADMIN_ROLE_ID);
+  return {
+    rootRole: { id, type, name, description, project: null },
+    projects: projectsOf(world, caller),
+    features: [],
+    subscriptions: [],
+  };
+}
+
+/** Projects in which the caller, or one of the caller's groups, holds a role. */
+function projectsOf({ projects }: World, { user, groups }: Caller): string[] {
+  if (user === null) return [];
+  return [...projects.values()]
+    .filter((project) => project.members.has(user.id) || groups.some((id) => project.groups.has(id)))
+    .map((project) => project.settings.id);
+}
+
+/** Milliseconds since 1970 as ISO 8601. */
+export function timeOrNull(atMs: number | null | undefined): string | null {
+  return atMs === null || atMs === undefined ? null : new Date(atMs).toISOString();
+}
+
+// The stages of a flag's life, from the state and from what applications reported.
+
+const NEVER: ReadonlyMap<string, number> = new Map();
+
+export function stagesView({ directory }: World, flag: Flag, seen: FlagSeen | null): readonly Stage[] {
+  return stagesOf({
+    createdAt: flag.createdAt,
+    archivedAt: flag.archivedAt,
+    completion: directory.completions.get(flag.name) ?? null,
+    firstSeen: seen?.first ?? NEVER,
+    isProduction: (name) => directory.environments.find((one) => one.name === name)?.type === 'production',
+  });
+}
+
+/** The stage that the flag is in. */
+export function stageView(world: World, flag: Flag, seen: FlagSeen | null): Stage {
+  return stagesView(world, flag, seen).at(-1)!;
+}
+
+/** Tags with the colors of their types. */
+export const coloredTags = (world: World, { tags }: Flag) =>
+  tags.map(({ type, value }) => ({ type, value, color: findNamed(world, 'tagTypes', type)?.color ?? null }));
+
+// Responses about roles, permissions and groups.
+
+export const roleView = ({ id, name, type, description }: Role) => ({
+  id,
+  name,
+  type,
+  description,
+  project: null,
+});
+
+/** Predefined ones for the whole service, and custom ones. */
+export function rootRolesView(world: World) {
+  const roles = allRoles(world).filter((role) => role.type === 'root' || (isCustom(role) && canBeRoot(role)));
+  return roles.map(roleView);
+}
+
+function permissionView({ id, name, displayName, kind }: PermissionInfo, environment: string | null) {
+  return { id, name, displayName, type: kind, ...(environment === null ? {} : { environment }) };
+}
+
+const BY_NAME = new Map(PERMISSIONS.map((one) => [one.name, one]));
+
+export function roleWithPermissionsView(role: Role) {
+  const { id, name, type, description } = role;
+  const permissions = permissionsOf(role).map((held) => {
+    const info = BY_NAME.get(held.name);
+    if (info === undefined) throw new Error(`the role ${id} holds ${held.name}, which is no permission`);
+    return permissionView(info, held.environment);
+  });
+  return { id, name, type, description, permissions };
+}
+
+/** All that custom roles can hold. */
+export function permissionsView({ directory }: World) {
+  const ofKind = (kind: PermissionInfo['kind'], environment: string | null = null) =>
+    PERMISSIONS.filter((one) => one.kind === kind).map((one) => permissionView(one, environment));
+  const environments = directory.environments.map(({ name }) => ({
+    name,
+    permissions: ofKind('environment', name),
+  }));
+  return { version: 1, permissions: { root: ofKind('root'), project: ofKind('project'), environments } };
+}
+
+export function foundUserView({ id, name, username, email }: User) {
+  return {
+    id,
+    ...(name === null ? {} : { name }),
+    ...(username === null ? {} : { username }),
+    ...(email === null ? {} : { email }),
+    imageUrl: imageUrlOf(email ?? username ?? ''),
+  };
+}
+
+/** Without its users, of which each of a thousand groups may have a thousand. */
+export const groupSummaryView = ({
+  id,
+  name,
+  description,
+  rootRole,
+  mappingsSSO,
+  createdAt,
+  createdBy,
+  users,
+}: Group) => ({
+  id,
+  name,
+  ...(description === null ? {} : { description }),
+  ...(rootRole === null ? {} : { rootRole }),
+  mappingsSSO,
+  createdAt,
+  createdBy,
+  userCount: users.length,
+});
+
+/** Without the projects in which it has a role. A user may have gone since a list of groups was begun. */
+export function bareGroupView({ users: known }: World['directory'], group: Group) {
+  const users = group.users.flatMap((userId) => {
+    const user = known.get(userId);
+    return user === undefined ? [] : [{ user: foundUserView(user) }];
+  });
+  return { ...groupSummaryView(group), users };
+}
+
+export function groupView(world: World, group: Group) {
+  const projects: string[] = [];
+  for (const { settings, groups } of world.projects.values()) {
+    if (groups.has(group.id)) projects.push(settings.id);
+  }
+  return { ...bareGroupView(world.directory, group), projects };
+}

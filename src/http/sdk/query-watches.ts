@@ -1,0 +1,241 @@
+/**
+ * The watches, one for each query. Those that have streams stay, and their bytes are reserved in the cache; the others are part of it.
+ * So are the parts of hydrations, which all streams of a query share that begin together.
+ */
+import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
+import type { Engine } from '../../actors/engine.ts';
+import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
+import type { ApiToken } from '../../domain/state/world.ts';
+import { clientDocuments } from './client-documents.ts';
+import type { ClientQuery } from './client-query.ts';
+import { EncodedBody } from './encoded-body.ts';
+import { joining } from './json-blocks.ts';
+import { QueryWatch } from './query-watch.ts';
+import {
+  HYDRATION_START,
+  type Hydration,
+  type HydrationPart,
+  type HydrationPosition,
+} from './stream-format.ts';
+import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from './watch-log.ts';
+
+/** Narrowed queries that streams are open for. Each is looked at with every change. */
+export const NARROWED_STREAMED_MAX = 100;
+
+/** The most of one token, so that it leaves half of them to others. */
+export const NARROWED_STREAMED_PER_TOKEN_MAX = 50;
+
+/** Around the events of a response. */
+export const EVENTS_HEAD = Buffer.from('{"events":[');
+export const EVENTS_TAIL = Buffer.from(']}');
+
+/** A watch that streams are open for. */
+interface Streamed {
+  readonly watch: QueryWatch;
+  /** The token of the stream that was opened first. */
+  readonly opener: ApiToken | null;
+  readonly reservedBytes: number;
+}
+
+/** A hydration as the body of a response. */
+interface HydrationBody {
+  readonly id: number;
+  readonly encoded: EncodedBody;
+}
+
+/** Cached watches without streams, and cached bodies of responses. */
+interface Caches {
+  readonly watches: CachePart<string, QueryWatch>;
+  readonly bodies: CachePart<QueryWatch, HydrationBody>;
+}
+
+function cachesIn(cache: Cache, isMultiplied: boolean): Caches {
+  return {
+    watches: cache.part({ isMultiplied, bytesOf: ({ bytes }) => bytes }),
+    bodies: cache.part({
+      isMultiplied,
+      bytesOf: ({ encoded }) => encoded.bytes,
+      onEvicted: ({ encoded }) => encoded.retire(),
+    }),
+  };
+}
+
+export class QueryWatches {
+  readonly #engine: Engine;
+  readonly #cache: Cache;
+  readonly #whole: Caches;
+  readonly #narrowed: Caches;
+  readonly #parts: CachePart<string, HydrationPart>;
+  /** By key. */
+  readonly #streamed = new Map<string, Streamed>();
+  /** The hydration of each watch that was made last. */
+  readonly #hydrations = new WeakMap<QueryWatch, Hydration>();
+  /** Bodies that are being made. */
+  readonly #making = new WeakMap<Hydration, Promise<EncodedBody>>();
+
+  constructor(engine: Engine, cache = cacheOf(engine)) {
+    this.#engine = engine;
+    this.#cache = cache;
+    this.#whole = cachesIn(cache, false);
+    this.#narrowed = cachesIn(cache, true);
+    this.#parts = cache.part({ isMultiplied: true, bytesOf: ({ bytes }) => bytes.byteLength });
+  }
+
+  /** The number of watches, with and without streams. */
+  get size(): number {
+    return this.#streamed.size + this.#whole.watches.size + this.#narrowed.watches.size;
+  }
+
+  /**
+   * Calls `read` with the watch of the query, in the step in which that was brought up to date. `payer` is charged where that takes
+   * long.
+   */
+  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Requester): T | Promise<T> {
+    const { key } = query;
+    const known = this.#streamed.get(key)?.watch ?? this.#cachesOf(query).watches.get(key);
+    return this.#whenCurrent(known ?? this.#newWatch(query), read, payer);
+  }
+
+  /** All that the query of an up-to-date watch shows. */
+  hydrationOf(watch: QueryWatch): Hydration {
+    let hydration = this.#hydrations.get(watch);
+    if (hydration?.id !== watch.log.newestId) {
+      hydration = watch.hydration();
+      this.#hydrations.set(watch, hydration);
+    }
+    return hydration;
+  }
+
+  /** The hydration that was made last, which may show less than the watch. */
+  lastHydrationOf(watch: QueryWatch): Hydration | null {
+    return this.#hydrations.get(watch) ?? null;
+  }
+
+  /** The parts of the hydration, each made when it is asked for, unless it was made for another reader. */
+  *partsOf(hydration: Hydration): Generator<Uint8Array, void, void> {
+    for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {
+      const key = `${hydration.serial}/${position.shelf}/${position.at}`;
+      const known = this.#parts.get(key);
+      const part: HydrationPart = known ?? hydration.part(position);
+      if (known === undefined) this.#parts.set(key, part);
+      yield part.bytes;
+      position = part.next;
+    }
+  }
+
+  /** The hydration of an up-to-date watch as the body of a response, in each coding that clients ask for. */
+  bodyOf(watch: QueryWatch, payer?: Requester): EncodedBody | Promise<EncodedBody> {
+    const hydration = this.hydrationOf(watch);
+    const known = this.#cachesOf(watch.query).bodies.get(watch);
+    if (known?.id === hydration.id) return known.encoded;
+    const pending = this.#making.get(hydration);
+    if (pending !== undefined) return pending;
+    const done = atOnce(bodySteps(hydration));
+    if (done !== null) return this.#cached(watch, hydration.id, done.value);
+    // What was made of it is not held while others are made.
+    const making = clientDocuments(this.#engine).making.run(async () => {
+      const body = await inTurns(bodySteps(hydration), payer);
+      return this.#cached(watch, hydration.id, body);
+    }, payer);
+    this.#making.set(hydration, making);
+    return making.finally(() => this.#making.delete(hydration));
+  }
+
+  #cached(watch: QueryWatch, id: number, body: Buffer): EncodedBody {
+    const { bodies } = this.#cachesOf(watch.query);
+    const made: HydrationBody = {
+      id,
+      encoded: new EncodedBody({
+        ...clientDocuments(this.#engine).workshop,
+        ...{ tag: String(id), body, isTagOfAllCodings: true },
+        onResized: () => {
+          if (bodies.peek(watch) === made) bodies.set(watch, made);
+        },
+      }),
+    };
+    bodies.get(watch)?.encoded.retire();
+    bodies.set(watch, made);
+    return made.encoded;
+  }
+
+  /** Whether a first stream of the token may be opened for the query, which takes so many bytes. */
+  hasRoomFor({ isNarrowed, key }: ClientQuery, token: ApiToken | null, bytes = 0): boolean {
+    if (this.#streamed.has(key)) return true;
+    if (!this.#cache.hasRoomFor(bytes)) return false;
+    if (!isNarrowed) return true;
+    const narrowed = [...this.#streamed.values()].filter(({ watch }) => watch.query.isNarrowed);
+    const own = narrowed.filter(({ opener }) => token !== null && opener?.digest === token.digest);
+    return narrowed.length < NARROWED_STREAMED_MAX && own.length < NARROWED_STREAMED_PER_TOKEN_MAX;
+  }
+
+  /** The watch has streams from now on, the first of which the token opens. */
+  hold(watch: QueryWatch, opener: ApiToken | null): void {
+    const { key } = watch.query;
+    this.#cachesOf(watch.query).watches.delete(key);
+    if (this.#streamed.has(key)) return;
+    const reservedBytes = watch.bytes;
+    this.#cache.reserve(reservedBytes);
+    this.#streamed.set(key, { watch, opener, reservedBytes });
+  }
+
+  /** The watch has no streams any more. */
+  release(watch: QueryWatch): void {
+    if (this.#free(watch)) this.#cachesOf(watch.query).watches.set(watch.query.key, watch);
+  }
+
+  /** Drops a watch whose content is wrong; the next request makes a new one. */
+  drop(watch: QueryWatch): void {
+    this.#free(watch);
+    this.#cachesOf(watch.query).watches.delete(watch.query.key);
+  }
+
+  /** True when it was one with streams. */
+  #free(watch: QueryWatch): boolean {
+    const { key } = watch.query;
+    const streamed = this.#streamed.get(key);
+    if (streamed?.watch !== watch) return false;
+    this.#streamed.delete(key);
+    this.#cache.reserve(-streamed.reservedBytes);
+    return true;
+  }
+
+  /** Others may change the state again while a watch that took long is waited for. */
+  #whenCurrent<T>(
+    watch: QueryWatch,
+    read: (watch: QueryWatch) => T,
+    payer: Requester | undefined,
+  ): T | Promise<T> {
+    const refreshing = watch.refresh(payer);
+    const { query } = watch;
+    // Counted anew: it may have more flags than before.
+    if (this.#streamed.get(query.key)?.watch !== watch) this.#cachesOf(query).watches.set(query.key, watch);
+    if (refreshing === undefined) return read(watch);
+    return refreshing.then(() => this.#whenCurrent(watch, read, payer));
+  }
+
+  #newWatch(query: ClientQuery): QueryWatch {
+    const engine = this.#engine;
+    return new QueryWatch({
+      engine,
+      query,
+      blocks: clientDocuments(engine).blocksOf(query),
+      logCharactersMax: () => Math.min(LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX / (this.#streamed.size + 1)),
+    });
+  }
+
+  #cachesOf({ isNarrowed }: ClientQuery): Caches {
+    return isNarrowed ? this.#narrowed : this.#whole;
+  }
+}
+
+/** Makes the body of a response from the parts of a hydration. */
+function* bodySteps(hydration: Hydration): Generator<void, Buffer> {
+  const pieces: Uint8Array[] = [EVENTS_HEAD];
+  for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {
+    const { bytes, next }: HydrationPart = hydration.part(position);
+    pieces.push(bytes);
+    position = next;
+    yield;
+  }
+  return yield* joining([...pieces, EVENTS_TAIL]);
+}
