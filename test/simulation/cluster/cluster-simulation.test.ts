@@ -77,8 +77,8 @@ const BROKEN: readonly Mutant[] = [
   {
     name: 'keeps the parts of a batch that its leader did not finish',
     file: 'addons/replication/record-reader.ts',
-    find: '    this.#leader = by;\n    this.#parts = [];\n',
-    replace: '    this.#leader = by;\n',
+    find: "this.#leader = by.address === '' ? null : by;\n    this.#parts = [];\n",
+    replace: "this.#leader = by.address === '' ? null : by;\n",
   },
   {
     name: 'takes a part of a batch for all of it',
