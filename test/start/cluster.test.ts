@@ -44,6 +44,9 @@ describe('servers of a cluster', () => {
     nodes = await startCluster(2);
     leader = nodes.find(isLeading)!;
     follower = nodes.find((node) => !isLeading(node))!;
+    // A follower makes itself known once a second.
+    while (leader.server.cluster!.replica.view.peers.length < nodes.length)
+      await new Promise((resolve) => setTimeout(resolve, 10));
   });
   after(() => Promise.all(nodes.map((node) => node.stop())));
 
