@@ -60,8 +60,11 @@ const BATCH_MS = 500;
 /** Between two attempts while the stream does not respond. */
 const RETRY_MS = 1_000;
 
-/** Bytes of a batch; a server takes messages of 1 MiB, and a report is far smaller. */
+/** Bytes of a batch of several reports. */
 const BATCH_BYTES_MAX = 256 * 1024;
+
+/** Bytes of one report: a server takes messages of 1 MiB, and one that it refused would be sent again for ever. */
+export const REPORT_BYTES_MAX = 768 * 1024;
 
 /** Bytes of reports that wait. Protects memory while the stream cannot be reached; newer reports are then not counted. */
 export const REPORTS_WAITING_BYTES_MAX = 4 * 1024 * 1024;
@@ -78,20 +81,23 @@ export interface SharedUsageOptions {
 
 /** The oldest reports that wait, as they are sent. */
 interface Batch {
-  readonly bytes: Buffer;
+  readonly message: Buffer;
   readonly count: number;
-  readonly textBytes: number;
+  /** Bytes of the reports in it. */
+  readonly bytes: number;
 }
 
 export class SharedUsage {
   readonly #options: SharedUsageOptions;
   readonly #abort = new AbortController();
-  #waiting: string[] = [];
+  #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #batches = 0;
   #batch: Batch | null = null;
+  #sending: Promise<void> | null = null;
   #isScheduled = false;
   #isFull = false;
+  #hasToldOfLargeOnes = false;
   #following: Promise<void> = Promise.resolve();
 
   constructor(options: SharedUsageOptions) {
@@ -99,8 +105,9 @@ export class SharedUsage {
   }
 
   send(note: UsageNote): void {
-    const text = JSON.stringify(note);
-    if (this.#waitingBytes + text.length > REPORTS_WAITING_BYTES_MAX) {
+    const report = Buffer.from(JSON.stringify(note));
+    if (report.length > REPORT_BYTES_MAX) return this.#tellOfLargeOne(report.length);
+    if (this.#waitingBytes + report.length > REPORTS_WAITING_BYTES_MAX) {
       if (!this.#isFull)
         this.#options.onFault(
           new Error('reports cannot be shared with the other nodes, and are not counted'),
@@ -109,9 +116,18 @@ export class SharedUsage {
       return;
     }
     this.#isFull = false;
-    this.#waiting.push(text);
-    this.#waitingBytes += text.length;
+    this.#waiting.push(report);
+    this.#waitingBytes += report.length;
     this.#schedule(BATCH_MS);
+  }
+
+  /** Once: anybody who may report could fill the log with it. */
+  #tellOfLargeOne(bytes: number): void {
+    if (this.#hasToldOfLargeOnes) return;
+    this.#hasToldOfLargeOnes = true;
+    this.#options.onFault(
+      new Error(`a report of ${bytes} bytes, where nodes share ${REPORT_BYTES_MAX} at most, is not counted`),
+    );
   }
 
   /** Gives `take` each batch behind a position, one after the other. */
@@ -119,9 +135,9 @@ export class SharedUsage {
     this.#following = this.#follow(behind, take);
   }
 
-  /** Sends what waits, once, and follows no further. */
+  /** Sends what waits, unless the stream fails, and follows no further. */
   async close(): Promise<void> {
-    await this.#send().catch(() => undefined);
+    await this.#sendAll().catch(() => undefined);
     this.#abort.abort();
     await this.#following;
   }
@@ -129,41 +145,46 @@ export class SharedUsage {
   #schedule(delayMs: number): void {
     if (this.#isScheduled || this.#abort.signal.aborted) return;
     this.#isScheduled = true;
-    this.#options.timer(delayMs, () => void this.#sendAll());
+    this.#options.timer(delayMs, () => {
+      this.#isScheduled = false;
+      this.#sendAll().catch(() => this.#schedule(RETRY_MS));
+    });
   }
 
-  async #sendAll(): Promise<void> {
-    try {
-      while (this.#waiting.length > 0) await this.#send();
-      this.#isScheduled = false;
-    } catch {
-      this.#isScheduled = false;
-      this.#schedule(RETRY_MS);
-    }
+  /** All that waits; one batch is under way at a time. */
+  #sendAll(): Promise<void> {
+    this.#sending ??= this.#sendEach().finally(() => {
+      this.#sending = null;
+    });
+    return this.#sending;
+  }
+
+  async #sendEach(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#send();
   }
 
   /** The next batch. Until the stream has it for certain, it stays the same one. */
   async #send(): Promise<void> {
     this.#batch ??= this.#nextBatch();
     if (this.#batch === null) return;
-    const { bytes, count, textBytes } = this.#batch;
-    await this.#options.stream.publish(bytes, `${this.#options.run}-${this.#batches}`);
+    const { message, count, bytes } = this.#batch;
+    await this.#options.stream.publish(message, `${this.#options.run}-${this.#batches}`);
     this.#batch = null;
     this.#batches += 1;
     this.#waiting.splice(0, count);
-    this.#waitingBytes -= textBytes;
+    this.#waitingBytes -= bytes;
   }
 
   #nextBatch(): Batch | null {
-    let textBytes = 0;
+    let bytes = 0;
     let count = 0;
-    for (const text of this.#waiting) {
-      if (count > 0 && textBytes + text.length > BATCH_BYTES_MAX) break;
-      textBytes += text.length;
+    for (const report of this.#waiting) {
+      if (count > 0 && bytes + report.length > BATCH_BYTES_MAX) break;
+      bytes += report.length;
       count += 1;
     }
     if (count === 0) return null;
-    return { bytes: Buffer.from(`[${this.#waiting.slice(0, count).join(',')}]`), count, textBytes };
+    return { message: Buffer.from(`[${this.#waiting.slice(0, count).join(',')}]`), count, bytes };
   }
 
   async #follow(

@@ -16,7 +16,7 @@ import {
   YOUNG_BYTES,
 } from '../../src/actors/memory-budget.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
-import { REPORTS_WAITING_BYTES_MAX } from '../../src/actors/shared-usage.ts';
+import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/actors/shared-usage.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
 import {
@@ -542,6 +542,11 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         'cluster: reports that wait for the other nodes',
         bytes(REPORTS_WAITING_BYTES_MAX),
         'newer ones are not counted',
+      ),
+      row(
+        'cluster: one report that nodes share',
+        bytes(REPORT_BYTES_MAX),
+        'it is not counted, and the log says so once',
       ),
       row(
         'cluster: requests that wait for `Flagstaff-At-Least`',
