@@ -105,14 +105,21 @@ export class NodeExchange extends Exchange {
   }
 
   #writeBytes(bytes: Uint8Array): void {
+    if (bytes.byteLength > TURN_BYTES_MAX) {
+      this.awaitReader(bytes);
+      return this.#writeInTurns(partsOf(bytes));
+    }
     this.#res.end(bytes);
     if (this.#message.socket.writableLength > 0) this.awaitReader(bytes);
   }
 
-  /** Writes pieces as the reader makes room, and some in each turn of the event loop at most. */
   #writePieces(body: BodyPieces): void {
     this.awaitReader(...body);
-    const pieces = body[Symbol.iterator]();
+    this.#writeInTurns(body[Symbol.iterator]());
+  }
+
+  /** Writes pieces as the reader makes room, and some in each turn of the event loop at most. */
+  #writeInTurns(pieces: Iterator<Uint8Array>): void {
     const write = (): void => {
       let written = 0;
       while (!this.aborted) {
@@ -157,6 +164,10 @@ export class NodeExchange extends Exchange {
     this.body = null;
     this.handle();
   }
+}
+
+function* partsOf(bytes: Uint8Array): Generator<Uint8Array, void> {
+  for (let at = 0; at < bytes.byteLength; at += TURN_BYTES_MAX) yield bytes.subarray(at, at + TURN_BYTES_MAX);
 }
 
 function receiveHead(message: IncomingMessage): ReceivedRequest {

@@ -2,8 +2,8 @@
  * Bounds the memory of response bytes that clients have not read yet.
  *
  * Many responses can wait with the same bytes: a cached body, an event that is sent to every stream. Those bytes are
- * in memory once, so they count once. What grows with each reader counts in full: bodies made for one request, and
- * copies that an engine makes. When the sum passes its limit, the reader that costs most is disconnected; bytes that
+ * in memory once, so they count once, with all the memory that they are a part of. What grows with each reader counts in full: bodies
+ * made for one request, and copies that an engine makes. When the sum passes its limit, the reader that costs most is disconnected; bytes that
  * several readers share are divided among them, so that closing one is not expected to free what the others keep.
  */
 
@@ -20,8 +20,8 @@ export interface UnreadHolder {
 export class UnreadBytes {
   readonly #bytesMax: number;
   readonly #holders = new Set<UnreadHolder>();
-  /** How many times each array waits. */
-  readonly #waiting = new Map<Uint8Array, number>();
+  /** How many arrays wait that are in this memory: any of them keeps all of it. */
+  readonly #waiting = new Map<ArrayBufferLike, number>();
   #bytes = 0;
   #evictedCount = 0;
 
@@ -40,20 +40,20 @@ export class UnreadBytes {
   }
 
   /** `holder` now waits with `bytes` too. Disconnects the dearest readers, perhaps `holder`, while there are too many. */
-  take(holder: UnreadHolder, bytes: Uint8Array): void {
+  take(holder: UnreadHolder, { buffer }: Uint8Array): void {
     this.#holders.add(holder);
-    const count = this.#waiting.get(bytes) ?? 0;
-    this.#waiting.set(bytes, count + 1);
-    if (count === 0) this.takeCopied(holder, bytes.byteLength);
+    const count = this.#waiting.get(buffer) ?? 0;
+    this.#waiting.set(buffer, count + 1);
+    if (count === 0) this.takeCopied(holder, buffer.byteLength);
   }
 
   /** The opposite of `take`, once for each. */
-  give(bytes: Uint8Array): void {
-    const count = this.#waiting.get(bytes) ?? 0;
+  give({ buffer }: Uint8Array): void {
+    const count = this.#waiting.get(buffer) ?? 0;
     if (count > 1) {
-      this.#waiting.set(bytes, count - 1);
-    } else if (this.#waiting.delete(bytes)) {
-      this.#bytes -= bytes.byteLength;
+      this.#waiting.set(buffer, count - 1);
+    } else if (this.#waiting.delete(buffer)) {
+      this.#bytes -= buffer.byteLength;
     }
   }
 
@@ -92,7 +92,8 @@ export class UnreadBytes {
 
   #costOf(holder: UnreadHolder): number {
     let cost = holder.copiedBytes;
-    for (const bytes of holder.waitingBytes()) cost += bytes.byteLength / (this.#waiting.get(bytes) ?? 1);
+    for (const { buffer } of holder.waitingBytes())
+      cost += buffer.byteLength / (this.#waiting.get(buffer) ?? 1);
     return cost;
   }
 }

@@ -21,22 +21,28 @@ export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void
 export const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** Bytes offered in one turn of the event loop: taking them costs the kernel about half a millisecond. */
-const OFFERED_BYTES_MAX = 1024 * 1024;
+export const OFFERED_BYTES_MAX = 1024 * 1024;
+
+/** Some of the body, from `offset` on; good until it is asked for again. */
+function partAt(body: Uint8Array | BodyPieces, offset: number): Uint8Array {
+  if (body instanceof Uint8Array) return body.subarray(offset, offset + scratch.byteLength);
+  return scratch.subarray(0, body.copyFrom(offset, scratch));
+}
 
 /**
- * Sends a body of many pieces without joining them all, a megabyte in each turn of the event loop. A reader that is as fast as the
+ * Sends a large body without joining it, a megabyte in each turn of the event loop. A reader that is as fast as the
  * server would otherwise hold it until the last byte.
  */
-export class PiecesSender {
+export class BodySender {
   readonly #res: UwsResponse;
-  readonly #body: BodyPieces;
+  readonly #body: Uint8Array | BodyPieces;
   readonly #isOpen: () => boolean;
   readonly #onSent: () => void;
   #offset = 0;
 
   constructor(
     res: UwsResponse,
-    body: BodyPieces,
+    body: Uint8Array | BodyPieces,
     { isOpen, onSent }: { readonly isOpen: () => boolean; readonly onSent: () => void },
   ) {
     this.#res = res;
@@ -58,7 +64,7 @@ export class PiecesSender {
   #offer(): boolean {
     const end = this.#offset + OFFERED_BYTES_MAX;
     while (this.#offset < end) {
-      const bytes = scratch.subarray(0, this.#body.copyFrom(this.#offset, scratch));
+      const bytes = partAt(this.#body, this.#offset);
       const [isAccepted, isSent] = this.#res.tryEnd(bytes, this.#body.byteLength);
       if (isSent) {
         this.#onSent();
@@ -95,33 +101,40 @@ export class ClosingBody {
 
   send(): void {
     const { byteLength } = this.#bytes;
+    const first = this.#bytes.subarray(0, Math.min(byteLength - 1, OFFERED_BYTES_MAX));
     this.#res.writeHeader('connection', 'close');
-    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(0, -1), byteLength);
+    const [isAccepted] = this.#res.tryEnd(first, byteLength);
     this.#res.onWritable((offset) => {
-      const isTaken = this.#offer(offset);
-      if (isTaken) setImmediate(() => this.#goOn(byteLength));
+      const end = this.#endOfPart(offset);
+      const isTaken = this.#offer(offset, end);
+      if (isTaken) setImmediate(() => this.#goOn(end));
       return isTaken;
     });
-    if (isAccepted) setImmediate(() => this.#goOn(byteLength - 1));
+    if (isAccepted) setImmediate(() => this.#goOn(first.byteLength));
   }
 
   /**
-   * Offers what is left from `offset`. Accepted means corked, not sent: only when the turn after that has nothing
+   * Offers some of what is left from `offset`. Accepted means corked, not sent: only when the turn after that has nothing
    * left to offer, and finds nothing waiting in front of it either, may the connection be closed.
    */
   #goOn(offset: number): void {
     if (!this.#isOpen()) return;
+    const end = this.#endOfPart(offset);
     let isAccepted = false;
     this.#res.cork(() => {
-      isAccepted = this.#offer(offset);
+      isAccepted = this.#offer(offset, end);
     });
     if (!isAccepted) return;
     if (offset === this.#bytes.byteLength) this.#res.close();
-    else setImmediate(() => this.#goOn(this.#bytes.byteLength));
+    else setImmediate(() => this.#goOn(end));
   }
 
-  #offer(offset: number): boolean {
-    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset), this.#bytes.byteLength + 1);
+  #endOfPart(offset: number): number {
+    return Math.min(this.#bytes.byteLength, offset + OFFERED_BYTES_MAX);
+  }
+
+  #offer(offset: number, end: number): boolean {
+    const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset, end), this.#bytes.byteLength + 1);
     return isAccepted;
   }
 }

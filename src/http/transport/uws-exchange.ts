@@ -24,7 +24,14 @@ import { bodyTooLarge, type ReceivedRequest, type RequestRefusal } from './recei
 import { BodyPieces, byteLengthOf, bytesOf, isBodiless, type ResponseBody } from './response.ts';
 import { OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type { HttpResponse } from './transport.ts';
-import { ClosingBody, PiecesSender, scratch, sendClosingHead, sendRest } from './uws-body.ts';
+import {
+  BodySender,
+  ClosingBody,
+  OFFERED_BYTES_MAX,
+  scratch,
+  sendClosingHead,
+  sendRest,
+} from './uws-body.ts';
 
 /** Copied for one connection at most when `end` is used, which is what a client that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
@@ -185,7 +192,7 @@ export class UwsExchange extends Exchange {
     else if (!close && mayCopy(body)) this.#writeCopied(body);
     else if (!close && body instanceof BodyPieces && body.byteLength <= scratch.byteLength)
       this.#writePieces(body);
-    else if (!close && body instanceof BodyPieces && body.areLarge) this.#writeManyPieces(body);
+    else if (!close && body instanceof BodyPieces && body.areLarge) this.#writeInTurns(body, body);
     else this.#writeBody(bytesOf(body), close);
   }
 
@@ -226,6 +233,8 @@ export class UwsExchange extends Exchange {
     } else if (close) {
       new ClosingBody(this.#res, bytes, () => this.#isOpen).send();
       this.awaitReader(bytes);
+    } else if (bytes.byteLength > OFFERED_BYTES_MAX) {
+      this.#writeInTurns(bytes, [bytes]);
     } else {
       const [, isSent] = this.#res.tryEnd(bytes, bytes.byteLength);
       if (isSent) this.#finish();
@@ -242,12 +251,12 @@ export class UwsExchange extends Exchange {
     else this.#sendRest(Buffer.from(bytes));
   }
 
-  #writeManyPieces(body: BodyPieces): void {
-    this.awaitReader(...body);
+  #writeInTurns(body: Uint8Array | BodyPieces, waiting: Iterable<Uint8Array>): void {
+    this.awaitReader(...waiting);
     // They may have been too much.
     if (!this.#isOpen) return;
     const isOpen = (): boolean => this.#isOpen;
-    new PiecesSender(this.#res, body, { isOpen, onSent: () => this.#finish() }).send();
+    new BodySender(this.#res, body, { isOpen, onSent: () => this.#finish() }).send();
   }
 
   #sendRest(bytes: Uint8Array): void {

@@ -1,8 +1,11 @@
 /** Bodies in pieces: joined when they are sent, in memory that the next one uses again. */
+
+import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyPieces, bytesOf } from '../../../src/http/transport/response.ts';
 import type { HttpResponse, RequestHandler } from '../../../src/http/transport/transport.ts';
+import { BodySender, ClosingBody } from '../../../src/http/transport/uws-body.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';
 
@@ -42,14 +45,15 @@ overBothEngines('bodies in pieces', (engine) => {
     const pieces = Array.from({ length: 60 }, (_, at) =>
       String.fromCharCode(97 + (at % 26)).repeat(70_001 + at),
     );
-    const { port, transport } = await start(t, engine, {
-      handle: (_, responder) => responder.send(piecesOf(...pieces)),
-    });
     const whole = pieces.join('');
+    const { port, transport } = await start(t, engine, {
+      handle: ({ path }, responder) =>
+        responder.send(path === '/joined' ? { ...text(''), body: Buffer.from(whole) } : piecesOf(...pieces)),
+    });
     const connection = await RawConnection.open(t, port);
-    for (const isLate of [false, true, false]) {
+    for (const [at, isLate] of [false, true, false, true].entries()) {
       if (isLate) connection.stopReading();
-      connection.write(request('/'));
+      connection.write(request(at < 2 ? '/' : '/joined'));
       if (isLate) {
         await until(() => transport.unreadBytes > 0);
         connection.goOnReading();
@@ -58,6 +62,12 @@ overBothEngines('bodies in pieces', (engine) => {
     }
     connection.write(request('/', { headers: ['Connection: close'] }));
     assert.equal((await connection.nextResponse()).body === whole, true);
+    const last = await RawConnection.open(t, port);
+    last.stopReading();
+    last.write(request('/joined', { headers: ['Connection: close'] }));
+    await until(() => transport.unreadBytes > 0);
+    last.goOnReading();
+    assert.equal((await last.nextResponse()).body === whole, true);
     await until(() => transport.unreadBytes === 0 && transport.openRequests === 0);
   });
 
@@ -82,4 +92,32 @@ overBothEngines('bodies in pieces', (engine) => {
       assert.equal((await late.nextResponse()).body, 'a'.repeat(200 * 1024));
     }
   });
+});
+
+test('of a large body a megabyte is offered in each turn, to a reader that takes everything', async () => {
+  const bytes = Buffer.alloc(5_000_000, 'b');
+  for (const isLast of [false, true]) {
+    const turns: number[] = [];
+    let [sent, isOpen] = [0, true];
+    const cork = (offer: () => void): void => {
+      turns.push(0);
+      offer();
+    };
+    const tryEnd = (part: Uint8Array, length: number): [boolean, boolean] => {
+      turns[turns.length - 1]! += part.byteLength;
+      sent += part.byteLength;
+      return [true, sent === length];
+    };
+    const close = (): void => {
+      isOpen = false;
+    };
+    const nothing = (): void => undefined;
+    const res = { cork, tryEnd, close, onWritable: nothing, writeHeader: nothing } as unknown as UwsResponse;
+    const options = { isOpen: () => isOpen, onSent: close };
+    const sender = isLast ? new ClosingBody(res, bytes, () => isOpen) : new BodySender(res, bytes, options);
+    cork(() => sender.send());
+    while (isOpen) await new Promise(setImmediate);
+    assert.equal(sent, bytes.byteLength);
+    assert(Math.max(...turns) <= 1024 * 1024, `${turns}`);
+  }
 });
