@@ -75,7 +75,7 @@ function responseTasks(): MicroTask[] {
         const place = { project: 'default', flag: flagName(0), environment: 'production' };
         micro.carryOut({ type: 'switch-environment', ...place, enabled });
         return projectOverview(
-          { ...sources, favorites: null, requester: { name: 'bench' }, now: NOW_MS },
+          { ...sources, favorites: null, requester: { name: 'bench' }, bytesMax: 2 ** 26, now: NOW_MS },
           project,
         );
       },

@@ -11,6 +11,7 @@
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
 import type { World } from '../domain/state/world.ts';
+import { FairQueue } from './fair-queue.ts';
 import { cacheBytesMax } from './memory-budget.ts';
 
 /** A key and a value take some memory however small they are. */
@@ -99,8 +100,16 @@ class Account {
   }
 }
 
+/** Limits without refusals: each that waits has a connection that waits for it, and those are counted already. */
+const ONE_AT_A_TIME = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
+
 export class Cache {
   readonly bytesMax: number;
+  /**
+   * For values so large that they are made in turns, one at a time and callers in turn: so one of them is in memory unfinished, however
+   * many are asked for. What waits holds nothing that was made for it.
+   */
+  readonly making = new FairQueue(ONE_AT_A_TIME);
   readonly #all: Account;
   readonly #multiplied: Account;
   #reservedBytes = 0;
@@ -224,4 +233,18 @@ export function cacheOf({ world, memoryBudgetBytes = Number.POSITIVE_INFINITY }:
     caches.set(world.memory, cache);
   }
   return cache;
+}
+
+/** A part of each cache, of which every process has one: for values that stand beside what they are made of, and only count there. */
+export function partOfEach<K, V>(options: CachePartOptions<K, V>): (owner: CacheOwner) => CachePart<K, V> {
+  const parts = new WeakMap<Cache, CachePart<K, V>>();
+  return (owner) => {
+    const cache = cacheOf(owner);
+    let part = parts.get(cache);
+    if (part === undefined) {
+      part = cache.part(options);
+      parts.set(cache, part);
+    }
+    return part;
+  };
 }

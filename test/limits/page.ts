@@ -8,6 +8,8 @@ import {
   heapShares,
   type LimitSection,
   OTHER_PARTS,
+  PROGRAM_BYTES,
+  processBytes,
   SECTIONS,
   totalOf,
 } from './rows.ts';
@@ -48,10 +50,11 @@ ${line('the cache', ({ cache }) => cache)}
 ${line('others', () => OTHERS_BYTES)}
 ${line('requests under way, and garbage', ({ work }) => work)}
 ${line('all', ({ heap }) => heap)}
+${line('the process, with all that is outside the heap', ({ heap }) => processBytes(heap))}
 
 The others are at most: ${listed(OTHER_PARTS)}.
 
-Outside the heap the process takes some 80 MiB for its program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))}: ${listed(BESIDE_PARTS)}.
+Outside the heap the process takes some ${bytes(PROGRAM_BYTES)} for its program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))}: ${listed(BESIDE_PARTS)}.
 With less than 512 MiB for old objects, the state gets an eighth of the heap, and the others do not all fit at their most.
 `;
 }

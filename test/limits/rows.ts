@@ -183,6 +183,7 @@ export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = 
 /** Bytes that V8's heap does not hold, at most. */
 export const BESIDE_PARTS: readonly (readonly [what: string, bytes: number])[] = [
   ['unread bytes of responses', transport.unreadBytesMax],
+  ['the document or list that is built, in parts and whole', 2 * SDK_DOCUMENT_BYTES_MAX],
   ['unfinished bodies', transport.bodiesBytesMax],
   ['bodies that wait to be compressed', COMPRESSING_BYTES_MAX],
   ['requests of callers who held the event loop for long', WAITING_BYTES_MAX],
@@ -191,6 +192,12 @@ export const BESIDE_PARTS: readonly (readonly [what: string, bytes: number])[] =
 ];
 
 export const totalOf = (parts: typeof OTHER_PARTS): number => parts.reduce((sum, [, one]) => sum + one, 0);
+
+/** About what the program itself takes, with its threads; measured. */
+export const PROGRAM_BYTES = 80 * 2 ** 20;
+
+/** The most that a process with such a heap takes. */
+export const processBytes = (heap: number): number => heap + PROGRAM_BYTES + totalOf(BESIDE_PARTS);
 
 export interface HeapShares {
   readonly heap: number;
@@ -331,14 +338,14 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `the oldest go; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
       ),
       row(
-        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, summaries of flags, compressed responses, callers by token, listed events, and past states of flags',
+        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, flags and summaries of flags as JSON, compressed responses, callers by token, listed events, and past states of flags',
         `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
         'the least recently used goes',
       ),
       row(
-        'documents and deltas built at a time, callers in turn',
+        'large documents, deltas and lists of flags built at a time, callers in turn',
         '1',
-        'others wait, one for each connection',
+        'others wait, without anything built, as long as their clients do',
       ),
       row('bodies that wait to be compressed', bytes(COMPRESSING_BYTES_MAX), 'others are sent uncompressed'),
       row(
@@ -378,7 +385,12 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       ),
       row('a response, as sent', bytes(RESPONSE_BYTES_MAX), '413, before the first byte'),
       row(
-        'unread bytes of responses, over all connections',
+        "flags in a list of a project's flags, uncompressed",
+        `${bytes(RESPONSE_BYTES_MAX)}, or the size of the cache for clients that take gzip`,
+        '413, before any is built where number, names and descriptions tell',
+      ),
+      row(
+        'unread bytes of responses, with the buffers that hold them, over all connections',
         bytes(transport.unreadBytesMax),
         'the most expensive client is disconnected',
       ),

@@ -24,6 +24,8 @@ interface Share {
 interface Scope {
   /** Bytes of the metadata of all flags, which the document of each environment has. */
   metadata: number;
+  /** Bytes of the dependencies, which are among them. */
+  dependencies: number;
   readonly shares: Map<string, Share>;
 }
 
@@ -105,6 +107,12 @@ export class ServedBytes {
     return bytes;
   }
 
+  /** Bytes of what so many flags of the project, all that are not archived, have in each list: their names, types and descriptions. */
+  listedBytes(project: string, flagCount: number): number {
+    const scope = this.#scopes.get(project);
+    return scope === undefined ? 0 : scope.metadata - scope.dependencies - flagCount * jsonSize(project);
+  }
+
   /** Numbers of strategies in the project that refer to the segment, by environment. */
   *segmentUses(
     project: string | typeof ALL,
@@ -133,7 +141,7 @@ export class ServedBytes {
   }
 
   #exchange(project: string, before: Flag | null, after: Flag | null): void {
-    this.#addMetadata(project, metadataChange(before, after));
+    this.#addMetadata(project, metadataChange(before, after), dependenciesChange(before, after));
     if (before === null || after === null) {
       const sign = after === null ? -1 : 1;
       const environments = (after ?? before)?.environments ?? NO_ENVIRONMENTS;
@@ -196,13 +204,17 @@ export class ServedBytes {
     return sizes;
   }
 
-  #addMetadata(project: string, bytes: number): void {
-    if (bytes === 0) return;
-    const add = (more: number): void => {
-      for (const id of [project, ALL]) this.#scope(id).metadata += more;
+  #addMetadata(project: string, bytes: number, dependencies: number): void {
+    if (bytes === 0 && dependencies === 0) return;
+    const add = (sign: 1 | -1): void => {
+      for (const id of [project, ALL]) {
+        const scope = this.#scope(id);
+        scope.metadata += sign * bytes;
+        scope.dependencies += sign * dependencies;
+      }
     };
-    add(bytes);
-    if (isRecording()) addStep({ undo: () => add(-bytes), redo: () => add(bytes) });
+    add(1);
+    if (isRecording()) addStep({ undo: () => add(-1), redo: () => add(1) });
   }
 
   #add(project: string, environment: string, bytes: number): void {
@@ -244,7 +256,7 @@ export class ServedBytes {
   #scope(project: string): Scope {
     let scope = this.#scopes.get(project);
     if (scope === undefined) {
-      scope = { metadata: 0, shares: new Map() };
+      scope = { metadata: 0, dependencies: 0, shares: new Map() };
       this.#scopes.set(project, scope);
     }
     return scope;
@@ -261,6 +273,9 @@ function metadataChange(before: Flag | null, after: Flag | null): number {
   if (before !== null && after !== null) return metadataGrowth(before, after);
   return (after === null ? 0 : metadataBytes(after)) - (before === null ? 0 : metadataBytes(before));
 }
+
+const dependenciesChange = (before: Flag | null, after: Flag | null): number =>
+  jsonGrowth(before?.dependencies ?? NO_DEPENDENCIES, after?.dependencies ?? NO_DEPENDENCIES);
 
 /** Strategies of `list` but for those that both lists have at their start and end. */
 function exchanged(list: readonly Strategy[], other: readonly Strategy[]): readonly Strategy[] {

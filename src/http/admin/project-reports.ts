@@ -4,10 +4,10 @@ import { STAGES, type StageName } from '../../domain/flags/lifecycle.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../serving/route.ts';
-import { callerFavorites } from './directory-views.ts';
 import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
 import * as locate from './locators.ts';
 import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
+import { listSources } from './projects.ts';
 import { healthReport } from './render-project.ts';
 import {
   HealthReportSchema,
@@ -140,11 +140,7 @@ export const projectReportRoutes = underTag('Projects', [
     summary: 'Read a project with its flags and how many of them are in which state.',
     locate: locate.project,
     success: { status: 200, schema: HealthReportSchema },
-    read: ({ world, caller, usage, now, requester }, project) =>
-      healthReport(
-        { world, favorites: callerFavorites(world, caller), seen: usage.seen, requester, now: now() },
-        project,
-      ),
+    read: (context, project) => healthReport(listSources(context), project),
   }),
 ]);
 

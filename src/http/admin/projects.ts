@@ -12,6 +12,7 @@ import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts'
 import type { ProjectSettings } from '../../domain/state/world.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../serving/flag-filter.ts';
 import { JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { piecesBytesMax } from '../serving/read-path.ts';
 import {
   type QueryParameter,
   type ReadResponse,
@@ -66,13 +67,17 @@ function stateOf(context: Pick<RequestContext<unknown>, 'query'>): Staleness | n
   );
 }
 
-const listSources = ({ world, caller, usage, requester, now }: RequestContext<unknown>): ListSources => ({
-  world,
-  favorites: callerFavorites(world, caller),
-  seen: usage.seen,
-  requester,
-  now: now(),
-});
+export function listSources(context: RequestContext<unknown>): ListSources {
+  const { world, caller, usage, requester, now } = context;
+  return {
+    world,
+    favorites: callerFavorites(world, caller),
+    seen: usage.seen,
+    requester,
+    bytesMax: piecesBytesMax(context),
+    now: now(),
+  };
+}
 
 export const projectRoutes = underTag('Projects', [
   readRoute('GET /projects/:projectId', {

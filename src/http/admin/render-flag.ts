@@ -1,10 +1,12 @@
 /**
  * Renders a flag as JSON bytes, made once for each change of the flag and kept in its record, so a read of an unchanged
- * flag sends the same bytes again; and what lists show of a flag (shelf-summaries.ts keeps their bytes).
+ * flag sends the same bytes again; and what lists show of a flag (shelf-summaries.ts keeps their bytes). The bytes of all flags may be
+ * six times what the flags take, so they are part of the cache.
  *
  * A flag's JSON also shows the project's environments, and `environmentsRevision` says when those changed. The ETag
  * is the newer of both revisions, with the time at which the flag was seen in use, so it needs no hashing.
  */
+import { partOfEach } from '../../actors/cache.ts';
 import {
   environmentOf,
   environmentsOf,
@@ -27,6 +29,7 @@ import type { FlagSeen, FlagsUse, HourCounts } from '../../domain/usage/last-see
 import { environmentsRevision, etagOf, FAVORITE_TAG, seenTag } from '../serving/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../serving/route.ts';
+import { byteLengthOf } from '../transport/response.ts';
 import { stageView, timeOrNull } from './views.ts';
 
 /** The sources of a flag's view, apart from the flag. */
@@ -55,7 +58,16 @@ interface FlagBytes {
   favorite: FlagRead | null;
 }
 
-const cache = new FlagProjection<FlagBytes>();
+const projection = new FlagProjection<FlagBytes>();
+
+/** A response takes some memory however small it is. */
+const BYTES_EACH = 1_024;
+
+/** Bytes of what is kept in the records. The flags that were read longest ago lose theirs: to the minute, since a read looks nothing up. */
+const keptBytesIn = partOfEach<FlagRecord, number>({
+  bytesOf: (bytes) => bytes,
+  onEvicted: (_bytes, record) => projection.drop(record),
+});
 
 export function wholeFlag(
   sources: FlagSources,
@@ -74,12 +86,14 @@ export function wholeFlag(
   const view = wholeFlagView(sources.world, { seen, hour }, project, record.flag, isFavorite);
   const read = { revision, response: taggedResponse(etag, Buffer.from(JSON.stringify(view))) };
   bytes[kind] = read;
+  const kept = [bytes.whole, bytes.favorite].map((one) => byteLengthOf(one?.response.body ?? null));
+  keptBytesIn(sources).set(record, BYTES_EACH + kept[0]! + kept[1]!);
   return read;
 }
 
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
-  const cached = cache.get(record);
+  const cached = projection.get(record);
   const { renames } = world.lineage;
   const isSame = cached?.environmentsRevision === revision && cached.renames === renames;
   const { version, step } = seen;
@@ -95,6 +109,7 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   if (isSame && cached.seen === seenNow && areEqual(cached.hour, hour)) {
     cached.seenVersion = version;
     cached.step = step;
+    keptBytesIn({ world }).get(record);
     return cached;
   }
   // Written out: V8 reads the properties of an object made by spreading many times as slowly.
@@ -108,7 +123,7 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
     whole: null,
     favorite: null,
   };
-  cache.set(record, fresh);
+  projection.set(record, fresh);
   return fresh;
 }
 

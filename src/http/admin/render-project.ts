@@ -3,11 +3,12 @@
  * project as it was when the request was begun, however many turns they take. Of what they consist nothing is copied before it is
  * sent.
  */
-import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
-import { andThen, each, inTurns, type Requester } from '../../actors/turn.ts';
+import { cacheOf, partOfEach } from '../../actors/cache.ts';
+import { andThen, atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import { type Staleness, stalenessOf } from '../../domain/flags/lifetime.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagShelf, ShelfOwner } from '../../domain/state/flag-record.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import {
   type Favorites,
   type ProjectState,
@@ -17,6 +18,7 @@ import {
 import { environmentsRevision, etagOf, FAVORITE_TAG } from '../serving/etag.ts';
 import { type FlagFilter, passes } from '../serving/flag-filter.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
+import { refuseTooManyPieces } from '../serving/read-path.ts';
 import type { ReadResponse } from '../serving/route.ts';
 import { BodyPieces, type ResponseBody } from '../transport/response.ts';
 import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
@@ -26,12 +28,11 @@ import {
   forgetSummaries,
   listedFlags,
   type ShelfSummaries,
-  type SummarySources,
   summariesWork,
   UseSum,
   withFavorites,
 } from './shelf-summaries.ts';
-import { ofEachShelf } from './shelf-walk.ts';
+import { eachShelf, type ShelfWork } from './shelf-walk.ts';
 
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
@@ -45,6 +46,8 @@ export interface ListSources extends FlagSources {
   /** The favorites of the caller; null for one who has marked nothing. */
   readonly favorites: Favorites | null;
   readonly requester: Requester;
+  /** Bytes of the pieces of which a list may be made. */
+  readonly bytesMax: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -67,40 +70,35 @@ interface CachedResponse {
   readonly response: TaggedResponse;
 }
 
-/** Keyed by the objects of the state, so the bytes of a deleted project are collected with it. */
-const overviews = new WeakMap<ProjectState, CachedResponse>();
-const lists = new WeakMap<ProjectState, CachedResponse>();
+/** Keyed by the flags of a project, so the bytes of a deleted one are collected with it. */
+const overviews = new WeakMap<ShelfOwner, CachedResponse>();
+const lists = new WeakMap<ShelfOwner, CachedResponse>();
 
-/** Bytes of the summaries, by project. The cache drops those of the project whose lists were requested longest ago. */
-const summaryBytesOf = new WeakMap<Cache, CachePart<ProjectState, number>>();
+/** Bytes of the summaries, by shelf. The responses that consist of them go with them. */
+const summaryBytesIn = partOfEach<FlagShelf, number>({
+  bytesOf: (bytes) => bytes,
+  onEvicted: (_bytes, shelf) => {
+    overviews.delete(shelf.of);
+    lists.delete(shelf.of);
+    forgetSummaries(shelf);
+  },
+});
 
-function summaryBytesIn(cache: Cache): CachePart<ProjectState, number> {
-  let known = summaryBytesOf.get(cache);
-  if (known === undefined) {
-    known = cache.part({ bytesOf: (bytes) => bytes, onEvicted: (_bytes, project) => forgetAll(project) });
-    summaryBytesOf.set(cache, known);
-  }
-  return known;
-}
-
-function forgetAll(project: ProjectState): void {
-  overviews.delete(project);
-  lists.delete(project);
-  for (const shelved of project.flags.shelved()) forgetSummaries(shelved);
-}
-
-type Listed = ReadResponse | Promise<ReadResponse>;
+type Listed = ReadResponse | Refusal | Promise<ReadResponse | Refusal>;
 
 export function projectOverview(sources: ListSources, project: ProjectState): Listed {
   const { world, now, requester } = sources;
   const marks = marksIn(sources, project);
   const cached = marks === null ? cachedResponse(overviews, sources, project) : null;
   if (cached !== null) return cached;
+  const refusal = refuseLarge(sources, project);
+  if (refusal !== null) return refusal;
   const moment = momentOf(sources, project);
   const head = overviewHead(world, project, marks);
   const counting = projectFigures([project], now, requester);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
+    if (isRefusal(summaries)) return summaries;
     const health = healthOf(figures!);
     const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}${tagOf(marks)}`);
     const response = taggedResponse(etag, listBody({ ...head, health }, summaries, marks));
@@ -119,12 +117,15 @@ function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promis
 /** The overview with how many flags are in which state; asked for too seldom to be cached. */
 export function healthReport(sources: ListSources, project: ProjectState): Listed {
   const { world, now, requester } = sources;
+  const refusal = refuseLarge(sources, project);
+  if (refusal !== null) return refusal;
   const { revision } = momentOf(sources, project);
   const marks = marksIn(sources, project);
   const head = { ...overviewHead(world, project, marks), mode: project.settings.mode };
   const counting = projectFigures([project], now, requester);
   const summing = summariesOf(sources, project);
   return andThen(both(counting, summing), ([[figures], summaries]) => {
+    if (isRefusal(summaries)) return summaries;
     const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
     const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}${tagOf(marks)}`;
     const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries, marks));
@@ -136,8 +137,11 @@ export function flagList(sources: ListSources, project: ProjectState): Listed {
   const marks = flagMarksIn(sources, project);
   const cached = marks === null ? cachedResponse(lists, sources, project) : null;
   if (cached !== null) return cached;
+  const refusal = refuseLarge(sources, project);
+  if (refusal !== null) return refusal;
   const moment = momentOf(sources, project);
   return andThen(summariesOf(sources, project), (summaries) => {
+    if (isRefusal(summaries)) return summaries;
     const etag = etagOf(sources.world, moment.revision, useTag(summaries) + tagOf(marks));
     const response = taggedResponse(etag, listBody({ version: FLAG_LIST_VERSION }, summaries, marks));
     const fresh = { ...moment, ...ALWAYS, response };
@@ -156,11 +160,11 @@ function momentOf(
 }
 
 function cachedResponse(
-  from: WeakMap<ProjectState, CachedResponse>,
+  from: WeakMap<ShelfOwner, CachedResponse>,
   sources: ListSources,
   project: ProjectState,
 ): ReadResponse | null {
-  const cached = from.get(project);
+  const cached = from.get(project.flags);
   if (cached === undefined) return null;
   const { revision, renames, seenVersion } = momentOf(sources, project);
   const isSame =
@@ -169,32 +173,63 @@ function cachedResponse(
 }
 
 function cacheResponse(
-  into: WeakMap<ProjectState, CachedResponse>,
+  into: WeakMap<ShelfOwner, CachedResponse>,
   project: ProjectState,
   fresh: CachedResponse,
 ): ReadResponse {
-  const before = into.get(project);
+  const before = into.get(project.flags);
   // A slower request may have begun before the one that made what is cached.
-  if (before === undefined || before.revision <= fresh.revision) into.set(project, fresh);
+  if (before === undefined || before.revision <= fresh.revision) into.set(project.flags, fresh);
   return fresh;
 }
 
-/** The summaries of the project as it is now. */
+/** Bytes of the summary of a flag that stand for each environment, at least. */
+const ENVIRONMENT_BYTES_MIN =
+  '{"name":,"displayName":,"type":,"enabled":true,"sortOrder":1,"lastSeenAt":null,"variantCount":0,"hasStrategies":true,"hasEnabledStrategies":true,"enabledStrategyCount":0,"rollout":0},'
+    .length;
+
+/** By what is known of the flags before anything is made. Their tags, for one, are not. */
+function refuseLarge({ world, bytesMax }: ListSources, { flags, settings }: ProjectState): Refusal | null {
+  const { activeCount } = flags;
+  const environments = activeCount * settings.environments.length * ENVIRONMENT_BYTES_MIN;
+  return refuseTooManyPieces(world.served.listedBytes(settings.id, activeCount) + environments, bytesMax);
+}
+
+/** The summaries of the project as it is now; refused as soon as they have too many bytes. Those that take turns are made one list at a time. */
 function summariesOf(
-  { world, seen, requester }: ListSources,
+  sources: ListSources,
   project: ProjectState,
-): readonly ShelfSummaries[] | Promise<readonly ShelfSummaries[]> {
-  const sources: SummarySources = {
+): readonly ShelfSummaries[] | Refusal | Promise<readonly ShelfSummaries[] | Refusal> {
+  const { world, requester, bytesMax } = sources;
+  const shelves = project.flags.shelved();
+  const work = summaryWork(sources, project);
+  const collecting = () => {
+    const summaries: ShelfSummaries[] = [];
+    let bytes = 0;
+    const add = (one: ShelfSummaries): boolean => {
+      summaries.push(one);
+      bytes += one.bytes.byteLength;
+      return bytes > bytesMax;
+    };
+    const end = () => refuseTooManyPieces(bytes, bytesMax) ?? summaries;
+    return { steps: eachShelf(shelves, work, add), end };
+  };
+  const quick = collecting();
+  if (atOnce(quick.steps) !== null) return quick.end();
+  const collect = async () => {
+    const { steps, end } = collecting();
+    await inTurns(steps, requester);
+    return end();
+  };
+  return cacheOf({ world }).making.run(collect, requester);
+}
+
+function summaryWork({ world, seen }: ListSources, project: ProjectState): ShelfWork<ShelfSummaries> {
+  return summariesWork({
     seen,
     environments: projectEnvironments(world, project),
     environmentsRevision: environmentsRevision(world, project),
-  };
-  const shelves: readonly ShelvedFlags[] = project.flags.shelved();
-  return andThen(ofEachShelf(shelves, summariesWork(sources), requester), (summaries) => {
-    let bytes = 0;
-    for (const one of summaries) bytes += one.bytes.byteLength;
-    summaryBytesIn(cacheOf({ world })).set(project, bytes);
-    return summaries;
+    kept: summaryBytesIn({ world }),
   });
 }
 
@@ -267,15 +302,14 @@ export async function filteredFlagList(
   sources: ListSources,
   project: ProjectState,
   { filter, state }: WantedFlags,
-): Promise<ReadResponse> {
-  const { world, now, requester } = sources;
+): Promise<ReadResponse | Refusal> {
+  const { world, now, requester, bytesMax } = sources;
   const { revision } = momentOf(sources, project);
   const marks = flagMarksIn(sources, project);
-  const summaries = await summariesOf(sources, project);
   const uses = new UseSum();
   const found: Buffer[] = [];
-  let flagCount = 0;
-  const add = (shelf: (typeof summaries)[number]): void => {
+  let [flagCount, bytes] = [0, 0];
+  const add = (shelf: ShelfSummaries): boolean => {
     const items: Buffer[] = [];
     for (const [flag, summary, seen] of listedFlags(shelf)) {
       if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
@@ -284,9 +318,15 @@ export async function filteredFlagList(
       uses.add(seen);
       flagCount += 1;
     }
-    found.push(Buffer.concat(items));
+    const piece = Buffer.concat(items);
+    found.push(piece);
+    bytes += piece.byteLength;
+    return bytes > bytesMax;
   };
-  await inTurns(each(summaries, add), requester);
+  const steps = eachShelf(project.flags.shelved(), summaryWork(sources, project), add);
+  if (atOnce(steps) === null) await cacheOf({ world }).making.run(() => inTurns(steps, requester), requester);
+  const refusal = refuseTooManyPieces(bytes, bytesMax);
+  if (refusal !== null) return refusal;
   // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
   const ageTag = state === null ? '' : `-${flagCount}`;
   const etag = etagOf(world, revision, `${ageTag}${uses.tag}${tagOf(marks)}`);

@@ -2,8 +2,9 @@
  * The summaries of the flags on a shelf as one piece of JSON: what lists are put together from. When a flag on the shelf changes, the
  * bytes of the others are copied and not made again.
  */
+import type { CachePart } from '../../actors/cache.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import { FlagProjection, type ShelvedFlags } from '../../domain/state/flag-record.ts';
+import { FlagProjection, type FlagShelf, type ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { Environment } from '../../domain/state/world.ts';
 import type { FlagSeen, FlagsSeen } from '../../domain/usage/last-seen.ts';
 import { flagSummary } from './render-flag.ts';
@@ -16,6 +17,8 @@ export interface SummarySources {
   readonly environments: readonly Environment[];
   /** Tells one list of environments from another. */
   readonly environmentsRevision: number;
+  /** Bytes of what is cached beside each shelf. */
+  readonly kept: CachePart<FlagShelf, number>;
 }
 
 export interface ShelfSummaries {
@@ -76,19 +79,24 @@ const cache = new FlagProjection<ShelfSummaries>();
 export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries> {
   return {
     known: (shelved) => {
-      const known = cache.get(shelved.shelf);
-      return known !== undefined && known.of === shelved && isCurrent(known, sources) ? known : undefined;
+      const { shelf } = shelved;
+      const known = cache.get(shelf);
+      if (known === undefined || known.of !== shelved || !isCurrent(known, sources)) return undefined;
+      sources.kept.get(shelf);
+      return known;
     },
     *make(shelved) {
-      const fresh = yield* summariesOf(shelved, sources, cache.get(shelved.shelf));
-      cache.set(shelved.shelf, fresh);
+      const { shelf } = shelved;
+      const fresh = yield* summariesOf(shelved, sources, cache.get(shelf));
+      cache.set(shelf, fresh);
+      sources.kept.set(shelf, fresh.bytes.byteLength);
       return fresh;
     },
   };
 }
 
 /** Drops the shelf's cached summaries. */
-export function forgetSummaries({ shelf }: ShelvedFlags): void {
+export function forgetSummaries(shelf: FlagShelf): void {
   cache.drop(shelf);
 }
 

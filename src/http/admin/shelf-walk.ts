@@ -34,23 +34,34 @@ export interface ShelfWork<T> {
   make(shelved: ShelvedFlags): Generator<void, T>;
 }
 
+/** Calls `use` with what `work` makes of each shelf, in the order of the shelves, until it returns true. */
+export function* eachShelf<T>(
+  shelves: readonly ShelvedFlags[],
+  work: ShelfWork<T>,
+  use: (made: T) => boolean,
+): Generator<void, void> {
+  for (const shelved of shelves) {
+    let one = work.known(shelved);
+    if (one === undefined) {
+      yield* shelved.decode();
+      // Somebody else may have made it meanwhile.
+      one = work.known(shelved) ?? (yield* work.make(shelved));
+    }
+    yield;
+    if (use(one)) return;
+  }
+}
+
 /** Returns what `work` makes of each shelf, in the order of the shelves. */
 export function ofEachShelf<T>(
   shelves: readonly ShelvedFlags[],
   work: ShelfWork<T>,
   requester: Requester,
 ): readonly T[] | Promise<readonly T[]> {
-  const found = shelves.map((shelved) => work.known(shelved));
-  const missing = [...found.keys()].filter((at) => found[at] === undefined);
-  const steps = filling();
-  function* filling(): Generator<void, void> {
-    for (const at of missing) {
-      const shelved = shelves[at]!;
-      yield* shelved.decode();
-      // Somebody else may have made it meanwhile.
-      found[at] = work.known(shelved) ?? (yield* work.make(shelved));
-      yield;
-    }
-  }
-  return atOnce(steps) !== null ? (found as T[]) : inTurns(steps, requester).then(() => found as T[]);
+  const made: T[] = [];
+  const steps = eachShelf(shelves, work, (one) => {
+    made.push(one);
+    return false;
+  });
+  return atOnce(steps) !== null ? made : inTurns(steps, requester).then(() => made);
 }

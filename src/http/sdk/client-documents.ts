@@ -1,11 +1,11 @@
 /**
  * The documents that are kept, one for each query that is asked. Queries are many (sets of projects × environments ×
  * filters), so documents are part of the cache. Large ones are made one at a time: a hundred under way would take a hundred times the
- * memory, and be ready no sooner.
+ * memory, and be ready no sooner. What waits for that is a query, and nothing that was made for it.
  */
+import assert from 'node:assert/strict';
 import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
 import type { Engine } from '../../actors/engine.ts';
-import { FairQueue } from '../../actors/fair-queue.ts';
 import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -29,8 +29,6 @@ export interface ClientDocumentsOptions extends Partial<BodyWorkshop> {
 interface Entry {
   readonly document: ClientDocument;
   readonly key: string;
-  /** Set while it is brought up to date in turns. */
-  updating: Promise<Answer> | null;
 }
 
 /** A document that is up to date, or why there is none. */
@@ -51,11 +49,11 @@ export class ClientDocuments {
   /** By environment, and whether segments are inlined. */
   readonly #blocks = new Map<string, FlagBlocks>();
   readonly #texts: CachePart<FlagBlocks, FlagBlocks>;
-  /** Makes documents in turns, and other responses made of many flags for one query. */
-  readonly making = new Making();
+  readonly #making: Making<Answer>;
 
   constructor({ world, cache, ...workshop }: ClientDocumentsOptions) {
     this.#world = world;
+    this.#making = new Making(cache);
     this.workshop = { compressor: new Compressor(), later, ...workshop };
     this.#texts = cache.part({ bytesOf: ({ bytes }) => bytes, onEvicted: (blocks) => blocks.forget() });
     const options = {
@@ -70,55 +68,77 @@ export class ClientDocuments {
   }
 
   /**
-   * The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. Refused where it
-   * would be too large: before anything is made, unless a query string picks flags.
+   * The document of the query, as the state is after the event `lastId()`. The requester waits for it, and is charged if it has to be
+   * made. Refused where it would be too large: before anything is made, unless a query string picks flags.
    */
-  get(query: ClientQuery, lastId: () => number, payer?: Requester): Answer | Promise<Answer> {
+  get(query: ClientQuery, lastId: () => number, requester?: () => Requester): Answer | Promise<Answer> {
     const entry = query === this.#lastQuery && this.#last !== null ? this.#last : this.#entryOf(query);
     const { document } = entry;
     if (document.isCurrent(lastId())) return document;
     const refusal = refuseLargeDocument(this.#world, query);
     if (refusal !== null) return refusal;
-    if (entry.updating !== null) return this.#upToDate(entry, lastId, payer);
     // Who asks first after a change did not make the change, and is not charged for what all others get too.
-    if (document.isMade) return Promise.resolve().then(() => this.#begin(entry, lastId, payer));
-    return this.#begin(entry, lastId, payer);
+    if (document.isMade) return Promise.resolve().then(() => this.#begin(entry, lastId, requester));
+    return this.#begin(entry, lastId, requester);
   }
 
-  /** At once where that is quick, else in turns. */
-  #begin(entry: Entry, lastId: () => number, payer: Requester | undefined): Answer | Promise<Answer> {
+  /** At once where that is quick, else in turns: what was made by then is not held while others are made. */
+  #begin(entry: Entry, lastId: () => number, requester?: () => Requester): Answer | Promise<Answer> {
+    const { document, key } = entry;
+    if (document.isCurrent(lastId())) return document;
+    if (!this.#making.has(key)) {
+      const next = document.next(lastId());
+      if (atOnce(next.builder.steps) !== null) return this.#finished(entry, next);
+    }
+    return this.#inTurns(entry, lastId, requester?.());
+  }
+
+  /** A document that takes long, with all that there is at the moment of the call. */
+  async #inTurns(entry: Entry, lastId: () => number, requester?: Requester): Promise<Answer> {
+    const wanted = lastId();
+    for (;;) {
+      const answer = await this.#making.run(
+        entry.key,
+        (payer) => this.#make(entry, lastId(), payer),
+        requester,
+      );
+      // What was begun for another request may be older than this one.
+      if (isRefusal(answer) || answer.shows(wanted) || answer.isCurrent(lastId())) return answer;
+    }
+  }
+
+  async #make(entry: Entry, lastId: number, payer: Requester): Promise<Answer> {
     const { document } = entry;
-    if (entry.updating !== null || document.isCurrent(lastId())) return this.#upToDate(entry, lastId, payer);
-    const next = document.next(lastId());
-    const { steps } = next.builder;
-    if (atOnce(steps) !== null) return finished(entry, next);
-    entry.updating = this.making
-      .run(() => inTurns(steps, payer), payer)
-      .then(() => finished(entry, next))
-      .finally(() => {
-        entry.updating = null;
-      });
-    return this.#upToDate(entry, lastId, payer);
+    if (document.isCurrent(lastId)) return document;
+    const next = document.next(lastId);
+    await inTurns(next.builder.steps, payer);
+    return this.#finished(entry, next);
+  }
+
+  #finished(entry: Entry, next: NextContent): Answer {
+    const { document, key } = entry;
+    const { builder } = next;
+    if (builder.isTooLarge) return tooLarge(builder.bytes, document.query);
+    document.adopt(next);
+    const cache = this.#cacheOf(document.query);
+    // While it was made it may have been evicted, and asked for again.
+    if (cache.peek(key) !== entry) {
+      cache.set(key, entry);
+      this.#lastQuery = null;
+    }
+    return document;
+  }
+
+  #cacheOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
+    return isNarrowed ? this.#narrowed : this.#whole;
   }
 
   #entryOf(query: ClientQuery): Entry {
-    const cache = query.isNarrowed ? this.#narrowed : this.#whole;
+    const cache = this.#cacheOf(query);
     const entry = cache.get(query.key) ?? this.#add(cache, query);
     this.#lastQuery = query;
     this.#last = entry;
     return entry;
-  }
-
-  /** A document that takes long, with all that there is at the moment of the call. */
-  async #upToDate(entry: Entry, lastId: () => number, payer: Requester | undefined): Promise<Answer> {
-    const { document } = entry;
-    const wanted = lastId();
-    // What was begun for another request may be older than this one.
-    while (!document.shows(wanted) && !document.isCurrent(lastId())) {
-      const answer = await (entry.updating ?? this.#begin(entry, lastId, payer));
-      if (!(answer instanceof ClientDocument)) return answer;
-    }
-    return document;
   }
 
   /** One flag, as the document of the query has it. */
@@ -136,7 +156,7 @@ export class ClientDocuments {
         if (cache.peek(query.key) === entry) cache.set(query.key, entry);
       },
     });
-    const entry: Entry = { document, key: query.key, updating: null };
+    const entry: Entry = { document, key: query.key };
     cache.set(query.key, entry);
     return entry;
   }
@@ -151,13 +171,6 @@ export class ClientDocuments {
     }
     return blocks;
   }
-}
-
-function finished({ document }: Entry, next: NextContent): Answer {
-  const { builder } = next;
-  if (builder.isTooLarge) return tooLarge(builder.bytes, document.query);
-  document.adopt(next);
-  return document;
 }
 
 /** Refuses a document of more flags than may be in one, by what is known of their size. */
@@ -189,19 +202,76 @@ export function clientDocuments(engine: Engine): ClientDocuments {
   return known;
 }
 
-// Makes large things one at a time, callers in turn: so one of them is in memory unfinished, however many are asked for.
+// Makes large things for all who ask for the same.
 
-/** Limits without refusals: the connection of each waiting request is counted already. */
-const ONE_AT_A_TIME = { runningMax: 1, runningPerRequesterMax: 1, waitingMax: Number.MAX_SAFE_INTEGER };
+/** On whose behalf all of them are made that all read. */
+const EVERYBODY: Requester = { name: '' };
 
-class Making {
-  readonly #queue = new FairQueue(ONE_AT_A_TIME);
+interface Job<T> {
+  readonly made: Promise<T>;
+  /** Takes it out of the queue. */
+  readonly end: AbortController;
+  readonly hasBegun: boolean;
+  waiting: number;
+}
 
-  /** `payer`: on whose behalf; absent for what all read. */
-  async run<T>(make: () => Promise<T>, payer?: Requester): Promise<T> {
-    // Without a signal: several requests may wait for the same thing, so it is made even when one of them has gone.
-    const made = await this.#queue.run(make, { name: payer?.name ?? '' });
-    if (isRefusal(made)) throw new Error('a queue without an end refuses nothing');
-    return made;
+/** Things of one kind. Of one key one is made at a time, for all who ask meanwhile. */
+export class Making<T> {
+  readonly #queue: Cache['making'];
+  readonly #jobs = new Map<string, Job<T>>();
+
+  constructor({ making }: Cache) {
+    this.#queue = making;
+  }
+
+  has(key: string): boolean {
+    return this.#jobs.has(key);
+  }
+
+  /**
+   * Returns what `make` makes in its turn, which is charged to whoever asked first. Rejects once the requester has gone. It leaves the
+   * queue when all have gone who asked for the key; once it is begun it is made to its end, or on a slow day nobody would ever get it.
+   */
+  run(key: string, make: (payer: Requester) => Promise<T>, requester: Requester = EVERYBODY): Promise<T> {
+    const { signal } = requester;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const job = this.#jobs.get(key) ?? this.#begin(key, make, requester);
+    job.waiting += 1;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#leave(key, job);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      void job.made.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));
+    });
+  }
+
+  #begin(key: string, make: (payer: Requester) => Promise<T>, { name, charge }: Requester): Job<T> {
+    const progress = { end: new AbortController(), hasBegun: false, waiting: 0 };
+    const turn = async (): Promise<{ readonly made: T }> => {
+      progress.hasBegun = true;
+      return { made: await make({ name, charge }) };
+    };
+    const made = this.#queue.run(turn, { name, signal: progress.end.signal }).then((outcome) => {
+      assert(!isRefusal(outcome), 'a queue without an end refuses nothing');
+      return outcome.made;
+    });
+    const job: Job<T> = Object.assign(progress, { made });
+    this.#jobs.set(key, job);
+    const forget = (): void => this.#forget(key, job);
+    made.then(forget, forget);
+    return job;
+  }
+
+  #leave(key: string, job: Job<T>): void {
+    job.waiting -= 1;
+    if (job.waiting > 0 || job.hasBegun) return;
+    this.#forget(key, job);
+    job.end.abort();
+  }
+
+  #forget(key: string, job: Job<T>): void {
+    if (this.#jobs.get(key) === job) this.#jobs.delete(key);
   }
 }

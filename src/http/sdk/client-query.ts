@@ -29,6 +29,12 @@ export function payerOf(
   return { name, charge };
 }
 
+/** The same caller, who waits for the response. */
+export function requesterOf(query: ClientQuery, context: RequestContext<unknown>): Requester {
+  const { signal } = context.requester;
+  return { name: '', ...payerOf(query, context), signal };
+}
+
 /** The first version of the SDKs' specification in which clients resolve references to segments. */
 const SEGMENTS_SINCE = { major: 4, minor: 2 };
 

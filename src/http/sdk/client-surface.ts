@@ -18,11 +18,10 @@ import {
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type Answer, clientDocuments, refuseLargeDocument } from './client-documents.ts';
-import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS } from './client-query.ts';
-import type { EncodedBody } from './encoded-body.ts';
+import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS, requesterOf } from './client-query.ts';
 import { flagStreams } from './flag-streams.ts';
 import type { QueryWatch } from './query-watch.ts';
-import { EVENTS_HEAD, EVENTS_TAIL, type QueryWatches } from './query-watches.ts';
+import { EVENTS_HEAD, EVENTS_TAIL, type HydrationBody, type QueryWatches } from './query-watches.ts';
 import { applicationReportRoutes, bulkReportRoutes } from './reports.ts';
 import { DELTA_FORMAT } from './stream-format.ts';
 
@@ -142,7 +141,8 @@ const deltaRoute = readRoute('GET /delta', {
       acceptEncoding: context.header('accept-encoding'),
     };
     const payer = payerOf(query, context);
-    const found = watches.read(query, (watch) => responseTo(request, watches, watch, payer), payer);
+    const requester = (): Requester => requesterOf(query, context);
+    const found = watches.read(query, (watch) => responseTo(request, watches, watch, requester), payer);
     return found instanceof Promise ? found.then((late) => late) : found;
   },
 });
@@ -161,23 +161,22 @@ function responseTo(
   { seenId, acceptEncoding }: DeltaRequest,
   watches: QueryWatches,
   watch: QueryWatch,
-  payer: Requester | undefined,
+  requester: () => Requester,
 ): ReadResponse | Promise<ReadResponse> {
   const { newestId } = watch.log;
   const missed = watch.log.since(seenId);
-  if (missed === null) return hydrated(newestId, watches.bodyOf(watch, payer), acceptEncoding);
+  if (missed === null) return hydrated(watches.bodyOf(watch, requester), acceptEncoding);
   const changes = Buffer.from(missed.map((update) => update.changes).join(','));
   const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]));
   return { revision: newestId, response: missed.length === 0 ? response.notModified : response };
 }
 
 async function hydrated(
-  revision: number,
-  body: EncodedBody | Promise<EncodedBody>,
+  body: HydrationBody | Promise<HydrationBody>,
   acceptEncoding: string,
 ): Promise<ReadResponse> {
-  const encoded = await body;
-  return { revision, response: await encoded.response(acceptEncoding) };
+  const { id, encoded } = await body;
+  return { revision: id, response: await encoded.response(acceptEncoding) };
 }
 
 /** -1, which no client has seen, for what names no event. */
@@ -229,7 +228,8 @@ const clientFlagRoutes = underTag('Client', [
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { engine } = context;
-      const document = clientDocuments(engine).get(query, () => engine.lastId, payerOf(query, context));
+      const requester = (): Requester => requesterOf(query, context);
+      const document = clientDocuments(engine).get(query, () => engine.lastId, requester);
       if (!(document instanceof Promise)) return documentResponse(document, context);
       return document.then((late) => documentResponse(late, context));
     },

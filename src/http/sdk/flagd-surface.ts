@@ -15,8 +15,8 @@ import { readRoute, underTag } from '../serving/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../serving/sdk-access.ts';
 import type { Surface } from '../serving/surface.ts';
 import { type ClientDocument, surroundingsOf } from './client-document.ts';
-import { clientDocuments } from './client-documents.ts';
-import { type ClientQuery, clientQuery, payerOf, projectsOf, QUERY_PARAMETERS } from './client-query.ts';
+import { clientDocuments, Making } from './client-documents.ts';
+import { type ClientQuery, clientQuery, projectsOf, QUERY_PARAMETERS, requesterOf } from './client-query.ts';
 import { EncodedBody } from './encoded-body.ts';
 import { flagRule, isLeftOut, type RuleScope } from './flagd-flag-rule.ts';
 
@@ -56,7 +56,7 @@ export const flagdSurface: Surface = {
       read: async (context) => {
         const query = clientQuery(context, true);
         if (isRefusal(query)) return query;
-        const document = await flagdDocuments(context.engine).get(query, payerOf(query, context));
+        const document = await flagdDocuments(context.engine).get(query, () => requesterOf(query, context));
         if (isRefusal(document)) return document;
         const { revision, encoded } = document;
         return { revision, response: await encoded.response(context.header('accept-encoding')) };
@@ -91,11 +91,11 @@ class FlagdDocuments {
   readonly #engine: Engine;
   readonly #whole: CachePart<string, Entry>;
   readonly #narrowed: CachePart<string, Entry>;
-  /** Documents that are made at the moment, by what SDKs get. */
-  readonly #pending = new Map<EncodedBody, Promise<FlagdDocument>>();
+  readonly #making: Making<FlagdDocument>;
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    this.#making = new Making(cacheOf(engine));
     const options: CachePartOptions<string, Entry> = {
       bytesOf: ({ encoded }, key) => encoded.bytes + key.length * 2 + BYTES_EACH,
       onEvicted: ({ encoded }) => encoded.retire(),
@@ -104,35 +104,23 @@ class FlagdDocuments {
     this.#narrowed = cacheOf(engine).part({ ...options, isMultiplied: true });
   }
 
-  /** The document of the query, no older than the state at the call. `payer` is charged if it has to be made. */
-  async get(query: ClientQuery, payer?: Requester): Promise<FlagdDocument | Refusal> {
+  /** The document of the query, no older than the state at the call. The requester waits for it, and is charged if it has to be made. */
+  async get(query: ClientQuery, requester: () => Requester): Promise<FlagdDocument | Refusal> {
     const engine = this.#engine;
-    const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
+    const document = await clientDocuments(engine).get(query, () => engine.lastId, requester);
     if (isRefusal(document)) return document;
     const { encoded: source } = document;
     const cached = this.#cacheOf(query).get(query.key);
     if (cached?.source === source) return cached;
-    let pending = this.#pending.get(source);
-    if (pending === undefined) {
-      pending = this.#making(query, document, payer).finally(() => this.#pending.delete(source));
-      this.#pending.set(source, pending);
-    }
-    return pending;
+    const make = (payer: Requester) => this.#make(query, document, payer);
+    return this.#making.run(`${query.key} ${source.tag}`, make, requester());
   }
 
   #cacheOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
     return isNarrowed ? this.#narrowed : this.#whole;
   }
 
-  #making(query: ClientQuery, source: ClientDocument, payer: Requester | undefined): Promise<FlagdDocument> {
-    return clientDocuments(this.#engine).making.run(() => this.#make(query, source, payer), payer);
-  }
-
-  async #make(
-    query: ClientQuery,
-    document: ClientDocument,
-    payer: Requester | undefined,
-  ): Promise<FlagdDocument> {
+  async #make(query: ClientQuery, document: ClientDocument, payer: Requester): Promise<FlagdDocument> {
     const cache = this.#cacheOf(query);
     const { encoded: source } = document;
     const { flags, builder } = await this.#begin(query, payer);
@@ -159,7 +147,7 @@ class FlagdDocuments {
   }
 
   /** Takes flags and segments as they are at this moment; none of these objects ever changes. */
-  async #begin(query: ClientQuery, payer: Requester | undefined) {
+  async #begin(query: ClientQuery, payer: Requester) {
     const { world } = this.#engine;
     const flags = new Map<string, Flag>();
     const { environmentEnabled } = surroundingsOf(world, query);

@@ -6,7 +6,7 @@ import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
 import type { Engine } from '../../actors/engine.ts';
 import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
-import { clientDocuments } from './client-documents.ts';
+import { clientDocuments, Making } from './client-documents.ts';
 import type { ClientQuery } from './client-query.ts';
 import { EncodedBody } from './encoded-body.ts';
 import { joining } from './json-blocks.ts';
@@ -38,7 +38,8 @@ interface Streamed {
 }
 
 /** A hydration as the body of a response. */
-interface HydrationBody {
+export interface HydrationBody {
+  /** The newest event that it shows. */
   readonly id: number;
   readonly encoded: EncodedBody;
 }
@@ -46,7 +47,8 @@ interface HydrationBody {
 /** Cached watches without streams, and cached bodies of responses. */
 interface Caches {
   readonly watches: CachePart<string, QueryWatch>;
-  readonly bodies: CachePart<QueryWatch, HydrationBody>;
+  /** By key. */
+  readonly bodies: CachePart<string, HydrationBody>;
 }
 
 function cachesIn(cache: Cache, isMultiplied: boolean): Caches {
@@ -68,14 +70,14 @@ export class QueryWatches {
   readonly #parts: CachePart<string, HydrationPart>;
   /** By key. */
   readonly #streamed = new Map<string, Streamed>();
-  /** The hydration of each watch that was made last. */
-  readonly #hydrations = new WeakMap<QueryWatch, Hydration>();
-  /** Bodies that are being made. */
-  readonly #making = new WeakMap<Hydration, Promise<EncodedBody>>();
+  /** The hydration of each watch that was made last, as long as somebody reads it: it holds on to flags as they were. */
+  readonly #hydrations = new WeakMap<QueryWatch, WeakRef<Hydration>>();
+  readonly #making: Making<HydrationBody>;
 
   constructor(engine: Engine, cache = cacheOf(engine)) {
     this.#engine = engine;
     this.#cache = cache;
+    this.#making = new Making(cache);
     this.#whole = cachesIn(cache, false);
     this.#narrowed = cachesIn(cache, true);
     this.#parts = cache.part({ isMultiplied: true, bytesOf: ({ bytes }) => bytes.byteLength });
@@ -98,17 +100,16 @@ export class QueryWatches {
 
   /** All that the query of an up-to-date watch shows. */
   hydrationOf(watch: QueryWatch): Hydration {
-    let hydration = this.#hydrations.get(watch);
-    if (hydration?.id !== watch.log.newestId) {
-      hydration = watch.hydration();
-      this.#hydrations.set(watch, hydration);
-    }
+    const known = this.lastHydrationOf(watch);
+    if (known?.id === watch.log.newestId) return known;
+    const hydration = watch.hydration();
+    this.#hydrations.set(watch, new WeakRef(hydration));
     return hydration;
   }
 
   /** The hydration that was made last, which may show less than the watch. */
   lastHydrationOf(watch: QueryWatch): Hydration | null {
-    return this.#hydrations.get(watch) ?? null;
+    return this.#hydrations.get(watch)?.deref() ?? null;
   }
 
   /** The parts of the hydration, each made when it is asked for, unless it was made for another reader. */
@@ -123,39 +124,45 @@ export class QueryWatches {
     }
   }
 
-  /** The hydration of an up-to-date watch as the body of a response, in each coding that clients ask for. */
-  bodyOf(watch: QueryWatch, payer?: Requester): EncodedBody | Promise<EncodedBody> {
+  /** The body of a response with all that an up-to-date watch shows, or more by the time it is made, in each coding that clients ask for. */
+  bodyOf(watch: QueryWatch, requester?: () => Requester): HydrationBody | Promise<HydrationBody> {
+    const { query } = watch;
     const hydration = this.hydrationOf(watch);
-    const known = this.#cachesOf(watch.query).bodies.get(watch);
-    if (known?.id === hydration.id) return known.encoded;
-    const pending = this.#making.get(hydration);
-    if (pending !== undefined) return pending;
-    const done = atOnce(bodySteps(hydration));
-    if (done !== null) return this.#cached(watch, hydration.id, done.value);
-    // What was made of it is not held while others are made.
-    const making = clientDocuments(this.#engine).making.run(async () => {
-      const body = await inTurns(bodySteps(hydration), payer);
-      return this.#cached(watch, hydration.id, body);
-    }, payer);
-    this.#making.set(hydration, making);
-    return making.finally(() => this.#making.delete(hydration));
+    const known = this.#cachesOf(query).bodies.get(query.key);
+    if (known?.id === hydration.id) return known;
+    if (!this.#making.has(query.key)) {
+      const done = atOnce(bodySteps(hydration));
+      if (done !== null) return this.#cached(query, hydration.id, done.value);
+    }
+    return this.#bodyInTurns(query, hydration.id, requester?.());
   }
 
-  #cached(watch: QueryWatch, id: number, body: Buffer): EncodedBody {
-    const { bodies } = this.#cachesOf(watch.query);
+  async #bodyInTurns(query: ClientQuery, wanted: number, requester?: Requester): Promise<HydrationBody> {
+    const make = async (payer: Requester): Promise<HydrationBody> => {
+      const hydration = await this.read(query, (watch) => this.hydrationOf(watch), payer);
+      return this.#cached(query, hydration.id, await inTurns(bodySteps(hydration), payer));
+    };
+    const made = await this.#making.run(query.key, make, requester);
+    // What was begun for another request may be older than this one; nothing that is begun from now on is.
+    return made.id >= wanted ? made : this.#making.run(query.key, make, requester);
+  }
+
+  #cached(query: ClientQuery, id: number, body: Buffer): HydrationBody {
+    const { bodies } = this.#cachesOf(query);
+    const { key } = query;
     const made: HydrationBody = {
       id,
       encoded: new EncodedBody({
         ...clientDocuments(this.#engine).workshop,
         ...{ tag: String(id), body, isTagOfAllCodings: true },
         onResized: () => {
-          if (bodies.peek(watch) === made) bodies.set(watch, made);
+          if (bodies.peek(key) === made) bodies.set(key, made);
         },
       }),
     };
-    bodies.get(watch)?.encoded.retire();
-    bodies.set(watch, made);
-    return made.encoded;
+    bodies.get(key)?.encoded.retire();
+    bodies.set(key, made);
+    return made;
   }
 
   /** Whether a first stream of the token may be opened for the query, which takes so many bytes. */

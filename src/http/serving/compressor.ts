@@ -128,9 +128,13 @@ export function preferredCoding(acceptEncoding: string): ContentCoding {
 }
 
 /** Whether a client that likes another coding best takes gzip too. */
-export function takesGzip(acceptEncoding: string): boolean {
+function takesGzip(acceptEncoding: string): boolean {
   return likedBest(acceptEncoding, ['gzip', 'identity']) === 'gzip';
 }
+
+/** Whether a body in pieces is compressed for the client, which is done as gzip alone. */
+export const takesPiecesCompressed = (acceptEncoding: string): boolean =>
+  preferredCoding(acceptEncoding) !== 'identity' && takesGzip(acceptEncoding);
 
 function likedBest(acceptEncoding: string, codings: readonly ContentCoding[]): ContentCoding {
   const liked = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([...codings]);

@@ -9,7 +9,7 @@ import { BodyPieces, byteLengthOf, bytesOf } from '../transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { UNREAD_BYTES_MAX } from '../transport/transport-limits.ts';
 import type { Call } from './call.ts';
-import { type Coding, Compressor, preferredCoding, takesGzip } from './compressor.ts';
+import { type Coding, Compressor, preferredCoding, takesPiecesCompressed } from './compressor.ts';
 import { isNotModified, tagOfCoding } from './etag.ts';
 import { TaggedResponse } from './json-response.ts';
 import type { ResponseSender } from './response-sender.ts';
@@ -101,10 +101,28 @@ export function refuseTooLong({ body }: Pick<HttpResponse, 'body'>): Refusal | n
   // A character takes three bytes at most, and most texts are short.
   if (body === null || (typeof body === 'string' && body.length * 3 <= RESPONSE_BYTES_MAX)) return null;
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-  if (bytes <= RESPONSE_BYTES_MAX) return null;
+  return bytes <= RESPONSE_BYTES_MAX ? null : tooLong(`has ${mebibytes(bytes)} MiB`, RESPONSE_BYTES_MAX);
+}
+
+/**
+ * Bytes of the pieces of which a response may be made for the client: what may be sent, or as much as the cache holds where they are
+ * compressed before they are sent.
+ */
+export function piecesBytesMax(context: Pick<RequestContext<unknown>, 'engine' | 'header'>): number {
+  const isCompressed = takesPiecesCompressed(context.header('accept-encoding'));
+  return isCompressed ? Math.max(RESPONSE_BYTES_MAX, cacheOf(context.engine).bytesMax) : RESPONSE_BYTES_MAX;
+}
+
+/** Refuses a response of more bytes before it is made; `bytes` is how many there are at least. */
+export function refuseTooManyPieces(bytes: number, bytesMax: number): Refusal | null {
+  return bytes <= bytesMax ? null : tooLong(`would have more than ${mebibytes(bytesMax)} MiB`, bytesMax);
+}
+
+function tooLong(what: string, bytesMax: number): Refusal {
+  const most = `at most ${mebibytes(bytesMax)} MiB are sent at once`;
   return refuse(
     'PayloadTooLargeError',
-    `The response has ${mebibytes(bytes)} MiB; at most ${mebibytes(RESPONSE_BYTES_MAX)} MiB are sent at once. Send Accept-Encoding: gzip, or ask for less: /api/admin/search/features lists flags in pages (offset and limit), and documents for SDKs are narrowed by project, namePrefix and tag.`,
+    `The response ${what}; ${most}. Send Accept-Encoding: gzip, or ask for less: /api/admin/search/features lists flags in pages (offset and limit), and documents for SDKs are narrowed by project, namePrefix and tag.`,
   );
 }
 
@@ -151,10 +169,8 @@ export class ResponseCoder {
     if (acceptEncoding === '' || status !== 200 || body === null) return 'identity';
     const bytes = byteLengthOf(body);
     if (bytes < COMPRESSED_BYTES_MIN) return 'identity';
-    const coding = preferredCoding(acceptEncoding);
-    if (body instanceof BodyPieces)
-      return coding !== 'identity' && takesGzip(acceptEncoding) ? 'gzip' : 'identity';
-    return bytes > WHOLE_BYTES_MAX ? 'identity' : coding;
+    if (body instanceof BodyPieces) return takesPiecesCompressed(acceptEncoding) ? 'gzip' : 'identity';
+    return bytes > WHOLE_BYTES_MAX ? 'identity' : preferredCoding(acceptEncoding);
   }
 
   /** The response as it is where too much waits for being compressed already. */

@@ -1,7 +1,8 @@
 /** The kept bytes of a flag: what reports count does not make them anew with every report. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FlagsUse, HourCounts } from '../../../src/domain/usage/last-seen.ts';
+import { cacheOf } from '../../../src/actors/cache.ts';
+import { type FlagsUse, type HourCounts, NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { wholeFlag } from '../../../src/http/admin/render-flag.ts';
 import { ofFlagItself } from '../../../src/http/serving/etag.ts';
 import { bytesOf } from '../../../src/http/transport/response.ts';
@@ -44,4 +45,21 @@ test('counts of the hour are shown once a minute, under an ETag of their own tha
   counts = null;
   step += 1;
   assert.equal(read().etag, unused.etag, 'a new hour begins with nothing');
+});
+
+test('the bytes of flags count in the cache, and go when others need the room', () => {
+  const state = new TestWorld();
+  const description = '\u0001'.repeat(9_000);
+  state.given({ type: 'create-flag', project: 'default', name: 'a', metadata: { description } });
+  const project = state.world.projects.get('default')!;
+  const sources = { world: state.world, seen: NEVER_SEEN };
+  const cache = cacheOf(state);
+  const read = () => wholeFlag(sources, project, project.flags.get('a')!).response;
+  const before = cache.bytes;
+  const made = read();
+  const bytes = bytesOf(made.body).byteLength;
+  assert(bytes > 6 * description.length && cache.bytes - before >= bytes, `${cache.bytes - before} bytes`);
+  assert.equal(read(), made);
+  cache.part<string, number>({ bytesOf: (value) => value }).set('other', cache.bytesMax);
+  assert.notEqual(read(), made);
 });

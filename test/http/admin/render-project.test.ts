@@ -1,21 +1,29 @@
 /** The overview of a project: its health, which depends on the date, and its flags, of which most bytes are kept. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { cacheOf } from '../../../src/actors/cache.ts';
+import { setTurnMs } from '../../../src/actors/turn.ts';
 import type { FlagType } from '../../../src/domain/flags/metadata.ts';
+import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { type Favorites, type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/project-figures.ts';
 import { flagSummary } from '../../../src/http/admin/render-flag.ts';
-import { flagList, healthReport, projectOverview } from '../../../src/http/admin/render-project.ts';
+import {
+  filteredFlagList,
+  flagList,
+  healthReport,
+  projectOverview,
+} from '../../../src/http/admin/render-project.ts';
 import { TaggedResponse } from '../../../src/http/serving/json-response.ts';
-import { bytesOf } from '../../../src/http/transport/response.ts';
+import { byteLengthOf, bytesOf } from '../../../src/http/transport/response.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const sourcesOf = ({ world }: TestWorld, now: number, favorites: Favorites | null = null) => ({
-  ...{ world, favorites, seen: NEVER_SEEN, requester: { name: 'a' } },
+  ...{ world, favorites, seen: NEVER_SEEN, requester: { name: 'a' }, bytesMax: 2 ** 26 },
   now,
 });
 
@@ -27,7 +35,9 @@ async function healthAt(project: ProjectState, now: number): Promise<[number, nu
 }
 
 async function overviewAt(state: TestWorld, project: ProjectState, now: number) {
-  const { response } = await projectOverview(sourcesOf(state, now), project);
+  const read = await projectOverview(sourcesOf(state, now), project);
+  assert(!isRefusal(read));
+  const { response } = read;
   assert(response instanceof TaggedResponse);
   return { etag: response.etag, body: JSON.parse(Buffer.from(bytesOf(response.body)).toString()) };
 }
@@ -116,7 +126,9 @@ describe('the flags of a project', () => {
         const tags = new Set<string>();
         for (const flags of [[], marked]) {
           const favorites = flags.length === 0 ? null : { userId: 7, projects: [], flags };
-          const { response } = await render(sourcesOf(state, Date.now(), favorites), project);
+          const read = await render(sourcesOf(state, Date.now(), favorites), project);
+          assert(!isRefusal(read));
+          const { response } = read;
           assert(response instanceof TaggedResponse);
           tags.add(response.etag);
           const text = Buffer.from(bytesOf(response.body)).toString();
@@ -147,5 +159,74 @@ describe('an overview of many flags that nobody waits for any more', () => {
     }
     for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(untaken, []);
+  });
+});
+
+describe('large lists', () => {
+  it('are made one at a time, and not for somebody who has gone', async () => {
+    const state = new TestWorld();
+    for (let at = 0; at < 300; at += 1)
+      state.given({ type: 'create-flag', project: 'default', name: `f${at}`, metadata: {} });
+    const project = state.world.projects.get('default')!;
+    const { making } = cacheOf(state);
+    setTurnMs(0);
+    const ends = Array.from({ length: 10 }, () => new AbortController());
+    const asked = ends.map(async ({ signal }) =>
+      flagList({ ...sourcesOf(state, 0), requester: { name: 'a', signal } }, project),
+    );
+    assert.deepEqual([making.runningCount, making.waitingCount], [1, 9]);
+    for (const end of ends.slice(2)) end.abort();
+    assert.deepEqual([making.runningCount, making.waitingCount], [1, 1]);
+    const outcomes = await Promise.allSettled(asked);
+    setTurnMs();
+    assert.deepEqual(
+      outcomes.map(({ status }) => status === 'fulfilled'),
+      ends.map((_, at) => at < 2),
+    );
+  });
+});
+
+describe('a list that would be too large', () => {
+  const state = new TestWorld();
+  for (let at = 0; at < 300; at += 1) {
+    const description = '\u0001'.repeat(at % 2 === 0 ? 9_000 : 0);
+    state.given({ type: 'create-flag', project: 'default', name: `f${at}`, metadata: { description } });
+  }
+  const project = state.world.projects.get('default')!;
+  const cache = cacheOf(state);
+  const within = (bytesMax: number) => ({ ...sourcesOf(state, 0), bytesMax });
+
+  it('is refused before anything is made, with what to ask for instead', async () => {
+    const before = cache.bytes;
+    for (const read of [projectOverview, flagList, healthReport]) {
+      const refusal = await read(within(9_000 * 6 * 150), project);
+      assert(isRefusal(refusal) && refusal.name === 'PayloadTooLargeError');
+      assert.match(refusal.message, /search\/features lists flags in pages/);
+    }
+    assert.equal(cache.bytes, before);
+  });
+
+  it('is not refused where it just fits, and what was made of it goes when others need the room', async () => {
+    const whole = await flagList(within(Number.POSITIVE_INFINITY), project);
+    assert(!isRefusal(whole));
+    const bytes = byteLengthOf(whole.response.body);
+    assert(cache.bytes >= bytes);
+    assert(!isRefusal(await healthReport(within(bytes), project)));
+    assert.equal(await flagList(within(bytes), project), whole);
+    cache.part<string, number>({ bytesOf: (value) => value }).set('other', cache.bytesMax);
+    assert(cache.bytes < cache.bytesMax + bytes);
+    assert.notEqual(await flagList(within(bytes), project), whole);
+  });
+
+  it('is not refused for its length where only some of it is asked for', async () => {
+    const filter = { namePrefix: 'f299', tags: [] };
+    const found = await filteredFlagList(within(10_000), project, { filter, state: null });
+    assert(!isRefusal(found));
+    assert.equal(JSON.parse(Buffer.from(bytesOf(found.response.body)).toString()).features.length, 1);
+    const all = await filteredFlagList(within(10_000), project, {
+      filter: { ...filter, namePrefix: 'f' },
+      state: null,
+    });
+    assert(isRefusal(all));
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { Cache } from '../../../../src/actors/cache.ts';
-import { setTurnMs } from '../../../../src/actors/turn.ts';
+import { type Requester, setTurnMs } from '../../../../src/actors/turn.ts';
 import { isRefusal } from '../../../../src/domain/state/refusal.ts';
 import { ClientDocuments } from '../../../../src/http/sdk/client-documents.ts';
 import { queryOfScope } from '../../../../src/http/sdk/client-query.ts';
@@ -72,6 +72,29 @@ describe('documents of queries', () => {
     const blocks = list.end();
     assert(blocks.every(({ bytes }) => bytes.byteLength < BLOCK_LENGTH_MAX + 10_000));
     assert(blocks.length > 300 / BLOCK_ITEMS);
+  });
+
+  it('wait as queries alone, one for all who ask for the same, and not for somebody who has gone', async () => {
+    const names = Array.from({ length: 300 }, (_, at) => `flag-${at}`);
+    const { world } = new TestWorld().given(...names.map(createFlag));
+    // With room for one of them, each that is asked for drives out those that wait.
+    const cache = new Cache(1);
+    const documents = new ClientDocuments({ world, cache });
+    setTurnMs(0);
+    const ends = Array.from({ length: 20 }, () => new AbortController());
+    const asked = ends.flatMap(({ signal }, at) => {
+      const narrowed = { ...DEVELOPMENT, namePrefix: 'flag', isNarrowed: true, key: `narrowed ${at}` };
+      const requester = (): Requester => ({ name: `caller ${at % 2}`, signal });
+      return [1, 2, 3].map(async () => documents.get(narrowed, lastId, requester));
+    });
+    await new Promise(setImmediate);
+    assert.deepEqual([cache.making.runningCount, cache.making.waitingCount], [1, 19]);
+    for (const end of ends.slice(1)) end.abort();
+    assert.equal(cache.making.waitingCount, 0, 'nobody waits for them');
+    const outcomes = await Promise.allSettled(asked);
+    assert.equal(new Set(outcomes.slice(0, 3).map(({ status }) => status)).size, 1);
+    assert(outcomes.slice(3).every(({ status }) => status === 'rejected'));
+    assert.equal(JSON.parse(await bodyOf(asked[0]!)).features.length, 300);
   });
 
   it('made in slices show one moment, and to who asks later what has changed meanwhile', async () => {

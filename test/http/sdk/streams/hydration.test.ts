@@ -66,7 +66,7 @@ describe('a hydration', async () => {
       Array.from({ length: 5 }, () => watches.read(EVERYTHING, (watch) => watches.bodyOf(watch))),
     );
     assert.equal(new Set(bodies).size, 1);
-    const sent = await Promise.all(bodies.map((body) => body.response('gzip')));
+    const sent = await Promise.all(bodies.map(({ encoded }) => encoded.response('gzip')));
     assert.equal(new Set(sent.map(({ body }) => body)).size, 1);
     const { events } = JSON.parse(gunzipSync(sent[0]!.body as Buffer).toString());
     assert.deepEqual([events.length, events[0].features.length], [1, FLAGS]);
