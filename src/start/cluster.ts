@@ -12,9 +12,11 @@ import { adviceWithoutLog, DisagreementError } from '../addons/replication/align
 import type { Archivist } from '../addons/replication/archivist.ts';
 import { type ClusterNode, openClusterNode, type StoreHooks } from '../addons/replication/cluster-node.ts';
 import { type FileArchive, lazyArchive } from '../addons/replication/file-archive.ts';
+import type { Found } from '../addons/replication/fitness.ts';
 import type { ConnectionLog } from '../addons/replication/nats-connection.ts';
 import type { Replica } from '../addons/replication/replica.ts';
 import { LogGoneError, type ReplicatedLog, UnsafeLogError } from '../addons/replication/replicated-log.ts';
+import { mayDecide } from '../addons/replication/role.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
 import { HOP_KEY_HEADER, LeaderClient } from '../http/serving/leader-client.ts';
 import type { TransportRequest } from '../http/transport/transport.ts';
@@ -137,7 +139,7 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
         address: config.address ?? `http://${hostname()}:${port}`,
       },
       hopKey,
-      reaches: (node) => reaches(node, options.basePath),
+      reach: (node) => reach(node, options.basePath),
       clock: {
         monotonic: () => performance.now(),
         wall: Date.now,
@@ -250,19 +252,27 @@ async function withoutLog({ folder, config }: ClusterOptions, cause: LogGoneErro
     : new ConfigError(`REPLICATION_CLUSTER is "${config.cluster}". ${text}`);
 }
 
-/** Whether a node responds at its address: a wrong one may lead to another node. */
-async function reaches(
+/**
+ * Codes of a connection that nobody took: refused by the machine, or by a proxy that took it and found nobody behind. A process that stands
+ * still takes connections all the same, because its kernel does.
+ */
+const NOBODY_LISTENS: readonly (string | undefined)[] = ['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET'];
+
+export async function reach(
   { node, address }: { readonly node: string; readonly address: string },
   basePath: string,
-): Promise<boolean> {
+): Promise<Found> {
   try {
     const response = await fetch(`${address}${basePath}/health`, {
       signal: AbortSignal.timeout(REACH_MS_MAX),
     });
-    const body = (await response.json()) as { readonly cluster?: { readonly node?: string } };
-    return (body.cluster?.node ?? node) === node;
-  } catch {
-    return false;
+    const { cluster } = (await response.json()) as { readonly cluster?: { node?: string; role?: string } };
+    // A wrong address may lead to another node. One that starts does not say yet who it is.
+    if ((cluster?.node ?? node) !== node) return 'nothing';
+    return mayDecide(cluster?.role) ? 'leads' : 'follows';
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { readonly code?: string };
+    return NOBODY_LISTENS.includes(code) ? 'refused' : 'nothing';
   }
 }
 

@@ -1,9 +1,13 @@
 /** Whole servers as nodes of a cluster, over a log in memory: what clients see of it. */
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
+import { reach } from '../../src/start/cluster.ts';
+import { freePort } from '../support/free-port.ts';
 import { MemoryArchive } from '../support/replication/memory-archive.ts';
 import { MemoryLog, type Timer } from '../support/replication/memory-log.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
@@ -34,6 +38,34 @@ async function startCluster(count: number): Promise<readonly TestServer[]> {
 }
 
 const isLeading = ({ server }: TestServer): boolean => server.cluster?.replica.isLeading === true;
+
+describe('the address of a node', () => {
+  const answers: readonly (readonly [what: string, found: string, cluster: object | null | undefined])[] = [
+    ['a leader', 'leads', { node: 'a', role: 'leading' }],
+    ['a leader that is cut off', 'leads', { node: 'a', role: 'cutOff' }],
+    ['a follower', 'follows', { node: 'a', role: 'following' }],
+    ['a node that starts', 'follows', undefined],
+    ['another node', 'nothing', { node: 'b', role: 'leading' }],
+    ['a connection that ends before its response', 'refused', null],
+  ];
+  for (const [what, found, cluster] of answers) {
+    it(`that leads to ${what} is told from the others`, async (t) => {
+      const server = createServer(({ socket }, response) => {
+        if (cluster === null) socket.destroy();
+        else response.end(JSON.stringify({ cluster }));
+      }).listen(0, '127.0.0.1');
+      t.after(() => server.close());
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      assert.equal(await reach({ node: 'a', address: `http://127.0.0.1:${port}` }, ''), found);
+    });
+  }
+
+  it('at which nobody listens is told from one that says nothing', async () => {
+    assert.equal(await reach({ node: 'a', address: `http://127.0.0.1:${await freePort()}` }, ''), 'refused');
+    assert.equal(await reach({ node: 'a', address: 'http://a-node.invalid:4242' }, ''), 'nothing');
+  });
+});
 
 describe('servers of a cluster', () => {
   let nodes: readonly TestServer[];

@@ -12,6 +12,7 @@ import { encodeAnnouncement } from './announcement.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
+import type { Found } from './fitness.ts';
 import { fetchFromArchive, lacksBeginning } from './join.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -55,8 +56,8 @@ export interface ClusterNodeOptions<S> {
   readonly version: string;
   /** Names this node to the leader, of random bytes. */
   readonly hopKey: string;
-  /** Whether a node responds at its address. Never rejects, and takes a second at most. */
-  reaches(node: { readonly node: string; readonly address: string }): Promise<boolean>;
+  /** Never rejects, and takes a second at most. */
+  reach(node: { readonly node: string; readonly address: string }): Promise<Found>;
   readonly clock: ReplicaClock;
   readonly notes: ReplicaLog;
   /** Opens the store; called once, when journal and log agree. */
@@ -77,7 +78,7 @@ export interface ClusterNode<S> {
 export async function openClusterNode<S extends { readonly engine: ReplicatedEngine }>(
   options: ClusterNodeOptions<S>,
 ): Promise<ClusterNode<S>> {
-  const { fs, folder, log, identity, version, hopKey, reaches, clock, notes } = options;
+  const { fs, folder, log, identity, version, hopKey, reach, clock, notes } = options;
   const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
   const { from, last, history } = await alignFolder(options, pause);
   history.onNamed = (id) =>
@@ -101,7 +102,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   });
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
-    ...{ log, history, identity, version, hopKey, reaches, from, last, commitLog, clock, notes },
+    ...{ log, history, identity, version, hopKey, reach, from, last, commitLog, clock, notes },
     engine: store.engine,
     stop: (error) => {
       store.engine.giveUpForGood();

@@ -35,6 +35,12 @@ export const OWN_FORMATS = {
 
 const FORMATS = ['record', 'content', 'rules'] as const;
 
+/**
+ * The answer at a node's address: the node's, whose role is one of a leader or another one; the refusal of a machine on which no
+ * process of the node listens; or nothing of use in time.
+ */
+export type Found = 'leads' | 'follows' | 'refused' | 'nothing';
+
 export interface FitnessOptions {
   /** This start of this node. */
   readonly run: string;
@@ -45,8 +51,8 @@ export interface FitnessOptions {
     /** Milliseconds since 1970. */
     wall(): number;
   };
-  /** Whether a node responds at its address. Never rejects, and takes a second at most. */
-  reaches(node: Pick<Announcement, 'node' | 'address'>): Promise<boolean>;
+  /** Never rejects, and takes a second at most. */
+  reach(node: Pick<Announcement, 'node' | 'address'>): Promise<Found>;
   /** The other nodes that were heard of lately. */
   others(): readonly Announcement[];
 }
@@ -125,9 +131,9 @@ export class Fitness {
     if (reach.isAsking || now - reach.askedAtMs < pause) return;
     reach.isAsking = true;
     reach.askedAtMs = now;
-    void this.#options.reaches({ node, address }).then((isReached) => {
+    void this.#options.reach({ node, address }).then((found) => {
       reach.isAsking = false;
-      reach.failures = isReached ? 0 : reach.failures + 1;
+      reach.failures = found === 'leads' || found === 'follows' ? 0 : reach.failures + 1;
     });
   }
 

@@ -21,7 +21,7 @@ import {
   type Peer,
   Peers,
 } from './announcement.ts';
-import { Fitness, OWN_FORMATS } from './fitness.ts';
+import { Fitness, type Found, OWN_FORMATS } from './fitness.ts';
 import { keptTail } from './kept-tail.ts';
 import type { NodeHistory } from './node-history.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -106,8 +106,8 @@ export interface ReplicaOptions {
   readonly version: string;
   /** Names this node to the leader (src/http/serving/leader-client.ts). */
   readonly hopKey: string;
-  /** Whether a node responds at its address. Never rejects, and takes a second at most. */
-  reaches(node: { readonly node: string; readonly address: string }): Promise<boolean>;
+  /** Never rejects, and takes a second at most. */
+  reach(node: { readonly node: string; readonly address: string }): Promise<Found>;
   /** Position of the record to read first (alignment.ts). */
   readonly from: number;
   /** Position of the last record that the log held then: this node has caught up when it has read so far. */
@@ -147,6 +147,7 @@ export class Replica {
   #trouble: string | null = null;
   #isLogGone = false;
   #isAsking = false;
+  #isReaching = false;
   #told: readonly string[] = [];
   #hasLed = false;
   #served: (() => void)[] = [];
@@ -157,7 +158,7 @@ export class Replica {
     this.#patience = new LeaderPatience(options.clock);
     this.#fitness = new Fitness({
       ...{ run: options.identity.run, address: options.identity.address, clock: options.clock },
-      reaches: (node) => options.reaches(node),
+      reach: (node) => options.reach(node),
       others: () => this.#peers.list(this.#now()).filter(({ run }) => run !== options.identity.run),
     });
   }
@@ -447,6 +448,7 @@ export class Replica {
     if (this.#role.name === 'candidate' && now - this.#stoodAtMs > CANDIDACY_MS) this.#role.apply('LOST');
     this.#noteProgress();
     this.#noteLag(now);
+    this.#reachLeader();
     this.#standIfDue();
   }
 
@@ -557,6 +559,23 @@ export class Replica {
     if (now - this.#progressAtMs < STALL_MS || this.#isApplying) return;
     this.#progressAtMs = now;
     this.#tail?.abort();
+  }
+
+  /**
+   * A process that has died announces nothing, and its machine says so; one that stands still, or is cut off, may go on, and gets
+   * more time, because to depose it costs a restart.
+   */
+  #reachLeader(): void {
+    const leader = this.otherLeader;
+    if (leader === null || this.#isReaching || !this.#patience.isInDoubt) return;
+    this.#isReaching = true;
+    void this.#options.reach(leader).then((found) => {
+      this.#isReaching = false;
+      const isOver = found === 'refused' || found === 'follows';
+      if (!isOver || this.otherLeader?.run !== leader.run || !this.#patience.isInDoubt) return;
+      this.#patience.end();
+      this.#standIfDue();
+    });
   }
 
   #standIfDue(): void {

@@ -58,6 +58,10 @@ export const roleMachine = setup({ types: { events: {} as { type: RoleEvent } } 
 
 export type RoleName = keyof typeof roleMachine.config.states & string;
 
+/** Whether a node of this role has decided changes lately, or may do so again, without another take-over. */
+export const mayDecide = (role: string | undefined): boolean =>
+  role === 'leading' || role === 'cutOff' || role === 'draining';
+
 export class Role {
   #snapshot = initialTransition(roleMachine)[0];
 
@@ -76,7 +80,10 @@ export class Role {
 // How long a node waits for a leader before it stands itself: from the last word of one that leads, or may come to. The jitter keeps
 // nodes from standing at once. It decides only when a node tries to take over; the log decides whether it may.
 
-/** A leader that is silent for so long, and for up to the jitter more, is taken for gone. */
+/** A leader that has missed three announcements is asked for at its address: if its process is over, nobody waits for it. */
+const DOUBT_MS = 750;
+
+/** A leader that is silent for so long, and for up to the jitter more, is taken for gone: it may stand still, or be cut off. */
 const SILENCE_MS = 3_000;
 const SILENCE_JITTER_MS = 1_000;
 
@@ -108,7 +115,12 @@ export class LeaderPatience {
     this.#patienceMs = SILENCE_JITTER_MS * this.#clock.random();
   }
 
-  /** The leader has said that it hands over. */
+  /** Whether a leader that works would have been heard of. */
+  get isInDoubt(): boolean {
+    return this.#clock.monotonic() - this.#heardAtMs > DOUBT_MS;
+  }
+
+  /** The leader has said that it hands over, or its process is over. */
   end(): void {
     this.#heardAtMs = this.#clock.monotonic();
     this.#patienceMs = 0;

@@ -20,6 +20,8 @@ import { CountingClient } from './counting-client.ts';
 import { History } from './linearizability.ts';
 import { Truth } from './truth.ts';
 
+const FOUND = ['leads', 'follows', 'refused', 'nothing'] as const;
+
 const NODES_MAX = 3;
 const CLIENTS = 3;
 /** How long troubles come, in simulated time, and at most how long after each other. */
@@ -106,6 +108,8 @@ class Scenario {
       ...(random.chance(0.3) && { partBytes: PART_BYTES }),
       archiveTakesMs: () => (this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax)),
       onOpen: (node, store) => this.#watch(node, store),
+      // Whatever is found at an address decides only when somebody stands.
+      found: (found) => (random.chance(0.1) ? FOUND[random.below(FOUND.length)]! : found),
     });
     this.#losesTail = random.chance(0.15);
     this.#truth = new Truth(this.#cluster.log);

@@ -9,8 +9,10 @@ import type { Outcome, Submission } from '../../../src/actors/submission.ts';
 import type { Archivist } from '../../../src/addons/replication/archivist.ts';
 import { openClusterNode } from '../../../src/addons/replication/cluster-node.ts';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
+import type { Found } from '../../../src/addons/replication/fitness.ts';
 import { PART_BYTES_MAX } from '../../../src/addons/replication/record-format.ts';
 import type { Replica } from '../../../src/addons/replication/replica.ts';
+import { mayDecide } from '../../../src/addons/replication/role.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { seedEvents } from '../../../src/domain/state/seed-events.ts';
 import { AtLeast } from '../../../src/http/serving/cluster.ts';
@@ -31,6 +33,8 @@ export interface TestClusterOptions {
   readonly newName?: () => string;
   /** Whether a node reaches another one at its address, by their names. */
   readonly reaches?: (from: string, to: string) => boolean;
+  /** Changes the answer that a node finds at an address. */
+  readonly found?: (found: Found) => Found;
   readonly audited?: boolean;
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
@@ -58,6 +62,7 @@ export class TestCluster {
       random: () => 0.5,
       fate: () => 0,
       reaches: () => true,
+      found: (found) => found,
       audited: false,
       eventsPerSnapshot: 100_000,
       segmentBytes: 64 * 1024 * 1024,
@@ -102,6 +107,13 @@ export class TestCluster {
       this.time.after(10, () => undefined);
       await this.time.step();
     }
+  }
+
+  /** The answer at the address of a node. */
+  foundAt(name: string): Found {
+    const node = this.nodes.find((one) => one.name === name);
+    if (node?.isRunning !== true) return 'refused';
+    return mayDecide(node.replica?.view.role) ? 'leads' : 'follows';
   }
 
   get leaders(): readonly TestNode[] {
@@ -193,7 +205,8 @@ export class TestNode {
       hasRetention: options.hasRetention,
       version: 'test',
       hopKey: run,
-      reaches: async ({ node }) => options.reaches(this.name, node),
+      reach: async ({ node }) =>
+        options.found(options.reaches(this.name, node) ? this.#cluster.foundAt(node) : 'nothing'),
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
       clock: {
         monotonic: clock.monotonic,
