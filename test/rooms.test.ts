@@ -103,11 +103,6 @@ const PUTS_TOGETHER = [
   ...['src/domain/kinds/kinds.ts', 'src/http/admin/surface.ts'],
 ];
 
-/** Files that only one file of another folder imports all the same, with the reason. */
-const AWAY_FROM_ITS_IMPORTER: Readonly<Record<string, string>> = {
-  'src/persistence/event-log/retention.ts': 'which files of a log go is known where its files are',
-};
-
 test('a file that only one file imports lies beside it', () => {
   const importers = new Map<string, string[]>();
   for (const { path, imports } of SOURCES)
@@ -117,7 +112,7 @@ test('a file that only one file imports lies beside it', () => {
     if (only === undefined || others.length > 0 || roomOf(only) === roomOf(path)) return false;
     return !PUTS_TOGETHER.some((one) => only.startsWith(one));
   });
-  assert.deepEqual(away, Object.keys(AWAY_FROM_ITS_IMPORTER));
+  assert.deepEqual(away, []);
 });
 
 test('no files import each other in a circle, types included', () => {

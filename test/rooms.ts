@@ -198,6 +198,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'how people sign in: sessions, passwords, links, OpenID Connect',
     imports: [
       'domain/access',
+      'domain/decide',
       'domain/json',
       'domain/people',
       'domain/state',
@@ -210,7 +211,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'routes of SDKs and OpenFeature: their documents, evaluations and streams, and what they report',
     imports: [
       'actors',
-      'domain/decide',
       'domain/evaluation',
       'domain/flags',
       'domain/json',
@@ -257,7 +257,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'addons/replication',
       'addons/tracing',
-      'domain/decide',
       'domain/desired',
       'domain/flags',
       'domain/growth',

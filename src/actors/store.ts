@@ -11,6 +11,7 @@ import { DAMAGED_SUFFIX, DataFolderError, dataFolder } from '../persistence/disk
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
+import { EventRetention } from '../persistence/event-log/retention.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type FileJournalOptions } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
@@ -26,7 +27,6 @@ import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-work.
 import { snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
 import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
-import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
 import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';

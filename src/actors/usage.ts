@@ -7,9 +7,8 @@
  * pushes out only what pages reported. Flags that do not exist, or that the token does not cover, are not counted.
  */
 import assert from 'node:assert/strict';
-import { ALL } from '../domain/decide/token-commands.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import type { World } from '../domain/state/world.ts';
+import { ALL, type World } from '../domain/state/world.ts';
 import { type ApplicationDetails, type ApplicationRow, Applications } from '../domain/usage/applications.ts';
 import { type FlagsUse, type HourCounts, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../actors/engine.ts';
-import { ALL } from '../domain/decide/token-commands.ts';
+import { ALL } from '../domain/state/world.ts';
 import { digestOf } from '../http/serving/access.ts';
 import { named } from '../persistence/disk/file-system.ts';
 

@@ -8,7 +8,6 @@
 import { createReadStream } from 'node:fs';
 import { importState, type StateSource } from '../actors/state-file.ts';
 import type { Store } from '../actors/store.ts';
-import { ALL } from '../domain/decide/token-commands.ts';
 import { FLAG_DEPTH_MAX } from '../domain/desired/state-document.ts';
 import type { SentFlag } from '../domain/desired/state-import.ts';
 import type { Issue } from '../domain/json/issues.ts';
@@ -16,7 +15,7 @@ import type { JsonValue } from '../domain/json/json.ts';
 import { SYSTEM } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { initialTokenEvent, seedEvents } from '../domain/state/seed-events.ts';
-import type { World } from '../domain/state/world.ts';
+import { ALL, type World } from '../domain/state/world.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../http/body/json-parts.ts';
 import { digestOf } from '../http/serving/access.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';

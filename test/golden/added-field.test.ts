@@ -1,9 +1,12 @@
-/** What a new field of a flag's metadata takes: one row of the table, and two lines that the compiler asks for. */
+/**
+ * What a new field takes: of a flag's metadata one row of the table, and two lines that the compiler asks for; of a segment,
+ * lines in the row of its kind, and nothing else.
+ */
 // Own process: it holds the responses of builds of its own against their descriptions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Mutant, onChangedBuild } from '../simulation/mutants.ts';
-import { OWNER_COPIES, OWNER_ROW } from './added-field.ts';
+import { OWNED_SEGMENT, OWNER_COPIES, OWNER_ROW } from './added-field.ts';
 
 type Checks = typeof import('./added-field.ts');
 type Change = Omit<Mutant, 'name'>;
@@ -27,6 +30,21 @@ test('a row alone makes the compiler name the two copies that lack the field, an
 
 test('with them the field is in everything that handles flags, and in all that is older', async () => {
   await check([OWNER_ROW, ...OWNER_COPIES], ['0.1.0/killed', '0.1.0/stopped']);
+});
+
+test('a field of segments takes lines in one file of the source, and is in all that handles segments', async () => {
+  await onChangedBuild<Checks, void>(OWNED_SEGMENT, MODULE, async (build) => {
+    assert.deepEqual(await build.compilerFindings(), []);
+    await build.checkAddedSegmentField('0.2.0/stopped');
+  });
+});
+
+test('a build that says nothing of older segments is found out', async () => {
+  const changes = OWNED_SEGMENT.filter(({ find }) => !find.includes('defaults'));
+  const check = onChangedBuild<Checks, void>(changes, MODULE, (build) =>
+    build.checkAddedSegmentField('0.2.0/stopped'),
+  );
+  await assert.rejects(check, assert.AssertionError);
 });
 
 /** Builds that forget the field somewhere. */

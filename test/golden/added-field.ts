@@ -43,6 +43,29 @@ export const OWNER_COPIES = [
   },
 ] as const;
 
+/** The lines of a segment's row that add the same field to segments. */
+export const OWNED_SEGMENT = [
+  {
+    file: 'domain/kinds/segment.ts',
+    find: '  constraints: v.pipe(\n',
+    replace: "  owner: v.optional(v.nullable(v.string('a string or null')), null),\n  constraints: v.pipe(\n",
+  },
+  {
+    file: 'domain/kinds/segment.ts',
+    find: '  defaults: {},\n',
+    replace: `  defaults: {},
+  newFields: {
+    owner: { release: 'none', contentVersion: 3, documentVersion: 4, older: 'unknown' },
+  },
+`,
+  },
+  {
+    file: 'domain/kinds/segment.ts',
+    find: '    project: null,\n',
+    replace: "    project: null,\n    owner: 'ada',\n",
+  },
+] as const;
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FLAGS = '/projects/default/features';
 const OWNED = `${FLAGS}/owned`;
@@ -64,13 +87,14 @@ export async function compilerFindings(): Promise<readonly string[]> {
   });
 }
 
-interface OwnedFlag {
+/** A flag, or a segment. */
+interface Owned {
   readonly name: string;
   readonly owner: unknown;
 }
 
 /** The flags of a state document, of all its projects. */
-function flagsIn(document: { readonly projects: readonly { readonly flags: readonly OwnedFlag[] }[] }) {
+function flagsIn(document: { readonly projects: readonly { readonly flags: readonly Owned[] }[] }) {
   const flags = document.projects.flatMap((project) => project.flags);
   assert(flags.length > 0);
   return flags;
@@ -116,7 +140,7 @@ export async function checkAddedField(name: string): Promise<void> {
 async function checkOldFlags({ call }: TestServer): Promise<void> {
   const { body } = await call('GET', FLAGS);
   assert(body.features.length > 0);
-  for (const { name, owner } of body.features as readonly OwnedFlag[]) {
+  for (const { name, owner } of body.features as readonly Owned[]) {
     assert.equal(owner, 'unknown', `${name} in the list`);
     assert.equal((await call('GET', `${FLAGS}/${name}`)).body.owner, 'unknown', name);
     const patch = [{ op: 'replace', path: '/description', value: 'patched' }];
@@ -159,14 +183,14 @@ async function checkRequests({ call }: TestServer): Promise<void> {
   const { body: past } = await call('GET', `${OWNED}?at=${created.events[0].id}`);
   assert.equal(past.owner, 'ada');
   const { body: overview } = await call('GET', '/projects/default');
-  assert.equal(overview.features.find((flag: OwnedFlag) => flag.name === 'owned').owner, 'bob');
+  assert.equal(overview.features.find((flag: Owned) => flag.name === 'owned').owner, 'bob');
 }
 
 async function checkEvents({ call }: TestServer): Promise<void> {
   const { body } = await call('POST', '/events/search', { feature: 'owned', limit: 100 });
   const changes = body.events
     .filter(({ type }: { type: string }) => type === 'feature-created' || type === 'feature-metadata-updated')
-    .map((event: Record<'data' | 'preData', OwnedFlag | null>) => [event.preData?.owner, event.data?.owner]);
+    .map((event: Record<'data' | 'preData', Owned | null>) => [event.preData?.owner, event.data?.owner]);
   assert.deepEqual(changes.reverse(), [
     [undefined, 'ada'],
     ['ada', 'bob'],
@@ -197,9 +221,69 @@ async function checkImport(document: object, owner: string): Promise<void> {
   const server = await startTestServer({ env: { IMPORT_FILE: path } });
   try {
     const { body } = await server.call('GET', FLAGS);
-    const owners = body.features.map((flag: OwnedFlag) => flag.owner);
+    const owners = body.features.map((flag: Owned) => flag.owner);
     assert(owners.includes(owner), `${owners} of the import`);
     assert(!owners.includes(undefined));
+  } finally {
+    await server.stop();
+  }
+}
+
+// The same for segments, whose table is the row of their kind.
+
+/** Throws an AssertionError where a golden folder of release 0.2.0 loses the field of segments, or a request does. */
+export async function checkAddedSegmentField(name: string): Promise<void> {
+  const folder = copyOf(join(dirname(fileURLToPath(import.meta.url)), name));
+  await checkUndamaged(folder);
+  const document = await documentOf(folder);
+  assert.equal(document.formatVersion, 4);
+  assertOwned(document.segments, 'unknown');
+  const server = await startTestServer({ folder });
+  try {
+    const { call } = server;
+    assertOwned((await call('GET', '/segments')).body.segments, 'unknown');
+    const { body } = await call('POST', '/events/search', { type: 'segment-created', limit: 100 });
+    assertOwned(
+      body.events.map(({ data }: { data: Owned }) => data),
+      'unknown',
+    );
+    await checkSegmentRequests(server);
+    const left = stateHash(server.server.store.engine.world);
+    await server.restart();
+    assert.equal(stateHash(server.server.store.engine.world), left);
+  } finally {
+    await server.stop();
+  }
+  const older = JSON.parse(JSON.stringify({ ...document, formatVersion: 3 }), (key, value) =>
+    key === 'owner' ? undefined : value,
+  );
+  await checkSegmentImport(older, 'unknown');
+  const bobs = document.segments.map((one: Owned) => ({ ...one, owner: 'bob' }));
+  await checkSegmentImport({ ...document, segments: bobs }, 'bob');
+}
+
+function assertOwned(all: readonly Owned[], owner: string): void {
+  assert(all.length > 0);
+  for (const one of all) assert.equal(one.owner, owner, one.name);
+}
+
+async function checkSegmentRequests({ call }: TestServer): Promise<void> {
+  const { body: created } = await call('POST', '/segments', { name: 'mine', constraints: [], owner: 'ada' });
+  assert.equal(created.owner, 'ada');
+  const path = `/segments/${created.id}`;
+  assert.equal((await call('GET', path)).body.owner, 'ada');
+  const refused = await call('PUT', path, { name: 'mine', constraints: [], owner: 5 });
+  assert.match(refused.body.details[0].message, /The field owner must be a string or null, not 5/);
+  assert.equal((await call('PUT', path, { name: 'mine', constraints: [] })).status, 204);
+  assert.equal((await call('GET', path)).body.owner, null, 'a PUT replaces a segment');
+}
+
+async function checkSegmentImport(document: object, owner: string): Promise<void> {
+  const path = join(temporaryFolder(), 'state.json');
+  writeFileSync(path, JSON.stringify(document));
+  const server = await startTestServer({ env: { IMPORT_FILE: path } });
+  try {
+    assertOwned((await server.call('GET', '/segments')).body.segments, owner);
   } finally {
     await server.stop();
   }

@@ -37,7 +37,6 @@ import {
   FLAGS_DELETED_WITH_PROJECT_MAX,
 } from '../../src/domain/decide/project-commands.ts';
 import { TAG_CHANGES_MAX } from '../../src/domain/decide/tag-commands.ts';
-import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
 import { TEXT_INDEXES_MAX } from '../../src/domain/evaluation/text-index.ts';
 import {
   DEFAULT_GROWTH_LIMITS,
@@ -63,7 +62,7 @@ import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/kinds/role.ts
 import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/kinds/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/kinds/strategy-type.ts';
 import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/kinds/tag-type.ts';
-import { PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/personal-token-commands.ts';
+import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/token-commands.ts';
 import {
   RESPONSE_BODY_BYTES_MAX,
   RESPONSE_LIFETIME_MS,

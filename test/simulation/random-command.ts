@@ -5,7 +5,6 @@
 
 import { CUSTOM_ROLE_TYPES } from '../../src/domain/access/roles.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import type { CreateRecord, DeleteRecord } from '../../src/domain/decide/kind-commands.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { SegmentInput } from '../../src/domain/kinds/segment.ts';
 import type { World } from '../../src/domain/state/world.ts';
@@ -21,7 +20,7 @@ import {
   someOf,
 } from './random-values.ts';
 
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+type CommandOf<T extends Command['type']> = Command<T>;
 /** Null when the state has nothing that such a command could be about. */
 type Choose<T extends Command['type']> = (chance: Chance) => CommandOf<T> | null;
 
@@ -337,12 +336,16 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   },
   'create-record': (c) => {
     const { id, ...created } = c.record();
-    return { type: 'create-record', ...created, fields: { name: id, ...created.fields } } as CreateRecord;
+    return {
+      type: 'create-record',
+      ...created,
+      fields: { name: id, ...created.fields },
+    } as Command<'create-record'>;
   },
   'update-record': (c) => ({ type: 'update-record', ...c.record() }),
   'delete-record': (c) => {
     const { kind, id } = c.record();
-    return { type: 'delete-record', kind, id } as DeleteRecord;
+    return { type: 'delete-record', kind, id } as Command<'delete-record'>;
   },
   'set-legal-value': (c) => ({
     type: 'set-legal-value',

@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { SIGN_INS } from '../../src/domain/access/sessions.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import type { CreateRecord, DeleteRecord } from '../../src/domain/decide/kind-commands.ts';
+import type { CreateRecord } from '../../src/domain/decide/kind-commands.ts';
 import { FLAG_TYPES } from '../../src/domain/flags/metadata.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import { PATCH_OPERATIONS } from './random-patches.ts';
@@ -289,7 +289,7 @@ const record = fc.oneof(
   fc.record({ kind: fc.constant('tagTypes' as const), id: tagType, fields: tagTypeFields }),
 );
 
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+type CommandOf<T extends Command['type']> = Command<T>;
 type Fields<C> = { readonly [K in Exclude<keyof C, 'type'>]-?: fc.Arbitrary<C[K]> };
 
 /** How often a command comes, in relation to the others, and what it is made of. A type left out does not compile. */
@@ -399,12 +399,10 @@ const FIELDS: {
   'set-strategy-segments': [6, { ...ofEnvironment, strategyId, segments: segmentIds }],
   'create-record': [
     5,
-    record.map(
-      ({ kind, id, fields }) => ({ kind, fields: { name: id, ...fields } }) as Omit<CreateRecord, 'type'>,
-    ),
+    record.map(({ kind, id, fields }) => ({ kind, fields: { name: id, ...fields } }) as CreateRecord),
   ],
   'update-record': [7, record],
-  'delete-record': [5, record.map(({ kind, id }) => ({ kind, id }) as Omit<DeleteRecord, 'type'>)],
+  'delete-record': [5, record.map(({ kind, id }) => ({ kind, id }) as CommandOf<'delete-record'>)],
   'set-legal-value': [1, { name: contextField, legalValue }],
   'remove-legal-value': [1, { name: contextField, value: fc.constantFrom('x', 'y') }],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],

@@ -78,6 +78,8 @@ const FLAG_TYPES = v.object({
   types: v.array(v.object({ id: v.string(), lifetimeDays: v.nullish(v.number(), null) })),
 });
 
+const ENVIRONMENTS = v.object({ environments: v.array(ENVIRONMENT) });
+const TAGS = v.object({ tags: v.array(TAG) });
 const NAMES = v.object({ features: v.array(v.object({ name: v.string() })) });
 
 /** Every reading of `path` in the shape that the interface promises. Throws where the server sends something else. */
@@ -93,11 +95,7 @@ export async function readServer(
   client: AdminClient,
   onFlag: (done: number, total: number) => void = () => undefined,
 ): Promise<Configuration> {
-  const { environments } = await read(
-    client,
-    '/environments',
-    v.object({ environments: v.array(ENVIRONMENT) }),
-  );
+  const { environments } = await read(client, '/environments', ENVIRONMENTS);
   const { strategies } = await read(client, '/strategies', v.object({ strategies: v.array(STRATEGY_TYPE) }));
   const fields = await read(client, '/context', v.array(CONTEXT_FIELD));
   const major = await client.majorVersion();
@@ -336,11 +334,7 @@ async function flagOf(client: AdminClient, path: string): Promise<WithSegments<F
   // Without the parameter, Unleash leaves the variants of the environments out.
   const sent = await read(client, `${path}?variantEnvironments=true`, WHOLE_FLAG);
   const { environments, dependencies, ...flag } = sent;
-  const tags = await read(
-    client,
-    `/features/${encodeURIComponent(flag.name)}/tags`,
-    v.object({ tags: v.array(TAG) }),
-  );
+  const { tags } = await read(client, `/features/${encodeURIComponent(flag.name)}/tags`, TAGS);
   const found: [string, WithSegments<FlagEnvironment>][] = [];
   for (const { name, enabled, strategies, variants: sentVariants } of environments ?? []) {
     const variants =
@@ -355,7 +349,7 @@ async function flagOf(client: AdminClient, path: string): Promise<WithSegments<F
   return (segmentNames) => ({
     ...flag,
     archived: false,
-    tags: tags.tags,
+    tags,
     dependencies: dependencies ?? [],
     environments: new Map(found.map(([name, place]) => [name, place(segmentNames)])),
   });

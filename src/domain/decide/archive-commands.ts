@@ -16,8 +16,7 @@ import { dataOf, staleEvent } from './flag-commands.ts';
 import { refuseArchived } from './guards.ts';
 import { switched } from './strategy-commands.ts';
 
-export interface ArchiveFlag {
-  readonly type: 'archive-flag';
+interface ArchiveFlag {
   readonly project: string;
   readonly flag: string;
 }
@@ -48,11 +47,7 @@ function locateSome(world: World, command: NamesFlags): Refusal | readonly Locat
   );
 }
 
-export interface ArchiveFlags extends NamesFlags {
-  readonly type: 'archive-flags';
-}
-
-export function archiveFlags(world: World, command: ArchiveFlags): Decision {
+export function archiveFlags(world: World, command: NamesFlags): Decision {
   const located = locateSome(world, command);
   return isRefusal(located) ? located : archiveEvents(located.map(({ record }) => record.flag));
 }
@@ -90,15 +85,11 @@ export function dependenciesRemoved(flag: Flag): DomainEvent {
   return { type: 'feature-dependencies-removed', ...aboutFlag(flag), data: null, preData };
 }
 
-export interface ReviveFlags extends NamesFlags {
-  readonly type: 'revive-flags';
-}
-
 /**
  * The name cannot be taken, because an archived flag keeps it. Reviving an active flag changes nothing. A revived flag
  * is disabled everywhere, so that it serves nobody until somebody enables it (docs/specification/flags.md#reviving).
  */
-export function reviveFlags(world: World, command: ReviveFlags): Decision {
+export function reviveFlags(world: World, command: NamesFlags): Decision {
   const located = locateSome(world, command);
   if (isRefusal(located)) return located;
   const events: DomainEvent[] = [];
@@ -113,12 +104,8 @@ export function reviveFlags(world: World, command: ReviveFlags): Decision {
   return events;
 }
 
-export interface DeleteFlags extends NamesFlags {
-  readonly type: 'delete-flags';
-}
-
 /** Deletes flags for good, which frees their names. Only an archived flag can be deleted. */
-export function deleteFlags(world: World, command: DeleteFlags): Decision {
+export function deleteFlags(world: World, command: NamesFlags): Decision {
   const located = locateSome(world, command);
   if (isRefusal(located)) return located;
   const events: DomainEvent[] = [];
@@ -137,8 +124,7 @@ export function flagDeleted(world: World, located: Omit<LocatedFlag, 'refused'>)
   return { type: 'feature-deleted', ...aboutFlag(preData), data: null, preData };
 }
 
-export interface MarkFlagsStale extends NamesFlags {
-  readonly type: 'mark-flags-stale';
+interface MarkFlagsStale extends NamesFlags {
   readonly stale: boolean;
 }
 
@@ -154,10 +140,6 @@ export function markFlagsStale(world: World, command: MarkFlagsStale): Decision 
   return events;
 }
 
-export interface NotePotentiallyStale extends NamesFlags {
-  readonly type: 'note-potentially-stale';
-}
-
 /**
  * Records that flags have outlived their types (docs/specification/flags.md#staleness). Whether a flag has is computed
  * whenever it is asked; the event is a note in the log, made once. Leaves out flags that are gone, or need no note any
@@ -165,7 +147,7 @@ export interface NotePotentiallyStale extends NamesFlags {
  */
 export function notePotentiallyStale(
   world: World,
-  { project, flags }: NotePotentiallyStale,
+  { project, flags }: NamesFlags,
   { now }: DecideContext,
 ): Decision {
   const state = world.projects.get(project);

@@ -4,31 +4,26 @@
  * (docs/specification/switches.md#last-strategy).
  */
 import type { Strategy } from '../flags/strategy.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
+import type { DecideContext, Decision } from '../state/decision.ts';
 import { locateFlagEnvironment } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
+import { invalid, invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { desiredEvents, isEnabledAfter } from './desired-events.ts';
 import { unlessArchived } from './guards.ts';
-import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 
 export interface CopyStrategies {
-  readonly type: 'copy-strategies';
   readonly project: string;
   readonly flag: string;
   /** The environment that gets the strategies. */
   readonly environment: string;
   /** The environment that has them. */
   readonly from: string;
-  /** Decides without recording anything; see `plannedCopy`. */
+  /** Whether nothing is recorded; see `plannedCopy`. */
   readonly dryRun: boolean;
 }
 
-export function copyStrategies(world: World, command: CopyStrategies, context: DecideContext): Decision {
-  const decision = plannedCopy(world, command, () => context.newId());
-  if (!command.dryRun || isRefusal(decision)) return decision;
-  return refuseBeyondLimits(world, command, decision, context) ?? UNCHANGED;
-}
+export const copyStrategies = (world: World, command: CopyStrategies, context: DecideContext): Decision =>
+  plannedCopy(world, command, () => context.newId());
 
 /** The events that the copy would record, or the reason why it is impossible. `newId` names each strategy that is added. */
 export function plannedCopy(world: World, command: CopyStrategies, newId: () => string): Decision {

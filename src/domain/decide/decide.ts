@@ -2,7 +2,6 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
-import { grantProjectAccess, revokeProjectAccess, setProjectAccess } from '../people/access-commands.ts';
 import { createGroup, deleteGroup, updateGroup } from '../people/group-commands.ts';
 import {
   createInvitation,
@@ -11,19 +10,34 @@ import {
   updateInvitation,
   usePasswordLink,
 } from '../people/link-commands.ts';
-import { addMember, changeMember, removeMember } from '../people/membership-commands.ts';
+import {
+  addMember,
+  changeMember,
+  grantProjectAccess,
+  removeMember,
+  revokeProjectAccess,
+  setProjectAccess,
+} from '../people/membership-commands.ts';
 import { setPassword } from '../people/password-commands.ts';
-import { createPersonalToken, deletePersonalToken } from '../people/personal-token-commands.ts';
 import { signInByProvider } from '../people/provider-commands.ts';
 import { createRole, deleteRole, updateRole } from '../people/role-commands.ts';
+import { beginSession, endSession, endSessions } from '../people/session-commands.ts';
+import {
+  createApiToken,
+  createPersonalToken,
+  deleteApiToken,
+  deletePersonalToken,
+  updateApiToken,
+} from '../people/token-commands.ts';
 import {
   createServiceAccount,
+  createUser,
   deleteServiceAccount,
+  deleteUser,
   updateServiceAccount,
-} from '../people/service-account-commands.ts';
-import { beginSession, endSession, endSessions } from '../people/session-commands.ts';
-import { createUser, deleteUser, updateUser } from '../people/user-commands.ts';
-import { type DecideContext, type Decision, SYSTEM } from '../state/decision.ts';
+  updateUser,
+} from '../people/user-commands.ts';
+import { type DecideContext, type Decision, SYSTEM, UNCHANGED } from '../state/decision.ts';
 import { isSessionEvent } from '../state/events.ts';
 import { isRefusal } from '../state/refusal.ts';
 import { refuseInMaintenance } from '../state/settings.ts';
@@ -73,7 +87,7 @@ import {
   updateProject,
 } from './project-commands.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
-import { rollbackFlags } from './rollback-command.ts';
+import { plannedRollback } from './rollback-command.ts';
 import {
   addStrategy,
   orderStrategies,
@@ -85,11 +99,10 @@ import {
   switchFlags,
 } from './strategy-commands.ts';
 import { changeTags, createTag, deleteTag, tagFlag, untagFlag } from './tag-commands.ts';
-import { createApiToken, deleteApiToken, updateApiToken } from './token-commands.ts';
 import { exportFlags, importFlags } from './transfer-commands.ts';
 import { patchVariants, pushVariants, setVariants } from './variant-commands.ts';
 
-const TABLE = {
+const DECISIONS = {
   'create-flag': createFlag,
   'update-flag': updateFlag,
   'patch-flag': patchFlag,
@@ -99,7 +112,7 @@ const TABLE = {
   'import-flags': importFlags,
   'change-link': changeLink,
   'remove-link': removeLink,
-  'rollback-flags': rollbackFlags,
+  'rollback-flags': plannedRollback,
   'archive-flag': archiveFlag,
   'archive-flags': archiveFlags,
   'revive-flags': reviveFlags,
@@ -182,14 +195,12 @@ const TABLE = {
   'sign-in-by-provider': signInByProvider,
 } as const;
 
-export type Command = Parameters<(typeof TABLE)[keyof typeof TABLE]>[1];
+type Table = typeof DECISIONS;
 
-type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
-
-/** Each command has a decision, under its own type. */
-const DECISIONS: {
-  readonly [T in Command['type']]: Decide<Extract<Command, { readonly type: T }>>;
-} = TABLE;
+/** A command has what its decision takes, and the type that the table has it under. */
+export type Command<Type extends keyof Table = keyof Table> = {
+  [T in Type]: { readonly type: T } & Parameters<Table[T]>[1];
+}[Type];
 
 /** They look at the maintenance themselves, or need not. */
 const SIGNING_IN_AND_OUT: ReadonlySet<Command['type']> = new Set([
@@ -206,9 +217,11 @@ export function decide(world: World, command: Command, context: DecideContext): 
     command.type === 'set-maintenance' || isSigningIn || context.actor.userId === SYSTEM.userId;
   const maintenance = isLetThrough ? null : refuseInMaintenance(world.directory.settings);
   if (maintenance !== null) return maintenance;
-  const decision = (DECISIONS[command.type] as Decide<Command>)(world, command, context);
+  const decide: (world: World, command: never, context: DecideContext) => Decision = DECISIONS[command.type];
+  const decision = decide(world, command as never, context);
   if (isRefusal(decision)) return decision;
   // Sessions have a bound of their own, and whoever makes room in a full memory has to sign in first.
   const limited = isSigningIn ? decision.filter((event) => !isSessionEvent(event)) : decision;
-  return refuseBeyondLimits(world, command, limited, context) ?? decision;
+  const isDry = 'dryRun' in command && command.dryRun;
+  return refuseBeyondLimits(world, command, limited, context) ?? (isDry ? UNCHANGED : decision);
 }

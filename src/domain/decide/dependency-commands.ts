@@ -21,8 +21,7 @@ interface NamesChild {
   readonly child: string;
 }
 
-export interface AddDependency extends NamesChild {
-  readonly type: 'add-dependency';
+interface AddDependency extends NamesChild {
   readonly dependency: Dependency;
 }
 
@@ -68,8 +67,7 @@ function refuseDepth(child: Flag, { feature }: Dependency): Refusal | null {
   );
 }
 
-export interface RemoveDependency extends NamesChild {
-  readonly type: 'remove-dependency';
+interface RemoveDependency extends NamesChild {
   readonly parent: string;
 }
 
@@ -80,11 +78,7 @@ export function removeDependency(world: World, { project, child, parent }: Remov
   return [dependencyRemoved(flag, located.dependency)];
 }
 
-export interface RemoveDependencies extends NamesChild {
-  readonly type: 'remove-dependencies';
-}
-
-export function removeDependencies(world: World, { project, child }: RemoveDependencies): Decision {
+export function removeDependencies(world: World, { project, child }: NamesChild): Decision {
   const located = unlessArchived(locateFlag(world, project, child));
   if (located.refused) return located;
   const { flag } = located.record;

@@ -112,8 +112,7 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
   }
 }
 
-const createdBy = ({ kind, value: fields }: Here['item']) =>
-  ({ type: 'create-record', kind, fields }) as CreateRecord;
+const createdBy = ({ kind, value: fields }: Here['item']) => ({ kind, fields }) as CreateRecord;
 
 function flagCreated(
   { name, project, metadata }: StepOf<'create-flag'>,

@@ -1,12 +1,14 @@
 /** Decisions that create, change, order and delete the environments of the service. */
 
+import { jsonEqual } from '../json/json.ts';
+import { withFields } from '../kinds/kind.ts';
 import { environmentForgotten } from '../people/role-commands.ts';
+import { tokensOfEnvironmentDeleted } from '../people/token-commands.ts';
 import type { Decision } from '../state/decision.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { Environment, World } from '../state/world.ts';
-import { tokensOfEnvironmentDeleted } from './token-commands.ts';
 
 /**
  * Environments of the service. The response for a flag lists those of its project, so each environment makes all of
@@ -14,14 +16,13 @@ import { tokensOfEnvironmentDeleted } from './token-commands.ts';
  */
 export const ENVIRONMENTS_MAX = 50;
 
-export interface EnvironmentFields {
+interface EnvironmentFields {
   readonly type?: string | undefined;
   readonly sortOrder?: number | undefined;
   readonly enabled?: boolean | undefined;
 }
 
-export interface CreateEnvironment {
-  readonly type: 'create-environment';
+interface CreateEnvironment {
   readonly name: string;
   readonly fields: EnvironmentFields & { readonly type: string };
 }
@@ -46,8 +47,7 @@ export function createEnvironment(world: World, { name, fields }: CreateEnvironm
   return [{ type: 'environment-created', ...ofEnvironment(name), data, preData: null }];
 }
 
-export interface UpdateEnvironment {
-  readonly type: 'update-environment';
+interface UpdateEnvironment {
   readonly name: string;
   readonly fields: EnvironmentFields;
 }
@@ -57,8 +57,7 @@ export function updateEnvironment(world: World, { name, fields }: UpdateEnvironm
   return isRefusal(environment) ? environment : updateEvents(environment, fields);
 }
 
-export interface OrderEnvironments {
-  readonly type: 'order-environments';
+interface OrderEnvironments {
   /** Environments that the command does not name keep their position. */
   readonly order: readonly (readonly [name: string, sortOrder: number])[];
 }
@@ -74,19 +73,13 @@ export function orderEnvironments(world: World, { order }: OrderEnvironments): D
 }
 
 function updateEvents(preData: Environment, fields: EnvironmentFields): readonly DomainEvent[] {
-  const data: Environment = {
-    ...preData,
-    type: fields.type ?? preData.type,
-    enabled: fields.enabled ?? preData.enabled,
-    sortOrder: fields.sortOrder ?? preData.sortOrder,
-  };
-  const unchanged =
-    data.type === preData.type && data.enabled === preData.enabled && data.sortOrder === preData.sortOrder;
-  return unchanged ? [] : [{ type: 'environment-updated', ...ofEnvironment(data.name), data, preData }];
+  const data = withFields(preData, fields);
+  return jsonEqual(data, preData)
+    ? []
+    : [{ type: 'environment-updated', ...ofEnvironment(data.name), data, preData }];
 }
 
-export interface DeleteEnvironment {
-  readonly type: 'delete-environment';
+interface DeleteEnvironment {
   readonly name: string;
 }
 

@@ -33,8 +33,7 @@ interface NamesFlag {
   readonly flag: string;
 }
 
-export interface CreateFlag {
-  readonly type: 'create-flag';
+interface CreateFlag {
   readonly project: string;
   readonly name: string;
   readonly metadata: MetadataInput;
@@ -58,8 +57,7 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
   ];
 }
 
-export interface UpdateFlag extends NamesFlag {
-  readonly type: 'update-flag';
+interface UpdateFlag extends NamesFlag {
   /** The name in the body, which must equal the flag's. */
   readonly name?: string | undefined;
   readonly metadata: MetadataInput;
@@ -74,8 +72,7 @@ export function updateFlag(world: World, command: UpdateFlag): Decision {
   return refuseArchived(located.record.flag) ?? metadataEvents(world, located, command.metadata);
 }
 
-export interface PatchFlag extends NamesFlag {
-  readonly type: 'patch-flag';
+interface PatchFlag extends NamesFlag {
   readonly operations: readonly PatchOperation[];
 }
 
@@ -109,8 +106,7 @@ function metadataOfPatched(before: FlagData, after: JsonValue): CheckedPatch {
   return patchedMetadata(before, after);
 }
 
-export interface ChangeLink extends NamesFlag {
-  readonly type: 'change-link';
+interface ChangeLink extends NamesFlag {
   /** Null: a new one is added. */
   readonly id: string | null;
   readonly link: Omit<Link, 'id'>;
@@ -134,8 +130,7 @@ export function changeLink(world: World, command: ChangeLink, context: DecideCon
   return metadataEvents(world, located, { links: [...links, { id: context.newId(), url, title }] });
 }
 
-export interface RemoveLink extends NamesFlag {
-  readonly type: 'remove-link';
+interface RemoveLink extends NamesFlag {
   readonly id: string;
 }
 
@@ -150,8 +145,7 @@ export function removeLink(world: World, { project, flag: name, id }: RemoveLink
 export const noLink = (flag: string, id: string): Refusal =>
   notFound(`The flag "${flag}" has no link "${id}".`);
 
-export interface CloneFlag extends NamesFlag {
-  readonly type: 'clone-flag';
+interface CloneFlag extends NamesFlag {
   readonly name: string;
   readonly replaceGroupId: boolean;
 }
@@ -239,10 +233,7 @@ function renamingIssue(name: string, given: unknown): string {
 
 // Decisions that a flag has done what it was for, or has not (docs/specification/flags.md#lifecycle).
 
-export interface CompleteFlag {
-  readonly type: 'complete-flag';
-  readonly project: string;
-  readonly flag: string;
+interface CompleteFlag extends NamesFlag {
   readonly completion: CompletionData;
 }
 
@@ -256,11 +247,7 @@ export function completeFlag(world: World, { project, flag: name, completion }: 
   return [{ type: 'feature-completed', ...aboutFlag(located.record.flag), data: completion, preData: null }];
 }
 
-export interface UncompleteFlag extends Omit<CompleteFlag, 'type' | 'completion'> {
-  readonly type: 'uncomplete-flag';
-}
-
-export function uncompleteFlag(world: World, { project, flag: name }: UncompleteFlag): Decision {
+export function uncompleteFlag(world: World, { project, flag: name }: NamesFlag): Decision {
   const located = unlessArchived(locateFlag(world, project, name));
   if (located.refused) return located;
   if (!world.directory.completions.has(name)) return UNCHANGED;

@@ -33,7 +33,6 @@ export interface ImportedFlag {
 }
 
 export interface ImportFlags {
-  readonly type: 'import-flags';
   readonly project: string;
   readonly environment: string;
   readonly flags: readonly ImportedFlag[];
@@ -53,7 +52,7 @@ export interface ImportIssue {
 }
 
 /** With errors nothing is imported. */
-export interface ImportIssues {
+interface ImportIssues {
   readonly errors: readonly ImportIssue[];
   readonly warnings: readonly ImportIssue[];
 }

@@ -2,7 +2,7 @@
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { LEGAL_VALUES_MAX, type LegalValue } from '../kinds/context-field.ts';
-import { definedFieldsOf, recordWith, referencesOf } from '../kinds/kind.ts';
+import { recordWith, referencesOf, withFields } from '../kinds/kind.ts';
 import {
   type IdOf,
   type KindCounter,
@@ -20,23 +20,24 @@ import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '
 import type { World } from '../state/world.ts';
 import { nameOfProject } from './guards.ts';
 
-/** A command about a record of any managed kind. */
-type About<Type extends string, Parts extends { readonly [Name in ManagedKindName]: object }> = {
-  [Name in ManagedKindName]: { readonly type: Type; readonly kind: Name } & Parts[Name];
+// Commands about a record of any managed kind.
+
+export type CreateRecord = {
+  [Name in ManagedKindName]: { readonly kind: Name; readonly fields: SentTo<Name> };
 }[ManagedKindName];
 
-export type CreateRecord = About<
-  'create-record',
-  { [Name in ManagedKindName]: { readonly fields: SentTo<Name> } }
->;
-
 /** A field that is absent keeps its value. */
-export type UpdateRecord = About<
-  'update-record',
-  { [Name in ManagedKindName]: { readonly id: IdOf<Name>; readonly fields: Partial<SentTo<Name>> } }
->;
+type UpdateRecord = {
+  [Name in ManagedKindName]: {
+    readonly kind: Name;
+    readonly id: IdOf<Name>;
+    readonly fields: Partial<SentTo<Name>>;
+  };
+}[ManagedKindName];
 
-export type DeleteRecord = About<'delete-record', { [Name in ManagedKindName]: { readonly id: IdOf<Name> } }>;
+type DeleteRecord = {
+  [Name in ManagedKindName]: { readonly kind: Name; readonly id: IdOf<Name> };
+}[ManagedKindName];
 
 /** A record of any managed kind, as far as they are alike. */
 type Named = { readonly name: string };
@@ -77,7 +78,7 @@ export function updateRecord(world: World, { kind, id, fields }: UpdateRecord): 
   if (isRefusal(before)) return before;
   const { canChangePredefined, events } = managedKindOf(kind);
   if (!canChangePredefined && isPredefined(kind, before)) return predefined(kind, before, 'changed');
-  const change = { before, after: { ...before, ...definedFieldsOf(fields) } };
+  const change = { before, after: withFields(before, fields) };
   if (jsonEqual(change.after, before)) return UNCHANGED;
   return (
     refuseNameOrProject(world, kind, change) ??
@@ -167,8 +168,7 @@ const eventOf = (type: string, data: object | null, preData: object | null): Kin
 
 // Commands that only context fields have: those about single legal values.
 
-export interface SetLegalValue {
-  readonly type: 'set-legal-value';
+interface SetLegalValue {
   readonly name: string;
   readonly legalValue: LegalValue;
 }
@@ -184,16 +184,10 @@ export function setLegalValue(world: World, { name, legalValue }: SetLegalValue)
       `The context field "${name}" has ${LEGAL_VALUES_MAX} legal values, and there cannot be more.`,
     );
   }
-  return updateRecord(world, {
-    type: 'update-record',
-    kind: 'contextFields',
-    id: name,
-    fields: { legalValues },
-  });
+  return updateRecord(world, { kind: 'contextFields', id: name, fields: { legalValues } });
 }
 
-export interface RemoveLegalValue {
-  readonly type: 'remove-legal-value';
+interface RemoveLegalValue {
   readonly name: string;
   readonly value: string;
 }
@@ -202,18 +196,12 @@ export function removeLegalValue(world: World, { name, value }: RemoveLegalValue
   const field = locateRecord(world, 'contextFields', name);
   if (isRefusal(field)) return field;
   const legalValues = field.legalValues.filter((one) => one.value !== value);
-  return updateRecord(world, {
-    type: 'update-record',
-    kind: 'contextFields',
-    id: name,
-    fields: { legalValues },
-  });
+  return updateRecord(world, { kind: 'contextFields', id: name, fields: { legalValues } });
 }
 
 // Commands that only strategy types have: they are deprecated, and reactivated.
 
-export interface DeprecateStrategyType {
-  readonly type: 'deprecate-strategy-type';
+interface DeprecateStrategyType {
   readonly name: string;
   /** False: reactivate it. */
   readonly deprecated: boolean;

@@ -9,7 +9,6 @@ import type { ProjectState, World } from '../state/world.ts';
 import { unlessArchived } from './guards.ts';
 
 export interface MoveFlag {
-  readonly type: 'move-flag';
   readonly project: string;
   readonly flag: string;
   readonly newProject: string;

@@ -16,8 +16,7 @@ import type { World } from '../state/world.ts';
 /** Favorites of each kind that one user may have. Bounds the record that is replaced with each mark. */
 export const FAVORITES_MAX = 1_000;
 
-export interface MarkFavorite {
-  readonly type: 'mark-favorite';
+interface MarkFavorite {
   readonly project: string;
   /** Null: the project itself. */
   readonly flag: string | null;
@@ -49,8 +48,7 @@ export function markFavorite(world: World, command: MarkFavorite): Decision {
   return [{ type, ...aboutFlag({ name: flag, project }), data, preData: null }];
 }
 
-export interface SetFrontendOrigins {
-  readonly type: 'set-frontend-origins';
+interface SetFrontendOrigins {
   readonly origins: readonly string[];
 }
 
@@ -58,8 +56,7 @@ export function setFrontendOrigins(world: World, { origins }: SetFrontendOrigins
   return changeSetting(world, { id: FRONTEND_SETTING_ID, frontendApiOrigins: [...new Set(origins)] });
 }
 
-export interface SetMaintenance {
-  readonly type: 'set-maintenance';
+interface SetMaintenance {
   readonly enabled: boolean;
 }
 

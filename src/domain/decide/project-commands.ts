@@ -7,6 +7,7 @@ import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
+import { tokensOfProjectChanged } from '../people/token-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
 import { locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
@@ -24,18 +25,16 @@ import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
 import { recordsOfProjectDeleted } from './kind-commands.ts';
 import { refuseUnknownReferences } from './strategy-commands.ts';
-import { tokensOfProjectChanged } from './token-commands.ts';
 
 /** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */
-export interface ProjectFields extends RulesInput {
+interface ProjectFields extends RulesInput {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly mode?: ProjectSettings['mode'] | undefined;
   readonly defaultStickiness?: string | undefined;
 }
 
-export interface CreateProject {
-  readonly type: 'create-project';
+interface CreateProject {
   /** Made from the name when absent. */
   readonly id?: string | undefined;
   readonly fields: ProjectFields & { readonly name: string };
@@ -85,8 +84,7 @@ function newProjectEnvironments(
   return environments.map((one) => one.name).filter((name) => wanted.includes(name));
 }
 
-export interface UpdateProject {
-  readonly type: 'update-project';
+interface UpdateProject {
   readonly project: string;
   readonly fields: ProjectFields;
 }
@@ -112,8 +110,7 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
 /** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */
 export const FLAGS_DELETED_WITH_PROJECT_MAX = 500;
 
-export interface DeleteProject {
-  readonly type: 'delete-project';
+interface DeleteProject {
   readonly project: string;
 }
 
@@ -149,12 +146,8 @@ interface NamesProjectEnvironment {
   readonly environment: string;
 }
 
-export interface AddProjectEnvironment extends NamesProjectEnvironment {
-  readonly type: 'add-project-environment';
-}
-
 /** All flags of the project have it from then on, disabled and without strategies. */
-export function addProjectEnvironment(world: World, command: AddProjectEnvironment): Decision {
+export function addProjectEnvironment(world: World, command: NamesProjectEnvironment): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
   const environment = locateEnvironment(world, command.environment);
@@ -170,12 +163,8 @@ export function addProjectEnvironment(world: World, command: AddProjectEnvironme
   return [{ type: 'project-environment-added', ...about, data: null, preData: null }];
 }
 
-export interface RemoveProjectEnvironment extends NamesProjectEnvironment {
-  readonly type: 'remove-project-environment';
-}
-
 /** All flags of the project lose their configuration in it. That includes archived flags, which nobody evaluates. */
-export function removeProjectEnvironment(world: World, command: RemoveProjectEnvironment): Decision {
+export function removeProjectEnvironment(world: World, command: NamesProjectEnvironment): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
   const { environment } = command;
@@ -198,8 +187,7 @@ export function removeProjectEnvironment(world: World, command: RemoveProjectEnv
 /** The most bytes of a default strategy. Pages read those of all environments at once. */
 export const DEFAULT_STRATEGY_BYTES_MAX = 64 * 1024;
 
-export interface SetDefaultStrategy extends NamesProjectEnvironment {
-  readonly type: 'set-default-strategy';
+interface SetDefaultStrategy extends NamesProjectEnvironment {
   readonly strategy: StrategyInput;
 }
 

@@ -7,14 +7,13 @@
  */
 import { environmentsOf, type Flag } from '../flags/flag.ts';
 import { INITIAL_METADATA, withMetadata } from '../flags/metadata.ts';
-import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
+import type { Decision } from '../state/decision.ts';
 import type { DomainEvent } from '../state/events.ts';
 import { locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { desiredEvents, isEnabledAfter } from './desired-events.ts';
 import { unlessArchived } from './guards.ts';
-import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 
 /** A flag and what it was. */
 export interface RollbackTarget {
@@ -32,19 +31,12 @@ interface RollbackPlan {
   holdsIn(world: World): boolean;
 }
 
-export interface RollbackFlags {
-  readonly type: 'rollback-flags';
+interface RollbackFlags {
   readonly project: string;
   /** Each flag once. What one decision may take of time bounds them where the command is made. */
   readonly targets: readonly RollbackTarget[];
-  /** Decides without recording anything; see `plannedRollback`. */
+  /** Whether nothing is recorded. */
   readonly dryRun: boolean;
-}
-
-export function rollbackFlags(world: World, command: RollbackFlags, context: DecideContext): Decision {
-  const decision = plannedRollback(world, command);
-  if (!command.dryRun || isRefusal(decision)) return decision;
-  return refuseBeyondLimits(world, command, decision, context) ?? UNCHANGED;
 }
 
 /** The events that would bring the flags back, or the reason why that is impossible for one of them. */

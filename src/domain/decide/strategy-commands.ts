@@ -33,8 +33,7 @@ interface NamesStrategy extends NamesFlagEnvironment {
   readonly strategyId: string;
 }
 
-export interface AddStrategy extends NamesFlagEnvironment {
-  readonly type: 'add-strategy';
+interface AddStrategy extends NamesFlagEnvironment {
   readonly strategy: StrategyInput;
 }
 
@@ -53,8 +52,7 @@ export function addStrategy(world: World, command: AddStrategy, context: DecideC
   );
 }
 
-export interface ReplaceStrategy extends NamesStrategy {
-  readonly type: 'replace-strategy';
+interface ReplaceStrategy extends NamesStrategy {
   readonly strategy: StrategyInput;
 }
 
@@ -68,8 +66,7 @@ export function replaceStrategy(world: World, command: ReplaceStrategy): Decisio
   return strategyUpdated(world, located, after);
 }
 
-export interface PatchStrategy extends NamesStrategy {
-  readonly type: 'patch-strategy';
+interface PatchStrategy extends NamesStrategy {
   readonly operations: readonly PatchOperation[];
 }
 
@@ -98,8 +95,7 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   return strategyUpdated(world, located, after);
 }
 
-export interface SetStrategySegments extends NamesStrategy {
-  readonly type: 'set-strategy-segments';
+interface SetStrategySegments extends NamesStrategy {
   readonly segments: readonly number[];
 }
 
@@ -109,11 +105,7 @@ export function setStrategySegments(world: World, command: SetStrategySegments):
   return strategyUpdated(world, located, { ...located.strategy, segments: command.segments });
 }
 
-export interface RemoveStrategy extends NamesStrategy {
-  readonly type: 'remove-strategy';
-}
-
-export function removeStrategy(world: World, command: RemoveStrategy): Decision {
+export function removeStrategy(world: World, command: NamesStrategy): Decision {
   const located = unlessArchived(locateStrategyNamed(world, command));
   if (located.refused) return located;
   const { flag } = located.record;
@@ -137,8 +129,7 @@ function switchedOff(flag: Flag, before: FlagEnvironment, strategies: readonly S
   return next === 'refused' || !next.changed ? [] : [switched(flag, before.name, next.enabled)];
 }
 
-export interface SwitchEnvironment extends NamesFlagEnvironment {
-  readonly type: 'switch-environment';
+interface SwitchEnvironment extends NamesFlagEnvironment {
   readonly enabled: boolean;
 }
 
@@ -160,8 +151,7 @@ export function switchEnvironment(world: World, command: SwitchEnvironment): Dec
   return next.changed ? [switched(flag, command.environment, next.enabled)] : UNCHANGED;
 }
 
-export interface SwitchFlags {
-  readonly type: 'switch-flags';
+interface SwitchFlags {
   readonly project: string;
   /** A name that occurs twice counts once. */
   readonly flags: readonly string[];
@@ -175,7 +165,7 @@ export function switchFlags(world: World, { project, flags, environment, enabled
   for (const [index, flag] of flags.entries()) {
     if (flags.indexOf(flag) < index) continue;
     const named = { project, flag, environment, enabled };
-    const decision = switchEnvironment(world, { type: 'switch-environment', ...named });
+    const decision = switchEnvironment(world, named);
     if (isRefusal(decision)) {
       return { ...decision, details: [{ message: decision.message, path: `/body/features/${index}` }] };
     }
@@ -184,8 +174,7 @@ export function switchFlags(world: World, { project, flags, environment, enabled
   return events;
 }
 
-export interface OrderStrategies extends NamesFlagEnvironment {
-  readonly type: 'order-strategies';
+interface OrderStrategies extends NamesFlagEnvironment {
   readonly order: readonly { readonly id: string; readonly sortOrder: number }[];
 }
 

@@ -18,12 +18,8 @@ interface NamesTag {
   readonly tag: Tag;
 }
 
-export interface TagFlag extends NamesTag {
-  readonly type: 'tag-flag';
-}
-
 /** Adding a tag that the flag has changes nothing. */
-export function tagFlag(world: World, { project, flag: name, tag }: TagFlag): Decision {
+export function tagFlag(world: World, { project, flag: name, tag }: NamesTag): Decision {
   const located = unlessArchived(locateFlag(world, project, name));
   if (located.refused) return located;
   const { flag } = located.record;
@@ -45,11 +41,7 @@ export const untagged = (flag: Pick<Flag, 'name' | 'project'>, { type, value }: 
   preData: { type, value },
 });
 
-export interface UntagFlag extends NamesTag {
-  readonly type: 'untag-flag';
-}
-
-export function untagFlag(world: World, { project, flag: name, tag }: UntagFlag): Decision {
+export function untagFlag(world: World, { project, flag: name, tag }: NamesTag): Decision {
   const located = locateFlag(world, project, name);
   if (located.refused) return located;
   const { flag } = located.record;
@@ -60,8 +52,7 @@ export function untagFlag(world: World, { project, flag: name, tag }: UntagFlag)
 /** Flags times tags of one request: as many changes take some 10 ms of the event loop. */
 export const TAG_CHANGES_MAX = 1_000;
 
-export interface ChangeTags {
-  readonly type: 'change-tags';
+interface ChangeTags {
   readonly project: string;
   /** A name that occurs twice counts once. */
   readonly flags: readonly string[];
@@ -107,8 +98,7 @@ export function hasTag(flag: Pick<Flag, 'tags'>, { type, value }: Tag): boolean 
   return flag.tags.some((tag) => tag.type === type && tag.value === value);
 }
 
-export interface CreateTag {
-  readonly type: 'create-tag';
+interface CreateTag {
   readonly tag: Tag;
 }
 
@@ -127,8 +117,7 @@ export function createTag({ directory }: World, { tag }: CreateTag): Decision {
 export const takenTag = ({ type, value }: Tag): Refusal =>
   nameExists(`The tag "${type}:${value}" exists already.`);
 
-export interface DeleteTag {
-  readonly type: 'delete-tag';
+interface DeleteTag {
   readonly tag: Tag;
   /** Flags that had the tag when it was looked for; a flag that has got it since keeps it. */
   readonly flags: readonly string[];

@@ -27,8 +27,7 @@ import {
   segmentIds,
 } from './import-issues.ts';
 
-export interface ExportFlags {
-  readonly type: 'export-flags';
+interface ExportFlags {
   readonly environment: string;
   /** Names of those that were found. */
   readonly flags: readonly string[];

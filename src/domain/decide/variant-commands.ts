@@ -17,8 +17,7 @@ interface NamesVariants {
   readonly environment: string | null;
 }
 
-export interface SetVariants extends NamesVariants {
-  readonly type: 'set-variants';
+interface SetVariants extends NamesVariants {
   /** Valid, with the weights distributed. */
   readonly variants: readonly Variant[];
 }
@@ -29,8 +28,7 @@ export function setVariants(world: World, command: SetVariants): Decision {
   return variantEvents(world, located, command.environment, command.variants);
 }
 
-export interface PushVariants {
-  readonly type: 'push-variants';
+interface PushVariants {
   readonly project: string;
   readonly flag: string;
   readonly environments: readonly string[];
@@ -57,8 +55,7 @@ export function pushVariants(world: World, command: PushVariants): Decision {
   return events;
 }
 
-export interface PatchVariants extends NamesVariants {
-  readonly type: 'patch-variants';
+interface PatchVariants extends NamesVariants {
   readonly operations: readonly PatchOperation[];
 }
 

@@ -3,6 +3,7 @@
  * completion is stored: a flag is in the last stage that it has entered.
  */
 import * as v from 'valibot';
+import { textUpTo } from '../json/schema.ts';
 
 export const STAGES = ['initial', 'pre-live', 'live', 'completed', 'archived'] as const;
 export type StageName = (typeof STAGES)[number];
@@ -11,16 +12,11 @@ export type StageName = (typeof STAGES)[number];
 export const COMPLETION_STATUSES = ['kept', 'discarded'] as const;
 
 export const STATUS_VALUE_LENGTH_MAX = 200;
-const STATUS_VALUE_PHRASE = `a text of at most ${STATUS_VALUE_LENGTH_MAX} characters`;
 
 export const COMPLETION_ENTRIES = {
   status: v.picklist(COMPLETION_STATUSES, `one of ${COMPLETION_STATUSES.join(', ')}`),
   statusValue: v.exactOptional(
-    v.pipe(
-      v.string(STATUS_VALUE_PHRASE),
-      v.maxLength(STATUS_VALUE_LENGTH_MAX, STATUS_VALUE_PHRASE),
-      v.description('The variant that was kept, for example.'),
-    ),
+    v.pipe(textUpTo(STATUS_VALUE_LENGTH_MAX), v.description('The variant that was kept, for example.')),
   ),
 };
 

@@ -1,6 +1,6 @@
 /** Links of a flag to where it is spoken of: a ticket, a design, a dashboard (docs/specification/flags.md#links). */
 import * as v from 'valibot';
-import { differentBy, list, titled } from '../json/schema.ts';
+import { differentBy, listUpTo, textUpTo, titled } from '../json/schema.ts';
 
 /** Links that one flag may have. They are part of every response about the flag. */
 export const LINKS_MAX = 20;
@@ -14,9 +14,7 @@ const ID_LENGTH_MAX = 100;
  */
 const URL_PHRASE = `an address that begins with http:// or https://, without spaces, "\\", invisible characters and a user before the host, of at most ${URL_LENGTH_MAX} characters`;
 const URL_PATTERN = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/;
-const TITLE_PHRASE = `a text of at most ${TITLE_LENGTH_MAX} characters, or null`;
 const ID_PHRASE = `a text of 1 to ${ID_LENGTH_MAX} letters, digits, "_", "." and "-"`;
-const LINKS_PHRASE = `a list of at most ${LINKS_MAX} links`;
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d)/i;
 
@@ -31,7 +29,7 @@ export const LINK_ENTRIES = {
     v.regex(URL_PATTERN, URL_PHRASE),
     v.check((url) => !/\p{C}/u.test(url), URL_PHRASE),
   ),
-  title: v.nullable(v.pipe(v.string(TITLE_PHRASE), v.maxLength(TITLE_LENGTH_MAX, TITLE_PHRASE))),
+  title: v.nullable(textUpTo(TITLE_LENGTH_MAX, ', or null')),
 } as const;
 
 /** For requests about one link, which may leave the scheme out. */
@@ -56,8 +54,4 @@ export interface Link {
 }
 
 /** For the table of metadata. */
-export const LinksSchema = v.pipe(
-  list(LinkSchema, LINKS_PHRASE),
-  v.maxLength(LINKS_MAX, LINKS_PHRASE),
-  differentBy('id', 'Links'),
-);
+export const LinksSchema = v.pipe(listUpTo(LINKS_MAX, 'links', LinkSchema), differentBy('id', 'Links'));

@@ -9,12 +9,11 @@ import { parseInBudget } from '../json/check-budget.ts';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
 import { isJsonObject, type JsonObject, jsonEqual } from '../json/json.ts';
 import { pointerToken } from '../json/json-pointer.ts';
-import { described, list, titled } from '../json/schema.ts';
+import { described, filledText, list, titled } from '../json/schema.ts';
 import { type Constraint, ConstraintSchema, isNumberText, isSingleValue } from './constraint.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
 export const STRATEGY_NAME_LENGTH_MAX = 100;
-const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
 
 /** Far below the numbers to which a double can no longer add one. */
 const SORT_ORDER_MAX = 1_000_000_000;
@@ -39,9 +38,7 @@ export const ParametersSchema = v.pipe(
 
 export const StrategyInputSchema = titled('Strategy input', {
   name: v.pipe(
-    v.string(NAME_PHRASE),
-    v.minLength(1, NAME_PHRASE),
-    v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
+    filledText('a name', STRATEGY_NAME_LENGTH_MAX),
     v.description('The kind of strategy, such as default or flexibleRollout.'),
   ),
   title: v.optional(v.nullable(v.string('a string or null')), null),

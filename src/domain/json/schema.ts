@@ -18,6 +18,24 @@ export function described<const Schema extends v.GenericSchema>(schema: Schema, 
   return v.pipe(schema, v.description(text));
 }
 
+/** A text of at most so many characters. `orWhat` says what else would be right. */
+export const textUpTo = (lengthMax: number, orWhat = '') => {
+  const phrase = `a text of at most ${lengthMax} characters${orWhat}`;
+  return v.pipe(v.string(phrase), v.maxLength(lengthMax, phrase));
+};
+
+/** A text that is not empty. `what`: such as `a name`. */
+export const filledText = (what: string, lengthMax: number) => {
+  const phrase = `${what} of 1 to ${lengthMax} characters`;
+  return v.pipe(v.string(phrase), v.minLength(1, phrase), v.maxLength(lengthMax, phrase));
+};
+
+/** A list of at most so many items. `what`: the items in the plural. */
+export const listUpTo = <const Item extends v.GenericSchema>(countMax: number, what: string, item: Item) => {
+  const phrase = `a list of at most ${countMax} ${what}`;
+  return v.pipe(list(item, phrase), v.maxLength(countMax, phrase));
+};
+
 /**
  * The schema of a list that clients send. Unlike `v.array` it stops at ISSUES_MAX issues: valibot makes an object for each,
  * and 1 MiB of wrong items would hold the event loop for seconds, only for all but the first few to be thrown away.

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { urlNameIssue } from '../flags/url-name.ts';
-import { differentBy, list } from '../json/schema.ts';
+import { differentBy, filledText, listUpTo, textUpTo } from '../json/schema.ts';
 import { Time } from './document-values.ts';
 import { managedKind, type RecordWith } from './kind.ts';
 
@@ -16,15 +16,9 @@ const LEGAL_VALUE_LENGTH_MAX = 255;
 const DESCRIPTION_LENGTH_MAX = 1_000;
 const SORT_ORDER_MAX = 1_000_000_000;
 
-const VALUE_PHRASE = `a value of 1 to ${LEGAL_VALUE_LENGTH_MAX} characters`;
-const VALUES_PHRASE = `a list of at most ${LEGAL_VALUES_MAX} legal values`;
-const DESCRIPTION_PHRASE = `a text of at most ${DESCRIPTION_LENGTH_MAX} characters`;
 const SORT_ORDER_PHRASE = `a number from 0 to ${SORT_ORDER_MAX}`;
 
-const DescriptionSchema = v.pipe(
-  v.string(DESCRIPTION_PHRASE),
-  v.maxLength(DESCRIPTION_LENGTH_MAX, DESCRIPTION_PHRASE),
-);
+const DescriptionSchema = textUpTo(DESCRIPTION_LENGTH_MAX);
 
 export const ContextFieldNameSchema = v.pipe(
   v.string(),
@@ -36,11 +30,7 @@ export const ContextFieldNameSchema = v.pipe(
 
 export const LegalValueSchema = v.pipe(
   v.object({
-    value: v.pipe(
-      v.string(VALUE_PHRASE),
-      v.minLength(1, VALUE_PHRASE),
-      v.maxLength(LEGAL_VALUE_LENGTH_MAX, VALUE_PHRASE),
-    ),
+    value: filledText('a value', LEGAL_VALUE_LENGTH_MAX),
     description: v.exactOptional(DescriptionSchema),
   }),
   v.title('LegalValue'),
@@ -60,8 +50,7 @@ const SENT = {
   ),
   legalValues: v.optional(
     v.pipe(
-      list(LegalValueSchema, VALUES_PHRASE),
-      v.maxLength(LEGAL_VALUES_MAX, VALUES_PHRASE),
+      listUpTo(LEGAL_VALUES_MAX, 'legal values', LegalValueSchema),
       differentBy<v.InferOutput<typeof LegalValueSchema>, 'value'>('value', 'Legal values'),
     ),
   ),
@@ -117,6 +106,7 @@ export const CONTEXT_FIELD = managedKind({
     path: '/context',
     param: 'contextField',
     tag: 'Context',
+    tagDescription: 'Fields of the context that constraints compare.',
     permission: 'targeting:write',
     needs: {
       create: ['CREATE_CONTEXT_FIELD'],

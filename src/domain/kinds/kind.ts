@@ -145,8 +145,9 @@ export interface KindRoutes<T extends object = object> {
   readonly path: string;
   /** The parameter for the id or name in the path of one. */
   readonly param: string;
-  /** The heading under which the description lists the routes. */
+  /** The heading under which the description lists the routes, and what it says there; absent where others are under it too. */
   readonly tag: string;
+  readonly tagDescription?: string;
   /** The right to change records, and the permissions of custom roles that will do. Everybody may read. */
   readonly permission: Right;
   readonly needs?: { readonly [Action in 'create' | 'update' | 'remove']: readonly PermissionName[] };
@@ -264,8 +265,14 @@ export function managedKind<
 }
 
 /** The fields that have a value. */
-export const definedFieldsOf = (fields: object): Readonly<Record<string, unknown>> =>
+const definedFieldsOf = (fields: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** The record with these fields in place of its own, but for those that are undefined. */
+export const withFields = <T extends object>(
+  record: T,
+  fields: { readonly [Name in keyof T]?: T[Name] | undefined },
+): T => ({ ...record, ...definedFieldsOf(fields) });
 
 /** The record as responses show it, without the counts of its use. */
 export function shownRecord<T extends { readonly name: string }>(

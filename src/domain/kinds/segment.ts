@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { segmentCost } from '../evaluation/segment-test.ts';
 import { type Constraint, ConstraintSchema, KeptConstraintSchema } from '../flags/constraint.ts';
 import type { Issue } from '../json/issues.ts';
-import { list } from '../json/schema.ts';
+import { filledText, listUpTo, textUpTo } from '../json/schema.ts';
 import { Id, Text, Time } from './document-values.ts';
 import { managedKind, type RecordWith, type SentOf } from './kind.ts';
 
@@ -22,23 +22,12 @@ export const SEGMENT_COST_MAX = 100_000;
 const SEGMENT_NAME_LENGTH_MAX = 255;
 const SEGMENT_DESCRIPTION_LENGTH_MAX = 10_000;
 
-const NAME_PHRASE = `a name of 1 to ${SEGMENT_NAME_LENGTH_MAX} characters`;
-const DESCRIPTION_PHRASE = `a text of at most ${SEGMENT_DESCRIPTION_LENGTH_MAX} characters, or null`;
-const CONSTRAINTS_PHRASE = `a list of at most ${SEGMENT_CONSTRAINTS_MAX} constraints`;
-
 const SENT = {
   name: v.pipe(
-    v.string(NAME_PHRASE),
-    v.minLength(1, NAME_PHRASE),
-    v.maxLength(SEGMENT_NAME_LENGTH_MAX, NAME_PHRASE),
+    filledText('a name', SEGMENT_NAME_LENGTH_MAX),
     v.description('Unique over the whole service.'),
   ),
-  description: v.optional(
-    v.nullable(
-      v.pipe(v.string(DESCRIPTION_PHRASE), v.maxLength(SEGMENT_DESCRIPTION_LENGTH_MAX, DESCRIPTION_PHRASE)),
-    ),
-    null,
-  ),
+  description: v.optional(v.nullable(textUpTo(SEGMENT_DESCRIPTION_LENGTH_MAX, ', or null')), null),
   project: v.optional(
     v.pipe(
       v.nullable(v.string('the id of a project, or null')),
@@ -47,8 +36,7 @@ const SENT = {
     null,
   ),
   constraints: v.pipe(
-    list(ConstraintSchema, CONSTRAINTS_PHRASE),
-    v.maxLength(SEGMENT_CONSTRAINTS_MAX, CONSTRAINTS_PHRASE),
+    listUpTo(SEGMENT_CONSTRAINTS_MAX, 'constraints', ConstraintSchema),
     v.check(
       (constraints) => valueCount(constraints) <= SEGMENT_VALUES_MAX,
       `The constraints of a segment may have ${SEGMENT_VALUES_MAX} values together.`,
@@ -97,6 +85,7 @@ export const SEGMENT = managedKind({
     path: '/segments',
     param: 'id',
     tag: 'Segments',
+    tagDescription: 'Constraints that strategies of many flags share.',
     permission: 'targeting:write',
     needs: { create: ['CREATE_SEGMENT'], update: ['UPDATE_SEGMENT'], remove: ['DELETE_SEGMENT'] },
     list: { id: 'getSegments', summary: 'List the segments by name.', field: 'segments' },

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import { STRATEGY_NAME_LENGTH_MAX } from '../flags/strategy.ts';
-import { differentBy, list } from '../json/schema.ts';
+import { differentBy, filledText, listUpTo, textUpTo } from '../json/schema.ts';
 import { managedKind, type RecordWith } from './kind.ts';
 
 export const STRATEGY_TYPES_MAX = 200;
@@ -14,22 +14,13 @@ export const STRATEGY_TYPE_BYTES_MAX = 16 * 1024;
 const PARAMETERS_MAX = 50;
 const TEXT_LENGTH_MAX = 1_000;
 
-const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
-const TEXT_PHRASE = `a text of at most ${TEXT_LENGTH_MAX} characters`;
-const PARAMETERS_PHRASE = `a list of at most ${PARAMETERS_MAX} parameters`;
 export const PARAMETER_TYPES = ['string', 'percentage', 'list', 'number', 'boolean'] as const;
 
-const TextSchema = v.pipe(v.string(TEXT_PHRASE), v.maxLength(TEXT_LENGTH_MAX, TEXT_PHRASE));
-
-const StrategyTypeNameSchema = v.pipe(
-  v.string(NAME_PHRASE),
-  v.minLength(1, NAME_PHRASE),
-  v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
-);
+const TextSchema = textUpTo(TEXT_LENGTH_MAX);
 
 export const ParameterDefinitionSchema = v.pipe(
   v.object({
-    name: v.pipe(v.string(NAME_PHRASE), v.minLength(1, NAME_PHRASE), v.maxLength(100, NAME_PHRASE)),
+    name: filledText('a name', 100),
     type: v.picklist(PARAMETER_TYPES, `one of ${PARAMETER_TYPES.join(', ')}`),
     description: v.optional(TextSchema, ''),
     required: v.optional(v.boolean(), false),
@@ -38,13 +29,12 @@ export const ParameterDefinitionSchema = v.pipe(
 );
 
 const SENT = {
-  name: StrategyTypeNameSchema,
+  name: filledText('a name', STRATEGY_NAME_LENGTH_MAX),
   title: v.optional(v.nullable(TextSchema)),
   description: v.optional(TextSchema),
   parameters: v.optional(
     v.pipe(
-      list(ParameterDefinitionSchema, PARAMETERS_PHRASE),
-      v.maxLength(PARAMETERS_MAX, PARAMETERS_PHRASE),
+      listUpTo(PARAMETERS_MAX, 'parameters', ParameterDefinitionSchema),
       differentBy<v.InferOutput<typeof ParameterDefinitionSchema>, 'name'>('name', 'Parameters'),
     ),
   ),

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN, tagKey } from '../flags/flag.ts';
+import { textUpTo } from '../json/schema.ts';
 import { TagSchema } from './document-values.ts';
 import { kind, managedKind, type RecordWith } from './kind.ts';
 
@@ -13,7 +14,6 @@ export const TAG_TYPES_MAX = 200;
 export const TAGS_MAX = 5_000;
 const TEXT_LENGTH_MAX = 1_000;
 
-const TEXT_PHRASE = `a text of at most ${TEXT_LENGTH_MAX} characters`;
 const COLOR_PHRASE = 'a colour such as #1a2b3c, or null';
 const NAME_PHRASE = `a name of ${TAG_LENGTH_MIN} to ${TAG_LENGTH_MAX} letters, digits, "_", ".", "~" and "-"`;
 
@@ -25,7 +25,7 @@ const TagTypeNameSchema = v.pipe(
   v.check((name) => name !== '..', NAME_PHRASE),
 );
 
-const TextSchema = v.pipe(v.string(TEXT_PHRASE), v.maxLength(TEXT_LENGTH_MAX, TEXT_PHRASE));
+const TextSchema = textUpTo(TEXT_LENGTH_MAX);
 
 const SENT = {
   name: TagTypeNameSchema,

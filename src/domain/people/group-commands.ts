@@ -2,6 +2,7 @@
 import { refuseLargerThan, relatedEvents } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX, type Group, withoutUser } from '../kinds/group.ts';
+import { withFields } from '../kinds/kind.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
@@ -19,8 +20,7 @@ interface GroupFields {
   readonly users?: readonly number[] | undefined;
 }
 
-export interface CreateGroup {
-  readonly type: 'create-group';
+interface CreateGroup {
   readonly fields: GroupFields;
 }
 
@@ -42,8 +42,7 @@ export function createGroup(world: World, { fields }: CreateGroup, context: Deci
   return refuseGroup(world, data) ?? [{ type: 'group-created', ...ABOUT_NOTHING, data, preData: null }];
 }
 
-export interface UpdateGroup {
-  readonly type: 'update-group';
+interface UpdateGroup {
   readonly id: number;
   /** A field that is absent keeps its value. */
   readonly fields: GroupFields;
@@ -52,20 +51,13 @@ export interface UpdateGroup {
 export function updateGroup(world: World, { id, fields }: UpdateGroup): Decision {
   const preData = locateGroup(world, id);
   if (isRefusal(preData)) return preData;
-  const data: Group = {
-    ...preData,
-    name: fields.name,
-    description: fields.description === undefined ? preData.description : fields.description,
-    rootRole: fields.rootRole === undefined ? preData.rootRole : fields.rootRole,
-    mappingsSSO: fields.mappingsSSO ?? preData.mappingsSSO,
-    users: fields.users === undefined ? preData.users : usersOf(fields),
-  };
+  const users = fields.users === undefined ? preData.users : usersOf(fields);
+  const data = { ...withFields(preData, fields), users };
   if (jsonEqual(data, preData)) return UNCHANGED;
   return refuseGroup(world, data) ?? [{ type: 'group-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-export interface DeleteGroup {
-  readonly type: 'delete-group';
+interface DeleteGroup {
   readonly id: number;
 }
 

@@ -9,7 +9,7 @@ import type { User, World } from '../state/world.ts';
 import { isAlike, looksOf, tidyName } from './look-alike.ts';
 
 /** The chooser of the names: somebody who vouches for them, an Admin, or the person alone, who came by an invitation. */
-export type ChosenBy = 'admin' | 'nobody';
+type ChosenBy = 'admin' | 'nobody';
 
 /**
  * A user has an email or a username, and neither is another user's email or username, nor looks like one, whatever the case. A

@@ -1,7 +1,9 @@
 /** Decisions on the links with which people set a password or become users. Commands carry digests of their secrets only. */
 import type { PasswordLink } from '../access/links.ts';
 import { roleIdByName } from '../access/roles.ts';
+import { jsonEqual } from '../json/json.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation } from '../kinds/invitation.ts';
+import { withFields } from '../kinds/kind.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { locatePerson } from '../state/locate.ts';
@@ -9,10 +11,9 @@ import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '..
 import type { User, World } from '../state/world.ts';
 import { refuseIdentity } from './identity.ts';
 import { passwordSet } from './password-commands.ts';
-import { isExpired } from './personal-token-commands.ts';
+import { isExpired } from './token-commands.ts';
 
-export interface CreatePasswordLink {
-  readonly type: 'create-password-link';
+interface CreatePasswordLink {
   readonly userId: number;
   readonly digest: string;
   readonly lifetimeMs: number;
@@ -44,8 +45,7 @@ function passwordLinkOf({ directory }: World, userId: number): PasswordLink | un
   return undefined;
 }
 
-export interface UsePasswordLink {
-  readonly type: 'use-password-link';
+interface UsePasswordLink {
   readonly digest: string;
   /** The hash of the new password. */
   readonly hash: string;
@@ -71,8 +71,7 @@ export function goodPasswordLink(world: World, digest: string, clockMs: number):
   return link === undefined || isExpired(link.expiresAt, clockMs) ? NO_LINK : link;
 }
 
-export interface CreateInvitation {
-  readonly type: 'create-invitation';
+interface CreateInvitation {
   readonly digest: string;
   readonly name: string;
   readonly expiresAt: string;
@@ -108,8 +107,7 @@ const refusePast = (expiresAt: string, clockMs: number): Refusal | null =>
     ? invalid(`An invitation must expire in the future, not at ${expiresAt}.`, '/body/expiresAt')
     : null;
 
-export interface UpdateInvitation {
-  readonly type: 'update-invitation';
+interface UpdateInvitation {
   readonly digest: string;
   /** An undefined field keeps its value. */
   readonly enabled?: boolean | undefined;
@@ -126,17 +124,12 @@ export function updateInvitation(
   const refusal = expiresAt === undefined ? null : refusePast(expiresAt, clockMs);
   if (refusal !== null) return refusal;
   const { digest: _, ...preData } = invitation;
-  const data = {
-    ...preData,
-    enabled: enabled ?? preData.enabled,
-    expiresAt: expiresAt ?? preData.expiresAt,
-  };
-  if (data.enabled === preData.enabled && data.expiresAt === preData.expiresAt) return UNCHANGED;
+  const data = withFields(preData, { enabled, expiresAt });
+  if (jsonEqual(data, preData)) return UNCHANGED;
   return [{ type: 'public-signup-token-updated', ...ABOUT_NOTHING, data, preData, hidden: { digest } }];
 }
 
-export interface SignUp {
-  readonly type: 'sign-up';
+interface SignUp {
   /** The digest of the invitation. */
   readonly digest: string;
   readonly fields: Pick<User, 'name' | 'username' | 'email'>;

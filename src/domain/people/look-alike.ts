@@ -17,7 +17,7 @@ export function looksOf(text: string): Looks {
   return [lookOf(written.toLowerCase()), lookOf(written)];
 }
 
-export type Looks = readonly [ofLowercase: string, asWritten: string];
+type Looks = readonly [ofLowercase: string, asWritten: string];
 
 /** Whether a text looks like one that has these looks. Most texts differ in the first characters, so it is fit for going through all users. */
 export function isAlike(looks: Looks, text: string): boolean {

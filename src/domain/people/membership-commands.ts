@@ -9,7 +9,7 @@ import { locateProject, locateUser } from '../state/locate.ts';
 import { invalidOperation, isRefusal, notFound, type Refusal, refuse } from '../state/refusal.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
 import { locateProjectRole } from './role-commands.ts';
-import { knownRole } from './roles-and-groups.ts';
+import { knownRole, locateGroup } from './roles-and-groups.ts';
 
 interface NamesMembership {
   readonly project: string;
@@ -26,11 +26,7 @@ export interface LocatedMembership {
   readonly held: number | undefined;
 }
 
-export interface AddMember extends NamesMembership {
-  readonly type: 'add-member';
-}
-
-export function addMember(world: World, command: AddMember): Decision {
+export function addMember(world: World, command: NamesMembership): Decision {
   const located = locateMembership(world, command);
   if (located.refused) return located;
   const { project, user, role, held } = located;
@@ -40,14 +36,10 @@ export function addMember(world: World, command: AddMember): Decision {
   return roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id });
 }
 
-export interface ChangeMember extends NamesMembership {
-  readonly type: 'change-member';
-}
-
 /**
  * Nothing happens for a user who is not a member or holds the role already (docs/specification/membership.md#rules).
  */
-export function changeMember(world: World, command: ChangeMember): Decision {
+export function changeMember(world: World, command: NamesMembership): Decision {
   const located = locateMembership(world, command);
   if (located.refused) return located;
   const { project, user, role, held } = located;
@@ -56,11 +48,7 @@ export function changeMember(world: World, command: ChangeMember): Decision {
   return roleSet(world, project, { kind: 'user', id: user.id, roleId: role.id });
 }
 
-export interface RemoveMember extends NamesMembership {
-  readonly type: 'remove-member';
-}
-
-export function removeMember(world: World, command: RemoveMember): Decision {
+export function removeMember(world: World, command: NamesMembership): Decision {
   const located = locateMembership(world, command);
   if (located.refused) return located;
   const { project, user, role, held } = located;
@@ -87,12 +75,12 @@ export function locateMembership(world: World, names: NamesMembership): LocatedM
 const HOLDER_KINDS = ['user', 'group'] as const;
 
 /** A user or a group that may hold a role in a project. */
-export interface Holder {
+interface Holder {
   readonly kind: (typeof HOLDER_KINDS)[number];
   readonly id: number;
 }
 
-export interface Holding extends Holder {
+interface Holding extends Holder {
   readonly roleId: number;
 }
 
@@ -183,4 +171,93 @@ function present<T>(record: T | undefined, noun: string, id: number): T {
 
 export function membershipData(user: User, role: Role): MembershipData {
   return { userId: user.id, roleId: role.id, roleName: role.name, email: user.email };
+}
+
+interface Member {
+  readonly userId: number;
+  readonly roleId: number;
+  /** JSON pointer of where the request names the member, for refusals. */
+  readonly path?: string;
+}
+
+interface MemberGroup {
+  readonly groupId: number;
+  readonly roleId: number;
+  readonly path?: string;
+}
+
+/** Roles for users and groups. Holds each user and each group at most once. */
+interface Granted {
+  readonly project: string;
+  readonly members: readonly Member[];
+  readonly groups: readonly MemberGroup[];
+}
+
+/** Records one event for each user and group that is added, changed or removed. At least one must be an Owner. */
+export function setProjectAccess(world: World, command: Granted): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const wanted = holdingsIn(world, command);
+  if (isRefusal(wanted)) return wanted;
+  if (!hasOwner(wanted)) return NEEDS_OWNER;
+  const staying = new Set(wanted.map(keyOf));
+  return [
+    ...wanted.flatMap((one) => roleSet(world, project, one)),
+    ...holdingsOf(project)
+      .filter((one) => !staying.has(keyOf(one)))
+      .map((one) => roleTaken(world, project, one)),
+  ];
+}
+
+/** Gives roles as `set-project-access` does, but that the others keep theirs. */
+export function grantProjectAccess(world: World, command: Granted): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const wanted = holdingsIn(world, command);
+  if (isRefusal(wanted)) return wanted;
+  const after = new Map([...holdingsOf(project), ...wanted].map((one) => [keyOf(one), one]));
+  return (
+    refuseOwnerless(project, [...after.values()]) ?? wanted.flatMap((one) => roleSet(world, project, one))
+  );
+}
+
+interface RevokeProjectAccess {
+  readonly project: string;
+  readonly from: { readonly userId: number } | { readonly groupId: number };
+}
+
+/** Nothing happens where no role is held. */
+export function revokeProjectAccess(world: World, { project: id, from }: RevokeProjectAccess): Decision {
+  const project = locateProject(world, id);
+  if (isRefusal(project)) return project;
+  const holder: Holder =
+    'userId' in from ? { kind: 'user', id: from.userId } : { kind: 'group', id: from.groupId };
+  if (!rolesOf(project, holder).has(holder.id)) return UNCHANGED;
+  const left = holdingsOf(project).filter((one) => keyOf(one) !== keyOf(holder));
+  return refuseOwnerless(project, left) ?? [roleTaken(world, project, holder)];
+}
+
+/** A project that has an Owner must keep one. */
+const refuseOwnerless = (project: ProjectState, left: readonly Holding[]): Refusal | null =>
+  hasOwner(holdingsOf(project)) && !hasOwner(left) ? NEEDS_OWNER : null;
+
+const hasOwner = (holdings: readonly Holding[]): boolean =>
+  holdings.some(({ roleId }) => roleId === OWNER_ROLE_ID);
+
+const keyOf = ({ kind, id }: Holder): string => `${kind} ${id}`;
+
+/** The roles that the request gives; refuses the first that names what does not exist. */
+function holdingsIn(world: World, { members, groups }: Granted): readonly Holding[] | Refusal {
+  const sent = [
+    ...members.map(({ userId, ...rest }) => ({ kind: 'user', id: userId, ...rest }) as const),
+    ...groups.map(({ groupId, ...rest }) => ({ kind: 'group', id: groupId, ...rest }) as const),
+  ];
+  for (const { kind, id, roleId, path } of sent) {
+    const holder = kind === 'user' ? locateUser(world, id) : locateGroup(world, id);
+    const located = isRefusal(holder) ? holder : locateProjectRole(world, roleId);
+    if (!isRefusal(located)) continue;
+    const detail = { message: located.message };
+    return { ...located, details: [path === undefined ? detail : { ...detail, path }] };
+  }
+  return sent;
 }

@@ -9,8 +9,7 @@ import { invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
 import { sessionEnded } from './session-commands.ts';
 
-export interface SetPassword {
-  readonly type: 'set-password';
+interface SetPassword {
   readonly userId: number;
   readonly hash: string;
   /** The hash that the old password was held against; null where none was asked for. */

@@ -17,13 +17,13 @@ import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts
 import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
 import { type Identity, identityKey, type User, type World } from '../state/world.ts';
 import { namesakeOf, userOfEmail, voucherOf } from './identity.ts';
-import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 import { allRoles } from './roles-and-groups.ts';
 import { type SessionSecret, sessionBegun, sessionEnded } from './session-commands.ts';
+import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
 import { isLastAdmin } from './user-commands.ts';
 
 /** Settings of the operator. */
-export interface ProviderRules {
+interface ProviderRules {
   /** Pairs of a group and the name of a root role; the first that applies does. */
   readonly roles: readonly (readonly [group: string, role: string])[];
   /** The root role of users whom no group gives one; null: they are turned away. */
@@ -33,7 +33,6 @@ export interface ProviderRules {
 }
 
 export interface SignInByProvider {
-  readonly type: 'sign-in-by-provider';
   readonly identity: Pick<Identity, 'issuer' | 'subject'>;
   readonly profile: {
     /** Only where it is verified. */
@@ -59,7 +58,7 @@ export function signInByProvider(world: World, command: SignInByProvider, contex
     maintenance === null
       ? [...userChanged(world, command, found, user), ...groupsFollowed(world, command, user)]
       : [];
-  return [...changes, sessionBegun(world, { type: 'begin-session', ...session }, context.now)];
+  return [...changes, sessionBegun(world, session, context.now)];
 }
 
 /** Why the user would not be let in; null: nothing speaks against it. */

@@ -29,7 +29,7 @@ import type { World } from '../state/world.ts';
 import { allRoles, findRole, locateRole } from './roles-and-groups.ts';
 
 /** A permission as the request has it. */
-export interface SentPermission {
+interface SentPermission {
   readonly name: string;
   readonly environment?: string | null | undefined;
 }
@@ -40,8 +40,7 @@ interface RoleFields {
   readonly permissions: readonly SentPermission[];
 }
 
-export interface CreateRole {
-  readonly type: 'create-role';
+interface CreateRole {
   readonly fields: RoleFields & { readonly type: CustomRoleType };
 }
 
@@ -60,8 +59,7 @@ export function createRole(world: World, { fields }: CreateRole): Decision {
   );
 }
 
-export interface UpdateRole {
-  readonly type: 'update-role';
+interface UpdateRole {
   readonly id: number;
   /** An absent type keeps what it is; none can change. */
   readonly fields: RoleFields & { readonly type?: CustomRoleType | undefined };
@@ -84,8 +82,7 @@ export function updateRole(world: World, { id, fields }: UpdateRole): Decision {
   return [{ type: 'role-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-export interface DeleteRole {
-  readonly type: 'delete-role';
+interface DeleteRole {
   readonly id: number;
 }
 

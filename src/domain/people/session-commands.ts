@@ -25,7 +25,6 @@ export interface SessionSecret {
 }
 
 export interface BeginSession extends SessionSecret {
-  readonly type: 'begin-session';
   /** Null for an API token. */
   readonly userId: number | null;
   /** The token that begins it; null for none. */
@@ -64,8 +63,7 @@ export function sessionBegun(
   return { type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest, tokenDigest } };
 }
 
-export interface EndSession {
-  readonly type: 'end-session';
+interface EndSession {
   readonly digest: string;
 }
 
@@ -75,12 +73,11 @@ export function endSession({ directory }: World, { digest }: EndSession): Decisi
   return session === undefined ? [] : [sessionEnded(session)];
 }
 
-export interface EndSessions extends Pick<Session, 'userId' | 'tokenDigest'> {
-  readonly type: 'end-sessions';
-}
-
 /** All sessions of one user, or of one API token. */
-export function endSessions({ directory }: World, command: EndSessions): Decision {
+export function endSessions(
+  { directory }: World,
+  command: Pick<Session, 'userId' | 'tokenDigest'>,
+): Decision {
   return [...directory.sessions.values()].filter((one) => isOfSame(one, command)).map(sessionEnded);
 }
 

@@ -1,20 +1,24 @@
-/** Decisions that create, update and delete a user (docs/specification/users.md). */
-
+/**
+ * Decisions that create, update and delete users (docs/specification/users.md), and service accounts: programs that act under
+ * a name, a role and memberships of their own. Both are kept among the users, with shared ids and names; nobody signs in as a program.
+ */
 import { WELCOME_LIFETIME_MS } from '../access/links.ts';
 import { ADMIN_ROLE_ID } from '../access/roles.ts';
+import { jsonEqual } from '../json/json.ts';
+import { withFields } from '../kinds/kind.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
-import { locatePerson, peopleOf } from '../state/locate.ts';
+import { locatePerson, locateServiceAccount, peopleOf } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
 import { groupsLeft } from './group-commands.ts';
 import { refuseIdentity, voucherOf } from './identity.ts';
 import { projectsLeft } from './membership-commands.ts';
-import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 import { refuseRootRole } from './role-commands.ts';
+import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
 
 /** The fields that a client may set. An undefined field keeps its value; null removes the value. */
-export interface UserFields {
+interface UserFields {
   readonly name?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly username?: string | null | undefined;
@@ -22,8 +26,7 @@ export interface UserFields {
   readonly rootRole?: number | undefined;
 }
 
-export interface CreateUser {
-  readonly type: 'create-user';
+interface CreateUser {
   readonly fields: UserFields & { readonly rootRole: number };
   /** The hash of the password; absent: the user has none. */
   readonly passwordHash?: string | undefined;
@@ -53,8 +56,7 @@ export function createUser(
   return [{ ...about, hidden: { linkDigest, linkExpiresAt: expiresAt } }];
 }
 
-export interface UpdateUser {
-  readonly type: 'update-user';
+interface UpdateUser {
   readonly userId: number;
   readonly fields: UserFields;
 }
@@ -63,26 +65,13 @@ export function updateUser(world: World, command: UpdateUser): Decision {
   const preData = locatePerson(world, command.userId);
   if (isRefusal(preData)) return preData;
   const { fields } = command;
-  const data: User = {
-    ...preData,
-    name: fields.name === undefined ? preData.name : fields.name,
-    email: fields.email === undefined ? preData.email : fields.email,
-    username: fields.username === undefined ? preData.username : fields.username,
-    rootRole: fields.rootRole ?? preData.rootRole,
-    ...vouchedByAdmin(world, preData, fields.email),
-  };
+  const data: User = { ...withFields(preData, fields), ...vouchedByAdmin(world, preData, fields.email) };
   const refusal =
     refuseRootRole(world, data.rootRole) ??
     refuseIdentity(world, data, preData) ??
     refuseDemotion(world, preData, data.rootRole);
   if (refusal !== null) return refusal;
-  const unchanged =
-    data.name === preData.name &&
-    data.email === preData.email &&
-    data.emailVouchedBy === preData.emailVouchedBy &&
-    data.username === preData.username &&
-    data.rootRole === preData.rootRole;
-  if (unchanged) return UNCHANGED;
+  if (jsonEqual(data, preData)) return UNCHANGED;
   return [{ type: 'user-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
@@ -101,8 +90,7 @@ function refuseDemotion(world: World, user: User, rootRole: number): Refusal | n
   return rootRole === ADMIN_ROLE_ID ? null : refuseLastAdmin(world, user);
 }
 
-export interface DeleteUser {
-  readonly type: 'delete-user';
+interface DeleteUser {
   readonly userId: number;
 }
 
@@ -119,7 +107,7 @@ export function deleteUser(world: World, { userId }: DeleteUser): Decision {
 }
 
 /** The events by which all goes that belongs to a user or a service account. */
-export function leaveAll(world: World, user: User): readonly DomainEvent[] | Refusal {
+function leaveAll(world: World, user: User): readonly DomainEvent[] | Refusal {
   const left = projectsLeft(world, { kind: 'user', id: user.id });
   if (isRefusal(left)) return left;
   return [
@@ -141,4 +129,63 @@ export function isLastAdmin({ directory }: World, user: User): boolean {
 function refuseLastAdmin(world: World, user: User): Refusal | null {
   if (!isLastAdmin(world, user)) return null;
   return invalidOperation(`The user ${user.id} is the last Admin; make another user Admin first.`);
+}
+
+interface CreateServiceAccount {
+  readonly name: string | null;
+  /** Null: one is made up. */
+  readonly username: string | null;
+  /** A role id. */
+  readonly rootRole: number;
+}
+
+export function createServiceAccount(
+  world: World,
+  { name, username, rootRole }: CreateServiceAccount,
+  { now, newId }: DecideContext,
+): Decision {
+  const data: User = {
+    id: world.directory.lastUserId + 1,
+    name,
+    username: username ?? `service-account-${newId()}`,
+    email: null,
+    rootRole,
+    createdAt: now,
+    isService: true,
+  };
+  const refusal = refuseRootRole(world, rootRole) ?? refuseIdentity(world, data, null);
+  return refusal ?? [{ type: 'service-account-created', ...ABOUT_NOTHING, data, preData: null }];
+}
+
+interface UpdateServiceAccount {
+  readonly userId: number;
+  /** An undefined field keeps its value. */
+  readonly name?: string | null | undefined;
+  readonly rootRole?: number | undefined;
+}
+
+export function updateServiceAccount(
+  world: World,
+  { userId, name, rootRole }: UpdateServiceAccount,
+): Decision {
+  const preData = locateServiceAccount(world, userId);
+  if (isRefusal(preData)) return preData;
+  const data = withFields(preData, { name, rootRole });
+  const refusal = refuseRootRole(world, data.rootRole);
+  if (refusal !== null) return refusal;
+  if (jsonEqual(data, preData)) return UNCHANGED;
+  return [{ type: 'service-account-updated', ...ABOUT_NOTHING, data, preData }];
+}
+
+interface DeleteServiceAccount {
+  readonly userId: number;
+}
+
+/** With its tokens and memberships; refused for the only Owner of a project. */
+export function deleteServiceAccount(world: World, { userId }: DeleteServiceAccount): Decision {
+  const account = locateServiceAccount(world, userId);
+  if (isRefusal(account)) return account;
+  const left = leaveAll(world, account);
+  if (isRefusal(left)) return left;
+  return [...left, { type: 'service-account-deleted', ...ABOUT_NOTHING, data: null, preData: account }];
 }

@@ -62,6 +62,8 @@ export interface Environment {
 export type User = RecordOf<'users'>;
 export type ApiToken = RecordOf<'apiTokens'>;
 export type ApiTokenType = ApiToken['type'];
+/** Stands for every project of a token, or for every environment. */
+export const ALL = '*';
 export type PersonalToken = RecordOf<'personalTokens'>;
 
 /** The password of a user who has one. */

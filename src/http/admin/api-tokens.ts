@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { ALL, type CreateApiToken } from '../../domain/decide/token-commands.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
@@ -14,7 +13,7 @@ import {
   type Refusal,
   refuse,
 } from '../../domain/state/refusal.ts';
-import type { ApiToken, World } from '../../domain/state/world.ts';
+import { ALL, type ApiToken, type World } from '../../domain/state/world.ts';
 import { type Caller, digestOf, mayDo } from '../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
@@ -104,7 +103,7 @@ function secretPrefix({ projects, environment }: TokenFields): string {
 function creation(
   context: RequestContext<unknown>,
   body: v.InferOutput<typeof CreateTokenBody>,
-): CreateApiToken | Refusal {
+): Command<'create-api-token'> | Refusal {
   const fields = tokenFields(context.world, body);
   if (isRefusal(fields)) return fields;
   const made = makeTokenSecret(context, secretPrefix(fields), context.instance.tokenKey);
@@ -166,10 +165,7 @@ function tokensFor(
   return listResponse(context, { name: 'tokens', items: tokens, view });
 }
 
-type TokenCommand = Extract<
-  Command,
-  { readonly type: 'create-api-token' | 'update-api-token' | 'delete-api-token' }
->;
+type TokenCommand = Command<'create-api-token' | 'update-api-token' | 'delete-api-token'>;
 
 const ACTS = {
   'create-api-token': 'CREATE',

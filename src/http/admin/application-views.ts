@@ -1,9 +1,8 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
 import { each, inTurns } from '../../actors/turn.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { compareVersions, parseSemanticVersion } from '../../domain/evaluation/semantic-version.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
-import type { World } from '../../domain/state/world.ts';
+import { ALL, type World } from '../../domain/state/world.ts';
 import {
   type Application,
   type ApplicationDetails,

@@ -1,10 +1,10 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
 import { canBeInProject } from '../../domain/access/roles.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { favoritesOf } from '../../domain/state/favorites.ts';
 import {
+  ALL,
   type ApiToken,
   type Environment,
   type Favorites,

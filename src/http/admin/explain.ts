@@ -2,14 +2,13 @@
 import * as v from 'valibot';
 import type { PastFlag } from '../../actors/flag-history.ts';
 import { each, inTurns } from '../../actors/turn.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { contextIssue, contextLength, contextOf } from '../../domain/evaluation/context.ts';
 import { Evaluator } from '../../domain/evaluation/evaluator.ts';
 import type { EvaluationInput } from '../../domain/evaluation/run.ts';
 import { titled } from '../../domain/json/schema.ts';
 import { locateFlag } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import { ALL, type ProjectState, type World } from '../../domain/state/world.ts';
 import { ContextSchema } from '../sdk/request-input.ts';
 import { scopeEvaluators } from '../sdk/scope-evaluators.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';

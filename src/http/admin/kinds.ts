@@ -1,11 +1,7 @@
 /** The routes of managed kinds: their records are listed, created, read, changed and deleted as the rows say. */
 
-import {
-  type CreateRecord,
-  type DeleteRecord,
-  refuseTaken,
-  type UpdateRecord,
-} from '../../domain/decide/kind-commands.ts';
+import type { Command } from '../../domain/decide/decide.ts';
+import { refuseTaken } from '../../domain/decide/kind-commands.ts';
 import { titled } from '../../domain/json/schema.ts';
 import { type Operation, recordWith, shownRecord } from '../../domain/kinds/kind.ts';
 import { type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
@@ -117,7 +113,7 @@ function writesOf(kind: ManagedKindName) {
       body: bodies.create,
       success: { status: 201, schema: recordSchema(kind) },
       refusals: ['NameExistsError', ...tooLarge],
-      command: ({ body: fields }) => ({ type: 'create-record', kind, fields }) as CreateRecord,
+      command: ({ body: fields }) => ({ type: 'create-record', kind, fields }) as Command<'create-record'>,
       respond: ({ world }, happened) => {
         const { data } = recorded(happened, events.created as DomainEvent['type']);
         return { status: 201, headers: JSON_HEADERS, body: recordText(world, kind, data as never) };
@@ -128,12 +124,12 @@ function writesOf(kind: ManagedKindName) {
       body: bodies.update,
       refusals: [...(lastId === undefined ? [] : (['NameExistsError'] as const)), ...tooLarge],
       command: ({ params, body: fields }) =>
-        ({ type: 'update-record', kind, id: recordIdOf(kind, params), fields }) as UpdateRecord,
+        ({ type: 'update-record', kind, id: recordIdOf(kind, params), fields }) as Command<'update-record'>,
     }),
     remove: writeRoute(`DELETE ${path}/:${param}`, {
       ...{ ...one, ...named(routes.remove), ...needsOf(needs?.remove) },
       command: ({ params }) =>
-        ({ type: 'delete-record', kind, id: recordIdOf(kind, params) }) as DeleteRecord,
+        ({ type: 'delete-record', kind, id: recordIdOf(kind, params) }) as Command<'delete-record'>,
     }),
   };
 }

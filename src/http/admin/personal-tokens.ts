@@ -2,7 +2,7 @@
 
 import type { Right } from '../../domain/access/permissions.ts';
 import { described, titled } from '../../domain/json/schema.ts';
-import { personalTokensOf } from '../../domain/people/personal-token-commands.ts';
+import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../serving/fresh-secret.ts';

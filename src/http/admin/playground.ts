@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { fieldsLeftOut } from '../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../domain/evaluation/run.ts';
 import type { FlagBlock } from '../../domain/evaluation/sorted-flags.ts';
@@ -13,6 +12,7 @@ import { environmentOf } from '../../domain/flags/flag.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { noEnvironment, refuseUnknownProjects } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { ALL } from '../../domain/state/world.ts';
 import { ContextSchema } from '../sdk/request-input.ts';
 import type { ScopeEvaluator, ShownScope } from '../sdk/scope-evaluator.ts';
 import { scopeEvaluators } from '../sdk/scope-evaluators.ts';

@@ -60,7 +60,13 @@ export function recordsSchema(kind: ManagedKindName): Schema {
   return once(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
 }
 
-/** Examples of records, and of the bodies that clients send, by the names of their components. */
+/** Headings of routes about records, with what the description says there. */
+export const RECORD_TAGS: readonly (readonly [string, string])[] = MANAGED_KIND_NAMES.flatMap((kind) => {
+  const { tag, tagDescription } = managedKindOf(kind).routes;
+  return tagDescription === undefined ? [] : [[tag, tagDescription] as const];
+});
+
+/** Examples of all these shapes, and of the bodies that clients send, by the names of their components. */
 export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
   {},
   ...MANAGED_KIND_NAMES.map(examplesOf),

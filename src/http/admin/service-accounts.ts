@@ -1,7 +1,7 @@
 /** Routes about service accounts (docs/specification/users.md#service-accounts). Those about their tokens are in personal-tokens.ts. */
 import * as v from 'valibot';
 import { described, titled } from '../../domain/json/schema.ts';
-import { personalTokensOf } from '../../domain/people/personal-token-commands.ts';
+import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import type { User } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';

@@ -114,17 +114,13 @@ export const ROUTES: readonly Route[] = [
 
 // The roles in a project that a caller may give and take away (docs/specification/membership.md#rules).
 
-type MemberCommand = Extract<
-  Command,
-  {
-    readonly type:
-      | 'add-member'
-      | 'change-member'
-      | 'remove-member'
-      | 'set-project-access'
-      | 'grant-project-access'
-      | 'revoke-project-access';
-  }
+type MemberCommand = Command<
+  | 'add-member'
+  | 'change-member'
+  | 'remove-member'
+  | 'set-project-access'
+  | 'grant-project-access'
+  | 'revoke-project-access'
 >;
 
 /** Ids of roles by the id of their holder; undefined for a holder who has none afterwards. */
@@ -192,7 +188,7 @@ type Rights = {
   readonly [Type in Command['type']]?: (
     world: World,
     caller: Caller,
-    command: Extract<Command, { readonly type: Type }>,
+    command: Command<Type>,
   ) => Refusal | null;
 };
 

@@ -3,11 +3,8 @@
  * for what is not set, so that counts as absent.
  */
 import * as v from 'valibot';
-import {
-  type ImportedFlag,
-  type ImportFlags,
-  TRANSFER_FLAGS_MAX,
-} from '../../domain/decide/import-issues.ts';
+import type { Command } from '../../domain/decide/decide.ts';
+import { type ImportedFlag, TRANSFER_FLAGS_MAX } from '../../domain/decide/import-issues.ts';
 import type { Dependency, Tag } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
 import { type StrategyInput, StrategyInputSchema } from '../../domain/flags/strategy.ts';
@@ -126,7 +123,7 @@ function grouped<T, U>(items: readonly T[], nameOf: (item: T) => string, part: (
   return groups;
 }
 
-export function importCommand({ project, environment, data }: Import): ImportFlags {
+export function importCommand({ project, environment, data }: Import): Command<'import-flags'> {
   const strategies = grouped(
     data.featureStrategies ?? [],
     ({ featureName }) => featureName,

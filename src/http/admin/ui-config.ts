@@ -1,10 +1,10 @@
 /** The settings that Unleash's console requests at its start, and the origins of pages that may call the surfaces for pages. */
 import * as v from 'valibot';
 import { ENVIRONMENTS_MAX } from '../../domain/decide/environment-commands.ts';
-import { API_TOKENS_MAX } from '../../domain/decide/token-commands.ts';
 import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
 import { described, Integer, list, titled } from '../../domain/json/schema.ts';
 import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../domain/kinds/segment.ts';
+import { API_TOKENS_MAX } from '../../domain/people/token-commands.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import {
   FRONTEND_SETTING_ID,

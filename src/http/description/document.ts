@@ -9,6 +9,7 @@ import {
   GROWTH_LIMITS,
   type GrowthLimits,
 } from '../../domain/flags/growth-limits.ts';
+import { RECORD_TAGS } from '../admin/record-schemas.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas.ts';
 import type { PlainDescription, Route } from '../serving/route.ts';
 import type { Surface } from '../serving/surface.ts';
@@ -145,10 +146,10 @@ function pathsOf(
 // The headings under which the description lists operations.
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
+  ...RECORD_TAGS,
   ['API tokens', 'Tokens of applications and scripts.'],
   ['Archive', 'Flags that are out of use, and changes of many flags at once.'],
   ['Client', 'Flags for server-side SDKs, and what these report.'],
-  ['Context', 'Fields of the context that constraints compare.'],
   ['Dependencies', 'Flags that count only while another flag is on.'],
   ['Edge', 'For Unleash Edge.'],
   ['Environments', 'Where applications run, such as development and production.'],
@@ -163,7 +164,6 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Playground', 'What flags would be for a context, and why.'],
   ['Probes', 'Whether the server runs, is ready, and what it measures.'],
   ['Projects', 'Groups of flags with members of their own.'],
-  ['Segments', 'Constraints that strategies of many flags share.'],
   ['Service accounts', 'Programs with a name, a role and memberships of their own, and their tokens.'],
   ['Sessions', 'Signing in to the pages, and out of them.'],
   ['Strategies', 'Who gets a flag in an environment, and the types of strategies.'],

@@ -122,7 +122,7 @@ class SignInByOidc {
     }
   }
 
-  async #finish(context: Context): Promise<SignInByProvider | typeof NO_SESSION> {
+  async #finish(context: Context) {
     const kept = this.#cookie.read(context.header('cookie'), context.now());
     const place = kept?.place ?? '';
     try {
@@ -135,7 +135,7 @@ class SignInByOidc {
         );
       }
       this.#outcomes.set(context, { place, identity: command.identity });
-      return command;
+      return { type: 'sign-in-by-provider', ...command } as const;
     } catch (error) {
       this.#outcomes.set(context, { place, problem: this.#problemOf(error) });
       return NO_SESSION;
@@ -151,11 +151,8 @@ class SignInByOidc {
     this.#running += 1;
     try {
       const { issuer, subject, groups, ...profile } = await provider.finish(context.rawQuery, kept);
-      return {
-        type: 'sign-in-by-provider',
-        identity: { issuer, subject },
-        ...{ profile, groups, rules: settings, session: start.secret(context) },
-      };
+      const session = start.secret(context);
+      return { identity: { issuer, subject }, profile, groups, rules: settings, session };
     } finally {
       this.#running -= 1;
     }

@@ -5,8 +5,9 @@
  */
 import * as v from 'valibot';
 import { isOfSame, type Session } from '../../domain/access/sessions.ts';
+import type { Command } from '../../domain/decide/decide.ts';
 import { described, titled } from '../../domain/json/schema.ts';
-import type { BeginSession, SessionSecret } from '../../domain/people/session-commands.ts';
+import type { SessionSecret } from '../../domain/people/session-commands.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { KnownPasswordSchema } from '../admin/bodies.ts';
@@ -268,7 +269,10 @@ export class SessionStart {
   }
 
   /** The command that begins a session for the person who has been recognised. */
-  command(context: Context, who: Pick<BeginSession, 'userId' | 'tokenDigest' | 'begunWith'>): BeginSession {
+  command(
+    context: Context,
+    who: Pick<Command<'begin-session'>, 'userId' | 'tokenDigest' | 'begunWith'>,
+  ): Command<'begin-session'> {
     return { type: 'begin-session', ...this.secret(context), ...who };
   }
 

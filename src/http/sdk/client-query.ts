@@ -1,9 +1,8 @@
 /** The flags that a request asks for: those that its token covers, narrowed by its query string. */
 import type { Requester } from '../../actors/turn.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment, locateEnvironment } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import { ALL, type ProjectState, type World } from '../../domain/state/world.ts';
 import { type CallerScope, UNLIMITED } from '../serving/access.ts';
 import { FILTER_PARAMETERS, type FlagFilter, filterOf, isFiltering } from '../serving/flag-filter.ts';
 import type { RequestContext } from '../serving/route.ts';

@@ -1,10 +1,10 @@
 /** Routes on which SDKs and Unleash Edge report what they are and which flags they evaluated. */
 import * as v from 'valibot';
 import { inBriefTurns } from '../../actors/turn.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
+import { ALL } from '../../domain/state/world.ts';
 import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
 import type { FlagCounts, Side } from '../../domain/usage/reports.ts';
 import { digestOf } from '../serving/access.ts';

@@ -3,12 +3,12 @@
  * that changed it looks at the shelves of flags that changed, for the flags that did, and compiles only those. An evaluator is never
  * changed: an update makes the next one, of the state at one moment, and may take its time.
  */
-import type { ALL } from '../../domain/decide/token-commands.ts';
+
 import { Evaluator } from '../../domain/evaluation/evaluator.ts';
 import { compileSegment, type SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import type { ALL, ProjectState, World } from '../../domain/state/world.ts';
 
 export interface Scope {
   readonly environment: string;

@@ -17,10 +17,16 @@ import {
   type Role,
 } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
-import { ALL } from '../../domain/decide/token-commands.ts';
 import { groupsOf, knownRole } from '../../domain/people/roles-and-groups.ts';
 import { type Actor, SYSTEM } from '../../domain/state/decision.ts';
-import type { ApiToken, ApiTokenType, ProjectState, User, World } from '../../domain/state/world.ts';
+import {
+  ALL,
+  type ApiToken,
+  type ApiTokenType,
+  type ProjectState,
+  type User,
+  type World,
+} from '../../domain/state/world.ts';
 
 /** Ids for callers that are not users (docs/specification/events.md#who-made-the-change). */
 export const API_TOKEN_USER_ID = -42;

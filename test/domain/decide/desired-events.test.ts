@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
+import type { Command } from '../../../src/domain/decide/decide.ts';
 import { desiredEvents } from '../../../src/domain/decide/desired-events.ts';
-import type { RollbackFlags } from '../../../src/domain/decide/rollback-command.ts';
 import {
   environmentOf,
   type Flag,
@@ -32,7 +32,7 @@ const former = formerFlag.map((flag) =>
   ),
 );
 
-const rollbackTo = (target: Flag): RollbackFlags => ({
+const rollbackTo = (target: Flag): Command<'rollback-flags'> => ({
   type: 'rollback-flags',
   project: 'default',
   targets: [{ flag: 'a', target, environments: ENVIRONMENTS }],

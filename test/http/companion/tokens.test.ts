@@ -1,7 +1,7 @@
 /** API tokens and personal tokens. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { PERSONAL_TOKENS_PER_USER_MAX } from '../../../src/domain/people/personal-token-commands.ts';
+import { PERSONAL_TOKENS_PER_USER_MAX } from '../../../src/domain/people/token-commands.ts';
 import '../../support/check-responses.ts';
 import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface, startTestServer } from '../../support/server.ts';
