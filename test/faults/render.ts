@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Recorded, recordedCounts } from './counts.ts';
+import { type Counted, type Recorded, recordedCounts } from './counts.ts';
 import { FAULT_ROWS, type FaultRow, type TestName } from './rows.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -26,7 +26,7 @@ not acknowledged is wholly in or wholly out; the recovered state has the hash of
 
 \`npm test\` runs short forms, \`npm run test:faults\` long ones, within \`FAULTS_BUDGET_SECONDS\` if set; \`--record\` writes their counts here.
 
-The simulation runs the whole engine on a simulated clock, scheduler and disk. Each seed makes several lives of a process: commands of every type from several
+The simulation (\`simulation/simulation\` in short) runs the whole engine on a simulated clock, scheduler and disk. Each seed makes several lives of a process: commands of every type from several
 clients, retries, reads and searches; kills, power cuts, failing calls, full disks, slow syncs and clock jumps; and damage to the folder at the
 end. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one exactly. It finds every one of the *broken builds*, each broken on purpose in one line.
 `;
@@ -36,25 +36,29 @@ function assertThere({ file, title }: TestName): void {
   assert(source.includes(title), `test/${file} has no test called "${title}"`);
 }
 
-function rowOf(row: FaultRow, index: number, recorded: Recorded): string {
-  for (const test of row.tests) assertThere(test);
-  const files = [...new Set(row.tests.map(({ file }) => `\`${file.replace('.test.ts', '')}\``))];
-  const longForms = (row.longForms ?? []).map((name) => longFormOf(name, recorded));
-  return `| ${index + 1} | ${row.fault} | ${row.promise} | ${[...files, ...longForms].join(', ')} |`;
+/** The long form of the simulation stands for the short one, too. */
+function rowOf({ fault, promise, tests, longForms = [] }: FaultRow): string {
+  for (const test of tests) assertThere(test);
+  const files = [...new Set(tests.map(({ file }) => file.replace('.test.ts', '')))]
+    .filter((file) => file !== 'simulation/simulation' || !longForms.includes('simulation'))
+    .map((file) => `\`${file}\``);
+  return `| ${fault} | ${promise} | ${[...files, ...longForms.map((name) => `*${name}*`)].join(', ')} |`;
 }
 
-function longFormOf(name: string, { longForms }: Recorded): string {
-  const counted = longForms[name];
-  if (counted === undefined) return `*${name}*: not counted`;
-  if (counted.skipped !== null) return `*${name}*: not run, ${counted.skipped}`;
-  return `*${name}*: ${counted.done.toLocaleString('en')}`;
+function longFormRow(name: string, counted: Counted | undefined): string {
+  if (counted === undefined) return `| ${name} | not counted | |`;
+  if (counted.skipped !== null) return `| ${name} | not run, ${counted.skipped} | |`;
+  const { done, total, seconds } = counted;
+  return `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} |`;
 }
 
+/** What was counted, and then the long forms of the table above that were not. */
 function longFormTable({ longForms }: Recorded): string {
-  const rows = Object.entries(longForms).map(
-    ([name, { done, total, seconds }]) =>
-      `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} |`,
-  );
+  const names = new Set([
+    ...Object.keys(longForms),
+    ...FAULT_ROWS.flatMap(({ longForms: named = [] }) => named),
+  ]);
+  const rows = [...names].map((name) => longFormRow(name, longForms[name]));
   return ['| long form | done | seconds |', '|---|---|---|', ...rows].join('\n');
 }
 
@@ -62,9 +66,9 @@ function longFormTable({ longForms }: Recorded): string {
 export function reliabilityPage(recorded: Recorded): string {
   const page = [
     INTRODUCTION,
-    '## Faults\n\nTests are files below `test`; long forms, in italics, have how often they ran.\n',
-    '| | fault | promise | tests |\n|---:|---|---|---|',
-    ...FAULT_ROWS.map((row, index) => rowOf(row, index, recorded)),
+    '## Faults\n\nTests are files below `test`; [long forms](#the-long-forms) stand in italics.\n',
+    '| fault | promise | tests |\n|---|---|---|',
+    ...FAULT_ROWS.map(rowOf),
     '\n## The long forms\n\n[reliability.json](reliability.json) has what each counted.\n',
     longFormTable(recorded),
   ];
