@@ -18,12 +18,13 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, is cached, or comes from a client is bounded. This page has the defaults, the settings, and what happens beyond. \`/docs\` has the lengths of names and texts, the
-[specification](specification/limits.md) the rules. \`test/limits/render.ts\` writes this page from the code.
+Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts.
+\`test/limits/render.ts\` writes this page from the code.
 `;
 
 export function limitsPage(): string {
-  return [INTRODUCTION, ...SECTIONS.map(sectionText), sumOfMemory()].join('\n');
+  // The rows cite pages by their paths in the repository, as all sources do.
+  return [INTRODUCTION, ...SECTIONS.map(sectionText), sumOfMemory()].join('\n').replaceAll('](docs/', '](');
 }
 
 const MIB = 2 ** 20;
@@ -40,7 +41,7 @@ function sumOfMemory(): string {
     parts.map(([what, count]) => `${what} ${bytes(count)}`).join('; ');
   return `## Sum of the memory
 The parts of V8's heap add up to what it may use, with any settings that a start accepts. By default, with
-\`--max-semi-space-size=64\` as in \`npm start\` (without it there are 144 MiB less in all, and 72 MiB less for the state):
+\`--max-semi-space-size=64\` as in \`npm start\` (without it, 144 MiB less in all, and 72 MiB less for the state):
 
 | part | ${OLD_SPACES_MIB.map((one) => `\`--max-old-space-size=${one}\``).join(' | ')} |
 |---|---|---|

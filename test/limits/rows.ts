@@ -254,7 +254,7 @@ export const DAILY_WRITES: readonly DailyWrites[] = [
 export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
-    introduction: `These refuse growth only, with 400: a flag that is larger, because it is older, was imported, or the setting was lowered, loads, can be read and switched, and can be made smaller. Each refusal names the number, the limit and the setting:
+    introduction: `These refuse growth only, with 400: a larger flag loads, and can be read, switched and made smaller ([rules](docs/specification/limits.md#flags)). Each refusal names the number, the limit and the setting:
 \`The flag "checkout" in the environment "production" would have 31 strategies; the limit is 30 (STRATEGIES_PER_ENVIRONMENT_MAX).\``,
     last: 'the setting takes up to',
     rows: GROWTH_LIMIT_NAMES.map((name) => {
@@ -307,23 +307,12 @@ export const SECTIONS: readonly LimitSection[] = [
       row('users of a group', number(GROUP_USERS_MAX), '400'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),
-      row(
-        'people who return from an OpenID Connect provider at once',
-        number(SIGN_INS_RUNNING_MAX),
-        'they are told to try again',
-      ),
-      row('reply of the provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'nobody is signed in'),
-      row(
-        'sessions of a user or an API token, and of all',
-        `${number(SESSIONS_PER_CALLER_MAX)}, ${number(SESSIONS_MAX)}`,
-        'the oldest ends',
-      ),
     ],
   },
   {
     title: 'Memory',
     introduction: `The state is measured as after a restart, when clones share nothing, so that a server
-can load whatever it accepted with the same settings. Beyond the budget, only changes that make it larger are refused ([what to do](operating.md)).`,
+can load whatever it accepted with the same settings. Beyond the budget, only changes that make it larger are refused ([what to do](docs/operating.md#memory)).`,
     rows: [
       row(
         'the state',
@@ -342,9 +331,9 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         'the least recently used goes',
       ),
       row(
-        'large documents, deltas and lists of flags built at a time, callers in turn',
+        'large documents, deltas and lists of flags that are built at once',
         '1',
-        'others wait, without anything built, as long as their clients do',
+        'others wait in turn, as long as their clients do',
       ),
       row('bodies that wait to be compressed', bytes(COMPRESSING_BYTES_MAX), 'others are sent uncompressed'),
       row(
@@ -386,12 +375,12 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       row(
         "flags in a list of a project's flags, uncompressed",
         `${bytes(RESPONSE_BYTES_MAX)}, or the size of the cache for clients that take gzip`,
-        '413, before any is built where number, names and descriptions tell',
+        '413, before any is built if number, names and descriptions tell',
       ),
       row(
         'unread bytes of responses, with the buffers that hold them, over all connections',
         bytes(transport.unreadBytesMax),
-        'the most expensive client is disconnected',
+        'the client with the most is disconnected',
       ),
       row(
         'unfinished bodies, over all requests',
@@ -426,6 +415,17 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `${number(BULK_APPLICATIONS_MAX)}, ${number(BULK_COUNTS_MAX)}`,
         '400',
       ),
+      row(
+        'flags that a rollback of a project changes, and their size, present and past',
+        `${number(ROLLED_BACK_FLAGS_MAX)}, ${bytes(ROLLED_BACK_SIZE_MAX)}`,
+        '409',
+      ),
+      row(
+        'flags in an export or import, and the size of an export',
+        `${number(TRANSFER_FLAGS_MAX)}, ${bytes(EXPORT_SIZE_MAX)}`,
+        '409 for the export, 400 for the import',
+      ),
+      row('events of an import of flags', number(IMPORT_EVENTS_MAX), '409'),
       row('evaluations in a playground request', number(EVALUATIONS_MAX), '400'),
       row('values of a context to combine', number(COMBINED_VALUES_MAX), '400'),
       row('fields of contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
@@ -452,8 +452,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
   },
   {
     title: 'Connections and queues',
-    introduction:
-      'Where more wait, callers take turns, and a full queue refuses the caller with the most in it.',
+    introduction: 'Callers take turns, and a full queue refuses the caller with the most in it.',
     rows: [
       row(
         'connections',
@@ -480,23 +479,12 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         '`missed`: its client reads again',
       ),
       row(
-        'flags that a rollback of a project changes, and their size, present and past',
-        `${number(ROLLED_BACK_FLAGS_MAX)}, ${bytes(ROLLED_BACK_SIZE_MAX)}`,
-        '409',
-      ),
-      row(
-        'flags in an export or import, and the size of an export',
-        `${number(TRANSFER_FLAGS_MAX)}, ${bytes(EXPORT_SIZE_MAX)}`,
-        '409 for the export, 400 for the import',
-      ),
-      row('events of an import of flags', number(IMPORT_EVENTS_MAX), '409'),
-      row(
         'queries with a query string that have open streams',
         `${number(NARROWED_STREAMED_MAX)}, ${number(NARROWED_STREAMED_PER_TOKEN_MAX)} of one token`,
         '503',
       ),
       row(
-        'changes that a stream, or a client of `/api/client/delta`, may have missed',
+        'changes that a stream or a client of `/api/client/delta` may have missed',
         `${number(LOG_CHARACTERS_MAX)} characters, ${number(LOGS_CHARACTERS_MAX)} for all queries together`,
         'the client gets all flags again',
       ),
@@ -544,36 +532,30 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `${LONG_LISTS.runningMax}, ${LONG_LISTS.runningPerRequesterMax} of one token and address`,
         `${bytes(LONG_LISTS.waitingMax)} more wait; then 503`,
       ),
-      row(
-        'cluster: writes that a follower has forwarded',
-        `${number(FORWARDED_MAX)}, and ${bytes(FORWARDED_BYTES_MAX)} of bodies and responses`,
-        '503',
-      ),
-      row(
-        'cluster: reports that wait for the other nodes',
-        bytes(REPORTS_WAITING_BYTES_MAX),
-        'newer ones are not counted',
-      ),
-      row(
-        'cluster: one report that nodes share',
-        bytes(REPORT_BYTES_MAX),
-        'it is not counted, and the log says so once',
-      ),
-      row(
-        'cluster: requests that wait for `Flagstaff-At-Least`',
-        `${number(WAITING_MAX)}, ${STRANGERS_WAITING_MAX} more with unknown tokens, and ${bytes(WAITING_BODIES_BYTES_MAX)} of bodies`,
-        '503',
-      ),
+      row('metrics page', `made once in ${seconds(METRICS_AGE_MS_MAX)}`, 'the last one is sent again'),
+    ],
+  },
+  {
+    title: 'Sign-in',
+    introduction: 'Wrong attempts count by the [caller](docs/operating.md#behind-a-tls-proxy).',
+    rows: [
       row(
         'invitations, and users by each',
         `${number(INVITATIONS_MAX)}, ${number(INVITED_USERS_MAX)}`,
         '409',
       ),
       row('links to set the password of a user', '1', 'a new one ends the old one'),
+      row('returns from the OpenID Connect provider at once', number(SIGN_INS_RUNNING_MAX), 'try again'),
+      row('reply of the provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'nobody is signed in'),
       row(
-        'passwords that wait to be hashed or checked: of known callers; of strangers, new ones among them',
+        'sessions of a user or an API token, and of all',
+        `${number(SESSIONS_PER_CALLER_MAX)}, ${number(SESSIONS_MAX)}`,
+        'the oldest ends',
+      ),
+      row(
+        'passwords that wait: of known callers; of strangers, new ones among them',
         `${number(PASSWORDS_WAITING_MAX)}; ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
-        '503, first for the address with the most, and there for the user with the most',
+        '503 for the address with the most, and there for the user with the most',
       ),
       row(
         'users and addresses known by good sign-ins',
@@ -594,7 +576,6 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}`,
         'others are counted',
       ),
-      row('metrics page', `made once in ${seconds(METRICS_AGE_MS_MAX)}`, 'the last one is sent again'),
     ],
   },
   {
@@ -620,14 +601,36 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
     rows: [
       row('free space', `at least ${bytes(RESERVE_BYTES_DEFAULT)}`, 'writes get 503; reads go on'),
       row('age of events', 'none', 'whole segment files are deleted', 'EVENT_RETENTION_DAYS'),
+    ],
+  },
+  {
+    title: 'Clusters',
+    introduction: 'Constants, but for the setting. [Sizing](docs/cluster.md#sizing) says what NATS needs.',
+    rows: [
       row(
-        'cluster: archived events that the log keeps too',
+        'writes that a follower has forwarded',
+        `${number(FORWARDED_MAX)}, and ${bytes(FORWARDED_BYTES_MAX)} of bodies and responses`,
+        '503',
+      ),
+      row(
+        'reports that wait for the other nodes',
+        bytes(REPORTS_WAITING_BYTES_MAX),
+        'newer ones are not counted',
+      ),
+      row('one report that nodes share', bytes(REPORT_BYTES_MAX), 'not counted; the log says so once'),
+      row(
+        'requests that wait for `Flagstaff-At-Least`',
+        `${number(WAITING_MAX)}, ${STRANGERS_WAITING_MAX} more with unknown tokens, and ${bytes(WAITING_BODIES_BYTES_MAX)} of bodies`,
+        '503',
+      ),
+      row(
+        'archived events that the log keeps too',
         bytes(LOG_BYTES),
         'the oldest go, unless a node heard of lately lacks them',
         'REPLICATION_LOG_BYTES',
       ),
-      row('cluster: an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
-      row('cluster: snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest goes'),
+      row('an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
+      row('snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest goes'),
     ],
   },
   {
