@@ -676,7 +676,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A caller or an application asks another node than the leader, and a disk is lost',
-    promise: 'Limits count him, not the node that hands his request on; every node counts all reports, once.',
+    promise:
+      'Limits count the caller, not the node that hands the request on; every node counts all reports, once.',
     tests: [
       ...named('start/cluster.test.ts')('count wrong passwords by the caller, whichever node he asks'),
       ...named('faults/cluster/shared-usage.test.ts')(

@@ -244,7 +244,7 @@ export const DAILY_WRITES: readonly DailyWrites[] = [
     beyond: 'a crash loses reports since the last save',
   },
   {
-    who: 'nobody: requests without a valid token are logged, and failed sign-ins saved at the pace of reports',
+    who: 'callers without a valid token: refusals are logged, and failed sign-ins saved at the pace of reports',
     rate: `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}, ${bytes(HEADER_BLOCK_BYTES_MAX)} each; ${bytes(SAVED_BYTES_A_SECOND)} a second`,
     bytes: LOGGED_A_DAY + DAY_SECONDS * SAVED_BYTES_A_SECOND,
     beyond: 'others are counted',
@@ -427,7 +427,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       ),
       row('events of an import of flags', number(IMPORT_EVENTS_MAX), '409'),
       row('evaluations in a playground request', number(EVALUATIONS_MAX), '400'),
-      row('values of a context to combine', number(COMBINED_VALUES_MAX), '400'),
+      row('values of a context, before they are combined', number(COMBINED_VALUES_MAX), '400'),
       row('fields of contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
       row('characters of a playground response, or an explanation', number(RESPONSE_LENGTH_MAX), '400'),
       row('events of one change', bytes(CHANGE_BYTES_MAX), '413'),
@@ -499,7 +499,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         'it is disconnected',
       ),
       row(
-        'older moments at which streams of a query are still beginning',
+        'older hydrations with which streams of a query still begin',
         number(PAST_HYDRATIONS_MAX),
         'the streams of the oldest are disconnected',
       ),
