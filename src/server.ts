@@ -205,10 +205,21 @@ function createSurfaces(
   { config, log }: ServerOptions,
   { cookies, api }: SurfaceParts,
 ): readonly Surface[] {
-  const { engine, keeper, recoveryMs, historyCheck } = store;
+  const { engine, keeper, recoveryMs, historyCheck, heads } = store;
   const replica = cluster === null ? null : () => cluster.replica.view;
   const sources: MetricsSources = {
-    ...{ version: VERSION, engine, keeper, transport, commits, usage, replica, recoveryMs, historyCheck },
+    ...{
+      version: VERSION,
+      engine,
+      keeper,
+      transport,
+      commits,
+      usage,
+      replica,
+      recoveryMs,
+      historyCheck,
+      heads,
+    },
     routes: () => api().meters,
     refusedLogins: () => api().refusedLogins(),
     now: Date.now,
@@ -221,7 +232,7 @@ function createSurfaces(
   const described = [
     ...surfacesOf(config),
     probeSurface({
-      ...{ engine, historyCheck, replica },
+      ...{ engine, historyCheck, heads, replica },
       metrics: config.metrics ? metrics : null,
       phase: () => front.phase,
     }),

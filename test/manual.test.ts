@@ -150,7 +150,7 @@ const page = async (server: TestServer): Promise<string> =>
 /** Each variable that a table of settings names is read: a value that no setting takes is refused by its name. */
 function settingClaims(): Claim[] {
   // Texts of any form, secrets, and what names a file or a folder.
-  const free = /^(?:HTTP_HOST|DATA_DIR|IMPORT_FILE|INIT_|OIDC_|OTEL_|REPLICATION_)/;
+  const free = /^(?:HTTP_HOST|DATA_DIR|HISTORY_KEY_FILE|IMPORT_FILE|INIT_|OIDC_|OTEL_|REPLICATION_)/;
   return linesOf('docs/settings.md')
     .filter(({ text }) => /^\| `[A-Z_]+`/.test(text))
     .flatMap(({ at, text }) =>

@@ -16,7 +16,9 @@ import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type FileJournalOptions } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
+import { readLogHistory } from '../persistence/journal/log-history.ts';
 import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
+import type { HeadSigner } from '../persistence/proof/signed-head.ts';
 import {
   type RecoveryLog,
   type RecoveryProgress,
@@ -28,6 +30,7 @@ import { snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
 import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
+import { HeadKeeper } from './head-keeper.ts';
 import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
@@ -72,6 +75,8 @@ export interface StoreOptions {
   readonly eventRetentionDays?: number | null;
   /** Time between two readings of all of the journal; it is read once, after the start, when absent or null. */
   readonly historyCheckMs?: number | null;
+  /** Signs what the journal holds; nobody does when absent. */
+  readonly signer?: HeadSigner;
   /** Schedules the durable mark and the pauses of work in the background; uses real time by default. */
   readonly timer?: Timer;
   /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
@@ -89,6 +94,8 @@ export interface Store {
   readonly reads: LogReads;
   /** Reads what the start has not read. */
   readonly historyCheck: HistoryCheck;
+  /** Signs the history; null where nobody does. */
+  readonly heads: HeadKeeper | null;
   /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
 }
@@ -109,6 +116,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onDurable: (id) => {
       engine.durable(id);
       keeper.noticed(id);
+      heads?.noticed();
     },
     onFailure: (failure) => onFailure(failure),
   });
@@ -122,6 +130,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     // Operators: look at `err`; usually the disk is full
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const keeper = openKeeper(options, recovered, { engine, onFailed });
+  const heads = openHeads(options, engine);
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
   const reading = { eventLog, log, monotonicMs: clock.monotonic };
   const background = (): Background => new Background(backgroundClock(options));
@@ -142,13 +151,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return !isClosing;
   });
   void historyCheck.run();
+  heads?.start();
   return {
-    ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
+    ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck, heads },
     close: () => {
       isClosing = true;
       indexReading.stop();
       historyCheck.stop();
-      return close(engine, keeper, onFailed);
+      return close({ engine, keeper, heads }, onFailed);
     },
   };
 }
@@ -236,6 +246,18 @@ function openKeeper(
       await retention.apply(engine.durableId);
     },
     ...given(options, 'audited', 'eventsPerSnapshot', 'bytesPerSnapshot'),
+  });
+}
+
+function openHeads(options: StoreOptions, { journal }: Engine): HeadKeeper | null {
+  const { fs, folder, signer, logReader, log, clock, timer = realTimer } = options;
+  if (signer === undefined) return null;
+  return new HeadKeeper({
+    ...{ fs, folder, signer, logReader, log, timer },
+    journal: dataFolder(folder).journal,
+    history: async () => (await readLogHistory(fs, folder))?.id ?? null,
+    durable: () => ({ id: journal.durableId, chain: journal.durableChain }),
+    now: clock.now,
   });
 }
 
@@ -338,14 +360,14 @@ function backgroundClock({ clock, timer }: Pick<StoreOptions, 'clock' | 'timer'>
 
 /** Closes the journal properly even when the last snapshot fails. */
 async function close(
-  engine: Engine,
-  keeper: SnapshotKeeper,
+  { engine, keeper, heads }: Pick<Store, 'engine' | 'keeper' | 'heads'>,
   onFailed: (error: unknown) => void,
 ): Promise<void> {
   keeper.hurry();
   await engine.journal.flush();
   await keeper.take().catch(onFailed);
   await engine.journal.close();
+  await heads?.close();
   assert(engine.durableId === engine.lastId, 'a closed store has all on disk');
   assert(keeper.newestId <= engine.durableId, 'no snapshot is ahead of the journal');
   await engine.eventLog.close();

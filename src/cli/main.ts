@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
 import { VERSION } from '../process/installation.ts';
+import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
 import { addCluster } from './cluster.ts';
 import type { AddCommand, CommandContext } from './command.ts';
@@ -30,6 +31,7 @@ const COMMANDS: readonly AddCommand[] = [
   addSnapshot,
   addBackup,
   addVerify,
+  addAudit,
   addRestore,
   addRepair,
   addExport,

@@ -31,6 +31,7 @@ import type { Boundary } from '../persistence/journal/frame.ts';
 import { readLogBeginning, writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../persistence/journal/segment-file.ts';
+import { copyHeads } from '../persistence/proof/heads-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
@@ -110,7 +111,10 @@ export async function copyUpTo(options: CopyOptions): Promise<number> {
     if (id > lastId || !(await isGood(fs, path))) continue;
     await copy.file(path, join(to.snapshots, `${paddedId(id)}${SNAPSHOT_SUFFIX}`), null);
   }
-  if (end !== null) await copyJournal(options, copy, end);
+  if (end !== null) {
+    await copyJournal(options, copy, end);
+    await copyHeads(fs, { from: from.root, to: to.root, lastId });
+  }
   await fs.syncFolder(to.snapshots);
   await fs.syncFolder(to.journal);
   return copy.bytesDone;

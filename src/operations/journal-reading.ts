@@ -22,7 +22,7 @@ import {
   type OpenSegment,
   withSegment,
 } from '../persistence/journal/segment-file.ts';
-import { scanFrames, scanStartOf } from '../persistence/journal/segment-scan.ts';
+import { type Rest, scanFrames, scanStartOf, type VisitFrame } from '../persistence/journal/segment-scan.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { OperationError } from './operation-error.ts';
@@ -32,6 +32,8 @@ export interface FoundFrame {
   readonly frame: RecordedFrame;
   readonly raw: RawFrame;
   readonly segment: number;
+  /** Valid during the visit only. */
+  readonly payload: Buffer;
 }
 
 export interface ReadOptions {
@@ -39,6 +41,8 @@ export interface ReadOptions {
   readonly afterId: number;
   /** Return false to stop after this frame. */
   visit(found: FoundFrame): boolean | undefined;
+  /** Awaited now and then between frames. */
+  readonly rest?: Rest;
 }
 
 export interface ReadEnd {
@@ -144,9 +148,8 @@ class JournalReader {
         throw this.#damaged(path, 0, 'a file does not follow the one before it');
       }
       this.#scannedId = firstId - 1;
-      const end = await scanFrames(segment, scanStartOf(header), (raw, payload) =>
-        this.#visit(segment, raw, payload),
-      );
+      const visit: VisitFrame = (raw, payload) => this.#visit(segment, raw, payload);
+      const end = await scanFrames(segment, scanStartOf(header), visit, this.#options.rest);
       this.#chain = end.chain;
       if (!this.stopped) this.#refuseDamage(segment, await judgeScanEnd(segment, end, isLast));
     });
@@ -168,7 +171,7 @@ class JournalReader {
     this.lastId = lastEventId(frame);
     this.#scannedId = this.lastId;
     this.boundary = { segment, offset: frameEnd(raw), chain: raw.checksum };
-    if (this.#options.visit({ frame, raw, segment }) === false) this.stopped = true;
+    if (this.#options.visit({ frame, raw, segment, payload }) === false) this.stopped = true;
     return !this.stopped;
   }
 

@@ -33,6 +33,7 @@ import {
   withSegment,
 } from '../persistence/journal/segment-file.ts';
 import { scanFrames } from '../persistence/journal/segment-scan.ts';
+import { headsPath } from '../persistence/proof/heads-file.ts';
 import { recover } from '../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../persistence/recovery/unfinished-work.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
@@ -150,9 +151,11 @@ async function declareReady(fs: FileSystem, folder: string, asideName: string): 
 async function exchange(fs: FileSystem, folder: string, aside: string): Promise<void> {
   await fs.makeFolder(aside);
   const beginning = (of: string): string => join(of, LOG_BEGINNING_FILE_NAME);
-  // What the old journal began with must not be asked of the new one.
-  if (await fs.exists(join(repairFolder(folder), 'journal')))
+  // What the old journal began with, and what was signed of it, must not be asked of the new one.
+  if (await fs.exists(join(repairFolder(folder), 'journal'))) {
     await moveIfThere(fs, beginning(folder), beginning(aside));
+    await moveIfThere(fs, headsPath(folder), headsPath(aside));
+  }
   for (const name of ['snapshots', 'journal']) {
     const [current, repaired] = [join(folder, name), join(repairFolder(folder), name)];
     if (!(await fs.exists(repaired))) continue;

@@ -1,11 +1,10 @@
 /** Admin tokens that no HTTP request makes: the first one of a data folder, and one in place of a lost one. */
 import { randomBytes } from 'node:crypto';
-import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Engine } from '../actors/engine.ts';
 import { ALL } from '../domain/state/world.ts';
 import { digestOf } from '../http/serving/access.ts';
-import { named } from '../persistence/disk/file-system.ts';
+import { writeSecretFile } from './secret-file.ts';
 
 /** The operator who runs the command, and the name of the token, as the event log shows both. */
 const OPERATOR = { name: 'flagstaff token create', userId: -1337 } as const;
@@ -44,17 +43,6 @@ const FILE_NAME = 'first-admin-token';
 /** Writes the token durably and returns the path of the file. A file of an earlier start that failed is replaced. */
 export function writeFirstToken(folder: string, secret: string): string {
   const file = join(folder, FILE_NAME);
-  fs.rmSync(file, { force: true });
-  const fd = fs.openSync(file, 'wx', 0o600);
-  try {
-    try {
-      fs.writeSync(fd, `${secret}\n`);
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
-  } catch (error) {
-    throw named(error as NodeJS.ErrnoException, file);
-  }
+  writeSecretFile(file, `${secret}\n`);
   return file;
 }

@@ -21,6 +21,7 @@ import { coreUsedMs } from '../process/schedule-times.ts';
 import { joinCluster, type OpenCluster } from './cluster.ts';
 import type { Config } from './config.ts';
 import { recordFirstEvents } from './first-start.ts';
+import { openHistoryKey } from './history-key.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -103,6 +104,7 @@ function open(
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
     historyCheckMs: options.config.historyCheckMs,
+    signer: openHistoryKey(options.config.historyKeyFile),
     limits: options.config.limits,
     memoryBudgetBytes: options.config.memoryBudgetBytes,
     onCommit: (observation) => commits.observe(observation),

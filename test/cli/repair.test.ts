@@ -265,7 +265,8 @@ describe('flagstaff repair', () => {
         renameSync(join(repairedTo, 'snapshots'), join(folder, 'snapshots'));
       }
       if (steps.indexOf(step) >= steps.indexOf('journal aside')) {
-        renameSync(join(folder, 'log.beginning'), join(oldTo, 'log.beginning'));
+        for (const name of ['log.beginning', 'history.heads'])
+          renameSync(join(folder, name), join(oldTo, name));
         renameSync(join(folder, 'journal'), join(oldTo, 'journal'));
       }
       if (step === 'journal in place') renameSync(join(repairedTo, 'journal'), join(folder, 'journal'));

@@ -126,7 +126,9 @@ export type TestEngineOptions = Partial<
     | 'eventsPerSnapshot'
     | 'limits'
     | 'mailboxLengthMax'
+    | 'log'
     | 'segmentBytes'
+    | 'signer'
     | 'timer'
   >
 > & {

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
+import type { HeadKeeper } from '../../actors/head-keeper.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
@@ -40,6 +41,8 @@ export const LAG_MS_MAX = 5_000;
 export interface ProbeOptions {
   readonly engine: Engine;
   readonly historyCheck: HistoryCheck;
+  /** Signs the history; null where nobody does. */
+  readonly heads: HeadKeeper | null;
   /** The view of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */
@@ -50,7 +53,8 @@ export interface ProbeOptions {
 const PROBE = { tag: 'Probes', contentType: 'application/json' } as const;
 
 /** Asked by machines that have no token, and that need a response most when little else works. */
-export function probeSurface({ engine, historyCheck, replica, metrics, phase }: ProbeOptions): Surface {
+export function probeSurface(options: ProbeOptions): Surface {
+  const { replica, metrics, phase } = options;
   return {
     prefix: '',
     access: null,
@@ -67,7 +71,7 @@ export function probeSurface({ engine, historyCheck, replica, metrics, phase }: 
           summary: 'Tell whether the process works, and what is wrong.',
           statuses: { 200: 'It works; a `warning` says what needs somebody.', 503: 'It accepts no writes.' },
         },
-        respond: () => healthResponse(engine, historyCheck, replica?.() ?? null),
+        respond: () => healthResponse(options),
       },
       {
         kind: 'plain',
@@ -137,14 +141,14 @@ function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Pro
  * Above the memory budget, and with damage in old history, the process is healthy all the same: a restart would not help, and
  * switches still work.
  */
-function healthResponse(
-  { journal, world, memoryBudgetBytes }: Engine,
-  historyCheck: HistoryCheck,
-  view: ReplicaView | null,
-): HttpResponse {
+function healthResponse({ engine, historyCheck, heads, replica }: ProbeOptions): HttpResponse {
+  const { journal, world, memoryBudgetBytes } = engine;
+  const view = replica?.() ?? null;
+  const head = heads?.newest ?? null;
   const warnings = [
     memoryWarning(stateBytes(world), memoryBudgetBytes),
     damageWarning(historyCheck),
+    heads?.problem ?? null,
     view?.problem ?? null,
     ...(view?.warnings ?? []),
   ];
@@ -154,6 +158,7 @@ function healthResponse(
     ...(historyCheck.lastPassAt !== null && {
       historyCheckedAt: new Date(historyCheck.lastPassAt).toISOString(),
     }),
+    ...(head !== null && { head: { ...head, at: new Date(head.at).toISOString() } }),
     ...(view !== null && { cluster: clusterHealth(view) }),
   };
   if (journal.writable) return jsonResponse(200, { health: 'GOOD', ...more });

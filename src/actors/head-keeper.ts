@@ -1,0 +1,178 @@
+/**
+ * Signs what the journal holds (persistence/proof/): a second after a change, and not before the head of the change before is
+ * made, the thread of the log reader adds what is durable to the tree, and its root is signed. No change waits for it.
+ *
+ * After an upgrade the first round is over all of the journal that is kept. A journal that contradicts its newest head, because
+ * it ends before it or has another frame there, gets no further head: the server goes on, and says so.
+ */
+import assert from 'node:assert/strict';
+import { DataFolderError } from '../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { LogReader } from '../persistence/event-log/log-reader.ts';
+import type { Timer } from '../persistence/journal/mark-keeper.ts';
+import { HeadsFile } from '../persistence/proof/heads-file.ts';
+import { rootOf } from '../persistence/proof/merkle-tree.ts';
+import type { Head, HeadSigner } from '../persistence/proof/signed-head.ts';
+import type { TreePlace } from '../persistence/proof/tree-growth.ts';
+
+/** Changes within this time share a head. */
+export const HEAD_DELAY_MS = 1000;
+
+export interface HeadKeeperOptions {
+  readonly fs: FileSystem;
+  /** The data folder, and the journal's folder in it. */
+  readonly folder: string;
+  readonly journal: string;
+  readonly logReader: Pick<LogReader, 'grow'>;
+  readonly signer: HeadSigner;
+  /** The id of the history, once it is known. */
+  readonly history: () => Promise<string | null>;
+  readonly log: {
+    warn(details: object, message: string): void;
+    error(details: object, message: string): void;
+  };
+  readonly timer: Timer;
+  /** The last event on disk, and the checksum of its frame. */
+  durable(): { readonly id: number; readonly chain: number };
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** The newest head, as it is told. */
+export interface HeadView {
+  readonly note: string;
+  readonly lastId: number;
+  readonly at: number;
+  /** The key that verifies it. */
+  readonly key: string;
+}
+
+export class HeadKeeper {
+  readonly #options: HeadKeeperOptions;
+  #file: HeadsFile | null = null;
+  #problem: string | null = null;
+  #round: Promise<void> | null = null;
+  #cancel: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor(options: HeadKeeperOptions) {
+    this.#options = options;
+  }
+
+  get newest(): HeadView | null {
+    const newest = this.#file?.newest ?? null;
+    if (newest === null) return null;
+    const { note, head } = newest;
+    return { note, lastId: head.lastId, at: head.at, key: this.#options.signer.publicKey.text };
+  }
+
+  /** Why no further head is signed; null where nothing speaks against it. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Has a head signed soon. */
+  noticed(): void {
+    if (this.#cancel !== null || this.#round !== null || this.#isStopped || this.#problem !== null) return;
+    this.#cancel = this.#options.timer(HEAD_DELAY_MS, () => {
+      this.#cancel = null;
+      this.#begin();
+    });
+  }
+
+  /** Signs what the start has found. */
+  start(): void {
+    this.#begin();
+  }
+
+  /** Signs what is left, as far as one growth goes, and closes the file. The journal is durable to its end. */
+  async close(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel?.();
+    await this.#round;
+    await this.#attempt(() => this.#step());
+    await this.#file?.close();
+  }
+
+  #begin(): void {
+    assert(this.#round === null, 'one round is under way at a time');
+    this.#round = this.#attempt(async () => {
+      while (!this.#isStopped && (await this.#step()));
+    }).then(() => {
+      this.#round = null;
+      // Changes came meanwhile, the round failed, or the history has no id yet.
+      if (this.newest?.lastId !== this.#options.durable().id) this.noticed();
+    });
+  }
+
+  /** A fault of the disk, or of the thread, costs a head and nothing else: the next round tries again. */
+  async #attempt(work: () => Promise<unknown>): Promise<void> {
+    if (this.#problem !== null) return;
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof DataFolderError) return this.#contradicted(error.message);
+      if (this.#isStopped) return;
+      // Operators: look at `err`
+      this.#options.log.error({ err: error }, 'The history could not be signed; it is tried again');
+    }
+  }
+
+  /** Goes on by one growth; false when there is nothing more to sign. */
+  async #step(): Promise<boolean> {
+    const { logReader, journal, history: readHistory } = this.#options;
+    const durable = this.#options.durable();
+    const history = await readHistory();
+    if (history === null || durable.id === 0) return false;
+    const file = await this.#opened();
+    const from = file.newest?.place ?? null;
+    if (this.#problem !== null || from?.lastId === durable.id) return false;
+    const places = await logReader.grow({ folder: journal, from, upToId: durable.id });
+    for (const place of places) await this.#sign(file, place, history);
+    return places.length > 0;
+  }
+
+  async #opened(): Promise<HeadsFile> {
+    if (this.#file !== null) return this.#file;
+    const { fs, folder, signer, log } = this.#options;
+    const file = await HeadsFile.open(fs, folder);
+    if (file.newest !== null && !signer.publicKey.signed(file.newest.note)) {
+      await file.setAside();
+      // Operators: nothing, if the folder is a copy, or you changed the key; else find out who changed the folder, see [signed heads](docs/audit.md#keys)
+      log.warn(
+        { key: signer.publicKey.text },
+        'Another key signed the heads of this folder; they were set aside, and all history is signed anew',
+      );
+    }
+    this.#file = file;
+    const problem = contradiction(file.newest?.place ?? null, this.#options.durable());
+    if (problem !== null) this.#contradicted(problem);
+    return file;
+  }
+
+  #contradicted(problem: string): void {
+    this.#problem = `History is not signed any more: ${problem}`;
+    // Operators, of "History is not signed any more: …": run `flagstaff verify` and `flagstaff audit verify`; then see [what a difference means](docs/audit.md#what-a-difference-means)
+    this.#options.log.error({}, this.#problem);
+  }
+
+  async #sign(file: HeadsFile, place: TreePlace, history: string): Promise<void> {
+    const { signer, now } = this.#options;
+    const { tree, firstId, lastId } = place;
+    const head: Head = { history, size: tree.size, root: rootOf(tree), firstId, lastId, at: now() };
+    await file.append(head, signer.sign(head), place);
+  }
+}
+
+function contradiction(
+  place: TreePlace | null,
+  durable: { readonly id: number; readonly chain: number },
+): string | null {
+  if (place === null || place.lastId < durable.id) return null;
+  if (place.lastId === durable.id && place.boundary.chain === durable.chain) return null;
+  const found =
+    place.lastId === durable.id
+      ? `event ${durable.id} differs`
+      : `it ends with event ${durable.id}, and the head with ${place.lastId}`;
+  return `the journal contradicts its newest signed head: ${found}.`;
+}

@@ -1,0 +1,174 @@
+/** `flagstaff audit`: what an auditor asks for, and what he checks. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Audit, auditFolder, type Difference, keptHead } from '../operations/audit.ts';
+import { exportAudit } from '../operations/audit-export.ts';
+import { newestEvent } from '../operations/journal-reading.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import type { RecordedFrame } from '../persistence/journal/frame.ts';
+import { PublicKey } from '../persistence/proof/signed-head.ts';
+import { EXIT } from '../process/exit-codes.ts';
+import { HISTORY_KEY_NAME, readHistoryKey } from '../start/history-key.ts';
+import {
+  type AddCommand,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  momentOf,
+  printResult,
+  withCommonOptions,
+  withDataDir,
+} from './command.ts';
+import { misuse } from './failure.ts';
+import { count, rateText } from './format.ts';
+import { progressOn } from './progress.ts';
+
+interface VerifyOptions extends CommonOptions {
+  readonly key?: readonly string[];
+  readonly head?: string;
+}
+
+interface ExportOptions extends CommonOptions {
+  readonly project?: string;
+  readonly feature?: string;
+  readonly by?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export const addAudit: AddCommand = (program, context) => {
+  const audit = program.command('audit').description('Prove that the history is what was signed.');
+  withCommonOptions(audit.command('verify'))
+    .description('Hold the journal against signed heads, and name every event that is not what was signed.')
+    .option('--key <key...>', 'public keys, as text or as files that hold one (default: that of history.key)')
+    .option('--head <file>', 'a head that was kept elsewhere: as a text, or as /health gave it')
+    .addHelpText('after', VERIFY_HELP)
+    .action((options: VerifyOptions) => verify(context, options));
+  withDataDir(audit.command('export'))
+    .description('Write the history for an auditor, with proofs: a JSON object a line.')
+    .option('--project <id>', 'only changes of this project')
+    .option('--feature <name>', 'only changes of this flag')
+    .option('--by <name>', 'only changes by this author')
+    .option('--from <event id or time>', 'only changes from this one onwards')
+    .option('--to <event id or time>', 'only changes up to this one')
+    .addHelpText('after', EXPORT_HELP)
+    .action((options: ExportOptions) => write(context, options));
+  withDataDir(audit.command('key'))
+    .description('Print the public key that verifies the heads of this folder.')
+    .action((options: CommonOptions) =>
+      context.terminal.out(ownKey(dataDirectory(context, options), context).text),
+    );
+};
+
+const VERIFY_HELP = `
+Without --key and --head it trusts what the folder itself says, and finds only changes by those who have not the key. The exit
+code is 65 when anything is not what was signed. A server may be running.
+
+Examples:
+  flagstaff audit verify --key flagstaff+8a61d99e+AQ… --head kept-in-june.txt --data-dir /evidence
+  flagstaff audit verify`;
+
+const EXPORT_HELP = `
+A part of the history has a proof that each line is in it; only the whole proves that nothing was left out. Check the file with
+docs/verify-history.mjs, which needs Node and nothing else. A server may be running.
+
+Examples:
+  flagstaff audit export > history.ndjson
+  flagstaff audit export --feature checkout --from 2025-06-01 > checkout.ndjson`;
+
+/** The key of the folder, whose private part the server has. */
+function ownKey(folder: string, { terminal }: CommandContext): PublicKey {
+  const file = terminal.env['HISTORY_KEY_FILE'] ?? join(folder, HISTORY_KEY_NAME);
+  const signer = readHistoryKey(file);
+  if (signer !== null) return signer.publicKey;
+  throw new OperationError('missing', `There is no key at ${file}; name the public one with --key.`);
+}
+
+function keysOf(folder: string, { key }: VerifyOptions, context: CommandContext): readonly PublicKey[] {
+  if (key === undefined) return [ownKey(folder, context)];
+  return key.map((text) => {
+    const parsed = PublicKey.parse(existsSync(text) ? readFileSync(text, 'utf8') : text);
+    if (parsed !== null) return parsed;
+    throw misuse(
+      `--key takes a key such as flagstaff+8a61d99e+AQ…, or a file that holds one, not "${text}".`,
+    );
+  });
+}
+
+/** A head as it stands in a file: alone, or in what /health responds. */
+function noteIn(file: string): string {
+  const text = readFileSync(file, 'utf8');
+  if (!text.startsWith('{')) return text;
+  const value = JSON.parse(text) as { readonly note?: unknown; readonly head?: { readonly note?: unknown } };
+  return String(value.note ?? value.head?.note);
+}
+
+async function verify(context: CommandContext, options: VerifyOptions): Promise<void> {
+  const { fs, terminal, monotonicMs } = context;
+  const folder = dataDirectory(context, options);
+  const keys = keysOf(folder, options, context);
+  const kept = options.head === undefined ? null : keptHead(noteIn(options.head), keys);
+  const lastId = await newestEvent({ fs, folder });
+  const startedAt = monotonicMs();
+  const bar = progressOn(terminal, 'events', monotonicMs);
+  const onProgress = (events: number): void => bar.show('hashing', events, lastId);
+  const audit = await auditFolder({ fs, folder, keys, kept, lastId, onProgress }).finally(() => bar.end());
+  const tookMs = monotonicMs() - startedAt;
+  printResult(context, options, auditJson(audit), auditText(audit, tookMs));
+  if (audit.differences.length > 0) context.finish(EXIT.damagedData);
+  else if (audit.signed === null) throw new OperationError('unsound', NOTHING_SIGNED);
+}
+
+const NOTHING_SIGNED = 'Nothing is proved: there is no head that a key has signed, here or with --head.';
+
+const auditJson = ({ root, ...audit }: Audit) => ({
+  ...audit,
+  proved: audit.differences.length === 0 && audit.signed !== null,
+  root: root.toString('base64'),
+});
+
+function auditText({ differences, signed, firstId, lastId, frames }: Audit, tookMs: number): string {
+  const lines = differences.map(differenceText);
+  lines.push(`Hashed ${rateText(lastId - firstId + 1, tookMs)} in ${count(frames, 'frame')}.`);
+  if (differences.length === 0 && signed !== null) {
+    lines.push(
+      `The events from ${firstId} to ${signed.lastId} are what was signed at ${new Date(signed.at).toISOString()}.`,
+    );
+    if (signed.lastId < lastId)
+      lines.push(`Nobody has signed the events from ${signed.lastId + 1} to ${lastId} yet.`);
+  }
+  return lines.join('\n');
+}
+
+const differenceText = ({ from, to, what }: Difference): string =>
+  `DIFFERENCE in ${from === to ? `event ${from}` : `the events from ${from} to ${to}`}: ${what}.`;
+
+async function write(context: CommandContext, options: ExportOptions): Promise<void> {
+  const { fs, terminal } = context;
+  const folder = dataDirectory(context, options);
+  const key = ownKey(folder, context);
+  await exportAudit({ fs, folder, key, wants: wantsOf(options) }, (lines) => terminal.write(lines));
+}
+
+/** Null where everything is wanted. */
+function wantsOf({
+  project,
+  feature,
+  by,
+  from,
+  to,
+}: ExportOptions): ((frame: RecordedFrame) => boolean) | null {
+  if ([project, feature, by, from, to].every((option) => option === undefined)) return null;
+  const start = from === undefined ? null : momentOf('--from', from);
+  const end = to === undefined ? null : momentOf('--to', to);
+  return (frame) =>
+    (by === undefined || frame.by === by) &&
+    (start === null ||
+      (start.kind === 'event' ? frame.id + frame.events.length > start.id : frame.at >= start.timeMs)) &&
+    (end === null || (end.kind === 'event' ? frame.id <= end.id : frame.at < end.timeMs)) &&
+    frame.events.some(
+      (event) =>
+        (project === undefined || event.project === project) &&
+        (feature === undefined || event.featureName === feature),
+    );
+}

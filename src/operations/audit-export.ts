@@ -1,0 +1,186 @@
+/**
+ * Writes history for an auditor: lines of JSON, the first with the signed head that proves the others, then one for each
+ * frame, as people read it and as it was signed. docs/verify-history.mjs checks such a file without anything of ours.
+ *
+ *   {"format":"flagstaff-audit 1","key":"flagstaff+…","head":"flagstaff/…","whole":true,"peaks":[],"size":0}
+ *   {"index":0,"contentVersion":3,"rules":3,"payload":"base64","id":1,"at":"2025-…","by":"admin","userId":1,"events":[…]}
+ *
+ * A whole history needs no proofs: its frames give the root. `peaks` and `size` are the tree before the oldest event that is kept. A
+ * part of it has a path from each frame to the root. It proves that each frame is in the history, and not that no other one was
+ * left out; only the whole can prove that.
+ */
+import assert from 'node:assert/strict';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { RecordedFrame } from '../persistence/journal/frame.ts';
+import { OWN_STAMP } from '../persistence/journal/frame-format.ts';
+import { decodePayload } from '../persistence/journal/frame-payload.ts';
+import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
+import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
+import type { Rest } from '../persistence/journal/segment-scan.ts';
+import { type RecordedHead, readHeads } from '../persistence/proof/heads-file.ts';
+import { EMPTY_TREE, HashTree, leafOf, type TreeState } from '../persistence/proof/merkle-tree.ts';
+import type { PublicKey } from '../persistence/proof/signed-head.ts';
+import { type FoundFrame, readJournal } from './journal-reading.ts';
+import { OperationError } from './operation-error.ts';
+
+const FORMAT = 'flagstaff-audit 1';
+
+export interface AuditExportOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  readonly key: PublicKey;
+  /** The frames that are wanted; all of them when null. */
+  readonly wants: ((frame: RecordedFrame) => boolean) | null;
+}
+
+/** Hands lines on, some at a time; the next ones are made when it resolves. */
+type Write = (lines: string) => Promise<void>;
+
+export async function exportAudit(options: AuditExportOptions, write: Write): Promise<void> {
+  const { fs, folder, key, wants } = options;
+  const source = { fs, folder: dataFolder(folder).journal };
+  const { newest, before } = await boundsOf(options, source);
+  const peaks = before.peaks.map((peak) => peak.toString('base64'));
+  const proof = { key: key.text, head: newest.note, whole: wants === null, size: before.size, peaks };
+  await write(`${JSON.stringify({ format: FORMAT, ...proof })}\n`);
+  if (wants === null) return writeWhole(source, { newest, before }, write);
+  return writeProved(source, newest, { wants, write, upper: new HashTree(await chunkRoots(source, newest)) });
+}
+
+interface Bounds {
+  readonly newest: RecordedHead;
+  /** The tree before the oldest event that is kept. */
+  readonly before: TreeState;
+}
+
+async function boundsOf(
+  { fs, folder, key, wants }: AuditExportOptions,
+  source: JournalSource,
+): Promise<Bounds> {
+  const heads = (await readHeads(fs, folder)).filter(({ note }) => key.signed(note));
+  const newest = heads.at(-1);
+  if (newest === undefined)
+    throw new OperationError(
+      'missing',
+      'history.heads has no head that the key has signed; a running server signs one within seconds.',
+    );
+  const [oldest] = await listSegments(source);
+  if (oldest === newest.head.firstId) return { newest, before: EMPTY_TREE };
+  const found = heads.find(
+    ({ place: { boundary } }) => boundary.segment === oldest && boundary.offset === SEGMENT_HEADER_BYTES,
+  );
+  if (wants === null && found !== undefined) return { newest, before: found.place.tree };
+  const message = `A part of the history can be proved only while all of its events are kept, from ${newest.head.firstId} on; export the whole.`;
+  throw new OperationError('unsound', message);
+}
+
+/** Shows the events as they were recorded, and not upgraded: that is what was signed. */
+function lineOf({ raw, payload }: FoundFrame, index: number, path: readonly Buffer[] | null): string {
+  const recorded = decodePayload(payload, OWN_STAMP);
+  assert(recorded.problem === null, 'what could be decoded can be decoded again');
+  const { id, at, by, userId, events } = recorded.frame;
+  const value = {
+    ...{ index, contentVersion: raw.contentVersion, rules: raw.rules, payload: payload.toString('base64') },
+    ...{ id, at: new Date(at).toISOString(), by, userId, events },
+    ...(path !== null && { path: path.map((hash) => hash.toString('base64')) }),
+  };
+  return `${JSON.stringify(value)}\n`;
+}
+
+const bodyOf = ({ raw, payload }: FoundFrame) => ({
+  ...{ payload, contentVersion: raw.contentVersion, rules: raw.rules },
+});
+
+/** Visits the frames that the head stands for, the first as number `begin`. */
+async function readUnder(
+  source: JournalSource,
+  { head }: RecordedHead,
+  { begin = 0, visit, rest }: { begin?: number; visit(found: FoundFrame, index: number): void; rest?: Rest },
+): Promise<void> {
+  const [oldest = 1] = await listSegments(source);
+  let index = begin;
+  const { lastId } = await readJournal(source, {
+    afterId: oldest - 1,
+    visit: (found) => {
+      visit(found, index);
+      index += 1;
+      return index < head.size;
+    },
+    ...(rest !== undefined && { rest }),
+  });
+  if (index === head.size && lastId === head.lastId) return;
+  throw new OperationError(
+    'unsound',
+    `The journal ends with event ${lastId}, before what its newest head stands for.`,
+  );
+}
+
+async function writeWhole(source: JournalSource, { newest, before }: Bounds, write: Write): Promise<void> {
+  let lines: string[] = [];
+  const flush = async (): Promise<void> => {
+    const text = lines.join('');
+    lines = [];
+    await write(text);
+  };
+  const visit = (found: FoundFrame, index: number): void => void lines.push(lineOf(found, index, null));
+  await readUnder(source, newest, { begin: before.size, visit, rest: flush });
+  await flush();
+}
+
+/** So many leaves at a time are in memory, with the roots of all other subtrees of this size. */
+const CHUNK_LEAVES = 1024;
+
+async function chunkRoots(source: JournalSource, newest: RecordedHead): Promise<readonly Buffer[]> {
+  const roots: Buffer[] = [];
+  let leaves: Buffer[] = [];
+  await readUnder(source, newest, {
+    visit: (found, index) => {
+      leaves.push(leafOf(bodyOf(found)));
+      if (leaves.length < CHUNK_LEAVES && index + 1 < newest.head.size) return;
+      roots.push(new HashTree(leaves).root);
+      leaves = [];
+    },
+  });
+  return roots;
+}
+
+interface Proving {
+  wants(frame: RecordedFrame): boolean;
+  readonly write: Write;
+  /** The tree over the roots of chunks. */
+  readonly upper: HashTree;
+}
+
+async function writeProved(
+  source: JournalSource,
+  newest: RecordedHead,
+  { wants, write, upper }: Proving,
+): Promise<void> {
+  let leaves: Buffer[] = [];
+  let wanted: ((lower: HashTree) => string)[] = [];
+  let lines: string[] = [];
+  const flush = async (): Promise<void> => {
+    const text = lines.join('');
+    lines = [];
+    await write(text);
+  };
+  const visit = (found: FoundFrame, index: number): void => {
+    leaves.push(leafOf(bodyOf(found)));
+    if (wants(found.frame)) {
+      const kept = { ...found, payload: Buffer.from(found.payload) };
+      const [at, chunk] = [index % CHUNK_LEAVES, Math.floor(index / CHUNK_LEAVES)];
+      wanted.push((lower) => lineOf(kept, index, [...lower.path(at), ...upper.path(chunk)]));
+    }
+    if (leaves.length < CHUNK_LEAVES && index + 1 < newest.head.size) return;
+    if (wanted.length > 0) {
+      const lower = new HashTree(leaves);
+      lines.push(...wanted.map((line) => line(lower)));
+    }
+    leaves = [];
+    wanted = [];
+  };
+  await readUnder(source, newest, { visit, rest: flush });
+  await flush();
+}

@@ -1,0 +1,113 @@
+/** The keeper of heads, on a whole store: a head for what is on disk, and none over a journal that contradicts the last one. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
+import { readHeads } from '../../src/persistence/proof/heads-file.ts';
+import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
+import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
+import { MemoryFileSystem } from '../support/memory-file-system.ts';
+
+const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
+
+/** Runs what is due when the test says so. */
+class Timers {
+  readonly #due: (() => void)[] = [];
+
+  readonly timer = (_delayMs: number, run: () => void) => {
+    this.#due.push(run);
+    return () => void this.#due.splice(this.#due.indexOf(run), 1);
+  };
+
+  async pass(): Promise<void> {
+    for (const run of this.#due.splice(0)) run();
+    await settle();
+  }
+}
+
+interface Opened extends TestEngine {
+  readonly timers: Timers;
+  readonly logged: string[];
+}
+
+async function open(signer: HeadSigner, disk = new MemoryFileSystem()): Promise<Opened> {
+  const timers = new Timers();
+  const logged: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: (_details: object, message: string) => void logged.push(message),
+    error: (_details: object, message: string) => void logged.push(message),
+  };
+  await disk.makeFolder(FOLDER);
+  const engine = await openTestEngine({ disk, signer, log, timer: timers.timer });
+  await writeLogHistory(disk, FOLDER, { id: newHistoryId(), decidedBy: 'disk' });
+  await timers.pass();
+  return { ...engine, timers, logged };
+}
+
+async function close({ store, manual }: Opened): Promise<void> {
+  manual.runFreely();
+  await store.close();
+}
+
+test('a head stands for all that is on disk, a second after a change, and at a stop', async () => {
+  const signer = newSigner();
+  const opened = await open(signer);
+  const { store, disk, timers } = opened;
+  const seeded = store.engine.durableId;
+  assert.equal(store.heads?.newest?.lastId, seeded);
+  await opened.execute(createFlag('one'));
+  assert.equal(store.heads?.newest?.lastId, seeded, 'a change does not wait for its head');
+  await timers.pass();
+  const newest = store.heads?.newest;
+  assert.equal(newest?.lastId, seeded + 1);
+  assert(signer.publicKey.signed(newest?.note ?? ''));
+  assert.equal(newest?.key, signer.publicKey.text);
+  await opened.execute(createFlag('two'));
+  await close(opened);
+  const heads = await readHeads(disk, FOLDER);
+  assert.equal(heads.at(-1)?.head.lastId, store.engine.durableId, 'a stop signs what is left');
+  assert.deepEqual(parseHead(heads.at(-1)?.note ?? ''), heads.at(-1)?.head);
+});
+
+test('a start goes on from the last head, and signs all of a folder that has none', async () => {
+  const signer = newSigner();
+  const first = await open(signer);
+  await first.execute(createFlag('one'));
+  await close(first);
+  const again = await open(signer, first.disk);
+  assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  assert.deepEqual(again.logged, []);
+  await close(again);
+});
+
+test('a journal without the last changes that were signed gets no further head, and the server says why', async () => {
+  const signer = newSigner();
+  const first = await open(signer);
+  await close(first);
+  const earlier = first.disk.copy();
+  const second = await open(signer, first.disk);
+  await second.execute(createFlag('one'));
+  await close(second);
+  for (const name of first.disk.namesIn(FOLDER).filter((name) => name.startsWith('history')))
+    earlier.put(`${FOLDER}/${name}`, first.disk.bytesOf(`${FOLDER}/${name}`));
+  const third = await open(signer, earlier);
+  assert.match(third.store.heads?.problem ?? '', /contradicts its newest signed head: it ends with event/);
+  assert.match(third.logged.join(), /not signed any more/);
+  await third.execute(createFlag('other'));
+  await third.timers.pass();
+  assert.equal(third.stops.length, 0, 'it serves all the same');
+  await close(third);
+});
+
+test('heads of another key are set aside, and all is signed anew', async () => {
+  const first = await open(newSigner());
+  await first.execute(createFlag('one'));
+  await close(first);
+  const signer = newSigner();
+  const again = await open(signer, first.disk);
+  assert.match(again.logged.join(), /Another key signed the heads/);
+  assert(signer.publicKey.signed(again.store.heads?.newest?.note ?? ''));
+  assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  await close(again);
+});

@@ -1,0 +1,289 @@
+/** An auditor with the public key and one signed head: no forgery of history passes, though all checksums are made anew. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { readJournal } from '../../src/operations/journal-reading.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
+import { type Frame, lastEventId } from '../../src/persistence/journal/frame.ts';
+import type { PayloadStamp } from '../../src/persistence/journal/frame-format.ts';
+import { encodePayload } from '../../src/persistence/journal/frame-payload.ts';
+import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
+import { headsPath, readHeads } from '../../src/persistence/proof/heads-file.ts';
+import {
+  copyOf,
+  fileAt,
+  flagstaff,
+  outputOf,
+  pastFolder,
+  segmentsIn,
+  snapshotsIn,
+} from '../support/operator.ts';
+import { ROOT_FOLDER, startTestServer, temporaryFolder } from '../support/server.ts';
+
+interface Signed extends Frame, PayloadStamp {}
+
+async function framesOf(folder: string): Promise<Signed[]> {
+  const frames: Signed[] = [];
+  await readJournal(
+    { fs: realFileSystem, folder: join(folder, 'journal') },
+    {
+      afterId: 0,
+      visit: ({ frame: { rules, ...frame }, raw: { contentVersion } }) => {
+        frames.push({ ...frame, rules, contentVersion });
+        return true;
+      },
+    },
+  );
+  return frames;
+}
+
+/** A copy of the folder with another history in its journal: every checksum, link, mark and index of it is right. */
+async function forge(folder: string, change: (frames: Signed[]) => readonly Signed[]): Promise<string> {
+  const copy = copyOf(folder);
+  const frames = change(await framesOf(folder));
+  for (const file of [...segmentsIn(copy), ...snapshotsIn(copy), join(copy, 'journal/durable.mark')])
+    rmSync(file);
+  for (const file of segmentsIn(folder))
+    rmSync(join(copy, 'journal', file.slice(-28).replace('.journal', '.index')), { force: true });
+  const journal = await FileJournal.open({
+    ...{ fs: realFileSystem, folder: join(copy, 'journal'), tail: EMPTY_TAIL, segmentBytes: 1_536 },
+    onDurable: () => undefined,
+    onFailure: (failure) => assert.fail(failure),
+  });
+  let id = 1;
+  for (const { contentVersion, rules, ...frame } of frames) {
+    const renumbered = { ...frame, id };
+    journal.append(renumbered, { payload: encodePayload(renumbered), contentVersion, rules });
+    await journal.flush();
+    id = lastEventId(renumbered) + 1;
+  }
+  await journal.close();
+  return copy;
+}
+
+/** Changes the frame at `index`, of those that a person made. */
+const changed =
+  (index: number, change: (frame: Signed) => Partial<Signed>) =>
+  (frames: Signed[]): readonly Signed[] =>
+    frames.map((frame, at) => (at === index ? { ...frame, ...change(frame) } : frame));
+
+function swapped(
+  frames: readonly Signed[],
+  [a, b]: readonly [number, number],
+  length: number,
+): readonly Signed[] {
+  const [first, second] = [frames.slice(a, a + length), frames.slice(b, b + length)];
+  return [
+    ...frames.slice(0, a),
+    ...second,
+    ...frames.slice(a + length, b),
+    ...first,
+    ...frames.slice(b + length),
+  ];
+}
+
+const FORGERIES: Readonly<Record<string, (frames: Signed[]) => readonly Signed[]>> = {
+  'another author': changed(12, () => ({ by: 'somebody-else', userId: 99 })),
+  'another time': changed(12, ({ at }) => ({ at: at - 60_000 })),
+  'another content': changed(12, ({ events }) => ({
+    events: events.map((event) => ({ ...event, data: { forged: true } })),
+  })),
+  'another type of the event': changed(12, ({ events }) => ({
+    events: events.map((event) => ({ ...event, type: 'feature-archived' })),
+  })),
+  'another version of the content': changed(12, () => ({ contentVersion: 1 })),
+  'another order': (frames) => swapped(frames, [11, 12], 1),
+  'swapped parts': (frames) => swapped(frames, [8, 14], 4),
+  'a change left out': (frames) => frames.filter((_, at) => at !== 12),
+  'a change added': (frames) => [...frames.slice(0, 12), frames[11]!, ...frames.slice(12)],
+  'the tail cut off': (frames) => frames.slice(0, -2),
+};
+
+describe('flagstaff audit', () => {
+  let folder: string;
+  let key: string;
+  /** The head that the auditor has kept, in a file. */
+  let head: string;
+  let events: number;
+
+  before(async () => {
+    ({ folder } = await pastFolder());
+    key = (await flagstaff(['audit', 'key', '-d', folder])).out;
+    const newest = (await readHeads(realFileSystem, folder)).at(-1);
+    assert(newest !== undefined, 'a stopped server has signed its history');
+    events = newest.head.lastId;
+    head = join(temporaryFolder(), 'kept-head');
+    writeFileSync(head, newest.note);
+  });
+
+  const verify = (of: string) =>
+    flagstaff(['audit', 'verify', '--json', '-d', of, '--key', key, '--head', head]);
+
+  it('calls a history what was signed, to its end', async () => {
+    const { code, json } = await verify(folder);
+    assert.equal(code, 0);
+    const { proved, differences, signed, firstId, lastId } = json;
+    assert.deepEqual(
+      { proved, differences, firstId, lastId },
+      { proved: true, differences: [], firstId: 1, lastId: events },
+    );
+    assert.equal(signed.lastId, events);
+    assert.match((await flagstaff(['audit', 'verify', '-d', folder])).out, /are what was signed at/);
+  });
+
+  for (const [name, forgery] of Object.entries(FORGERIES)) {
+    it(`finds ${name}, which no checksum shows, with the key and the head alone`, async () => {
+      const forged = await forge(folder, forgery);
+      assert.deepEqual((await outputOf(['verify', '-d', forged])).damages, [], 'the checksums are right');
+      for (const hasHeads of [true, false]) {
+        if (!hasHeads) rmSync(headsPath(forged));
+        const { code, json } = await verify(forged);
+        assert.equal(code, 65, `${hasHeads ? 'with' : 'without'} the heads of the folder`);
+        assert(!json.proved && json.differences.length > 0);
+      }
+    });
+  }
+
+  it('finds the folder of last week in place of that of today, and goes on to prove what a new head stands for', async () => {
+    const today = copyOf(folder);
+    const server = await startTestServer({ folder: today });
+    await server.call('POST', '/projects/default/features', { name: 'later' });
+    await server.stop();
+    const kept = (await readHeads(realFileSystem, today)).at(-1)!.note;
+    assert.equal((await verify(today)).code, 0, 'an older head proves what it stood for');
+    const file = join(temporaryFolder(), 'head');
+    writeFileSync(file, JSON.stringify({ health: 'GOOD', head: { note: kept } }));
+    const args = ['audit', 'verify', '--json', '--key', key, '--head', file];
+    assert.equal((await flagstaff([...args, '-d', today])).code, 0);
+    const { code, json } = await flagstaff([...args, '-d', folder]);
+    assert.equal(code, 65);
+    assert.match(json.differences[0].what, /missing: the journal ends with event/);
+  });
+
+  it('who has the private key too cannot change what a kept head stands for', async () => {
+    const forged = await forge(folder, FORGERIES['another author']!);
+    rmSync(headsPath(forged));
+    const server = await startTestServer({ folder: forged });
+    await server.stop();
+    assert.equal(
+      (await flagstaff(['audit', 'verify', '-d', forged, '--key', key])).code,
+      0,
+      'it is signed anew',
+    );
+    assert.equal((await verify(forged)).code, 65);
+  });
+
+  it('refuses a key, a head and a folder that prove nothing, each in words', async () => {
+    const { code, err } = await flagstaff(['audit', 'verify', '-d', folder, '--key', 'nonsense']);
+    assert.deepEqual([code, /--key takes a key/.test(err)], [64, true]);
+    const other = join(temporaryFolder(), 'head');
+    writeFileSync(other, readFileSync(head, 'utf8').replace('events 1', 'events 2'));
+    const wrong = await flagstaff(['audit', 'verify', '-d', folder, '--key', key, '--head', other]);
+    assert.deepEqual([wrong.code, /None of the keys signed this head/.test(wrong.err)], [65, true]);
+    const unsigned = copyOf(folder);
+    rmSync(headsPath(unsigned));
+    const nothing = await flagstaff(['audit', 'verify', '-d', unsigned, '--key', key]);
+    assert.deepEqual([nothing.code, /Nothing is proved/.test(nothing.err)], [65, true]);
+  });
+
+  // The verifier of the manual, which has no line of ours in it.
+
+  async function exported(...args: string[]): Promise<string> {
+    const { code, out, err } = await flagstaff(['audit', 'export', '-d', folder, ...args]);
+    assert.deepEqual([code, err], [0, '']);
+    return `${out}\n`;
+  }
+
+  async function check(
+    text: string,
+    ...more: string[]
+  ): Promise<{ readonly code: number; readonly said: string }> {
+    const file = join(temporaryFolder(), 'history.ndjson');
+    writeFileSync(file, text);
+    const run = promisify(execFile)(process.execPath, [
+      join(ROOT_FOLDER, 'docs/verify-history.mjs'),
+      file,
+      key,
+      ...more,
+    ]);
+    return run.then(
+      ({ stdout }) => ({ code: 0, said: stdout }),
+      ({ code, stderr }) => ({ code, said: stderr }),
+    );
+  }
+
+  it('writes a whole history that the verifier of the manual proves, against a kept head too', async () => {
+    const { code, said } = await check(await exported(), head);
+    assert.equal(code, 0, said);
+    assert.match(said, new RegExp(`^The events from 1 to ${events} are what was signed`));
+    const lines = readFileSync(join(ROOT_FOLDER, 'docs/verify-history.mjs'), 'utf8').split('\n').length;
+    assert(lines <= 300, 'an auditor can read it');
+  });
+
+  it('writes a part of the history, each line with its proof', async () => {
+    const all = (await exported()).split('\n').length;
+    const { by } = (await framesOf(folder)).at(-1)!;
+    for (const args of [
+      ['--feature', 'one'],
+      ['--project', 'other'],
+      ['--by', by],
+      ['--from', '5', '--to', '9'],
+    ]) {
+      const text = await exported(...args);
+      const frames = text.trimEnd().split('\n').length - 1;
+      assert(frames > 0 && frames < all - 2, args.join(' '));
+      const { code, said } = await check(text, head);
+      assert.equal(code, 0, said);
+      assert.match(said, new RegExp(`^${frames} frames are part of the history`));
+    }
+  });
+
+  it('no changed line passes the verifier: neither what people read, nor what was signed, nor a line left out or doubled', async () => {
+    for (const args of [[], ['--feature', 'one']]) {
+      const lines = (await exported(...args)).trimEnd().split('\n');
+      const change = (index: number, more: object): string =>
+        lines
+          .map((line, at) => (at === index ? JSON.stringify({ ...JSON.parse(line), ...more }) : line))
+          .join('\n');
+      const { payload } = JSON.parse(lines[1]!);
+      const other = Buffer.from(payload, 'base64');
+      other[other.length - 1] = other[other.length - 1]! ^ 1;
+      const forgeries: Record<string, string> = {
+        by: change(2, { by: 'somebody-else' }),
+        at: change(2, { at: '2020-01-01T00:00:00.000Z' }),
+        events: change(2, { events: [] }),
+        payload: change(2, { payload: other.toString('base64') }),
+        rules: change(2, { rules: 1 }),
+        index: change(2, { index: 0 }),
+        size: change(0, { size: 1, whole: true }),
+        head: change(0, { head: JSON.parse(lines[0]!).head.replace('events 1', 'events 2') }),
+      };
+      if (args.length === 0) {
+        forgeries['left out'] = lines.filter((_, at) => at !== 3).join('\n');
+        forgeries['cut off'] = lines.slice(0, -1).join('\n');
+        forgeries['doubled'] = [...lines.slice(0, 3), lines[2], ...lines.slice(3)].join('\n');
+      }
+      for (const [name, text] of Object.entries(forgeries)) {
+        const { code, said } = await check(`${text}\n`);
+        assert.deepEqual(
+          [code, /^NOT PROVED: line|^NOT PROVED: the/.test(said)],
+          [1, true],
+          `${name}: ${said}`,
+        );
+      }
+    }
+  });
+
+  it('keeps the key for the server alone, and out of backups', async () => {
+    assert(existsSync(join(folder, 'history.key')));
+    const to = join(temporaryFolder(), 'backup');
+    await outputOf(['backup', '-d', folder, '--to', to]);
+    assert(!existsSync(join(to, 'history.key')));
+    assert.equal((await verify(to)).code, 0, 'a backup has the history that was signed');
+    assert.equal(fileAt(segmentsIn(to), 0).length > 0, true);
+  });
+});
