@@ -200,7 +200,6 @@ export class Engine {
     submission.done({ kind: 'refusal', refusal: mailboxFull(address) });
   }
 
-  /** `submit` as a promise. */
   execute<T>(submission: Omit<Submission<T>, 'done'>): Promise<Outcome<T>> {
     return new Promise((resolve) => this.submit({ ...submission, done: resolve }));
   }

@@ -40,7 +40,6 @@ export interface SnapshotKeeperOptions {
   readonly background: Background;
   readonly engine: Engine;
   readonly fs: FileSystem;
-  /** The folder of the snapshots. */
   readonly folder: string;
   /** Id of the newest good snapshot in the folder; 0 without one. */
   readonly newestId: number;

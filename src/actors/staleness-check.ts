@@ -14,7 +14,6 @@ import type { Background } from './turn.ts';
 
 export const CHECK_INTERVAL_MS = 60_000;
 
-/** Flags that one change notes. */
 export const NOTES_PER_CHANGE = 100;
 
 export interface StalenessCheckOptions {

@@ -164,7 +164,6 @@ const IDLE_SHARE = 0.3;
 export const TURNS_WHEN_IDLE = 4;
 
 export interface BackgroundClock {
-  /** Milliseconds, monotonic. */
   monotonicMs(): number;
   yieldToEventLoop(): Promise<void>;
   /** Resolves after that many milliseconds, with the share of them (0 to 1) in which the process was busy. */

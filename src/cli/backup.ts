@@ -58,7 +58,6 @@ function backupText({ to, lastId, bytes, fromRunningServer }: Backup, durationMs
 
 interface BackupOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
   readonly to: string;
   onCopied?(bytesDone: number): void;

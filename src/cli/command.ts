@@ -13,7 +13,6 @@ import type { Terminal } from './terminal.ts';
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly fs: FileSystem;
-  /** Milliseconds, monotonic. */
   monotonicMs(): number;
   /** Milliseconds since 1970. */
   now(): number;
@@ -50,7 +49,6 @@ export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonO
 
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** A result, as text or as JSON. */
 export function printResult(
   context: CommandContext,
   { json }: CommonOptions,

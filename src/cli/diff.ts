@@ -80,7 +80,6 @@ const valueText = (value: unknown): string => printable(JSON.stringify(value));
 
 interface CompareOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
   readonly from: Moment;
   /** Null for now. */

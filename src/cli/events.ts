@@ -142,9 +142,7 @@ interface EventSelection {
   readonly createdBy?: string | undefined;
   /** Text to look for, case-insensitive, in type, author and data. */
   readonly query?: string | undefined;
-  /** Events newer than this id. */
   readonly afterId?: number | undefined;
-  /** Events up to this id. */
   readonly upTo?: number | undefined;
   /** Milliseconds since 1970: events at this time or later. */
   readonly sinceMs?: number | undefined;
@@ -154,7 +152,6 @@ interface EventSelection {
 
 interface ReadEventsOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
   readonly selection: EventSelection;
 }

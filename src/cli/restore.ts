@@ -105,7 +105,6 @@ interface RestoreOptions {
   /** Leaves out the events: the new folder starts with a snapshot alone. */
   readonly stateOnly?: boolean;
   onProgress?(progress: StateProgress): void;
-  /** Milliseconds, monotonic. */
   monotonicMs(): number;
 }
 

@@ -12,7 +12,6 @@ export interface Terminal {
   err(text: string): void;
   /** Whether a person is watching. Progress bars and questions appear only then. */
   readonly isInteractive: boolean;
-  /** The stream of the bars. */
   readonly barStream: NodeJS.WritableStream;
   ask(question: string): Promise<string>;
   /** Aborted when the user stops a command that runs until then. */

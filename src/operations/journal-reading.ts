@@ -189,7 +189,6 @@ class JournalReader {
 
 interface NewestEventOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
   /** For tests. */
   readonly ask?: typeof askServer;

@@ -26,7 +26,6 @@ export function parseMoment(text: string): Moment | null {
 
 export interface MomentSource {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
 }
 

@@ -30,7 +30,6 @@ export interface StateProgress {
 
 export interface StateAtOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
   /** The event whose state is requested. */
   readonly upTo: number;

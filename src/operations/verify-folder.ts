@@ -41,7 +41,6 @@ export interface FolderVerification {
 
 export interface VerifyOptions {
   readonly fs: FileSystem;
-  /** The data folder. */
   readonly folder: string;
   onProgress?(bytesDone: number): void;
   /** For tests. */

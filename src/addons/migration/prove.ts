@@ -32,7 +32,6 @@ export interface Example {
 }
 
 export interface Comparison {
-  /** Flags of the source. */
   readonly flags: number;
   /** Evaluations on each server. */
   readonly evaluations: number;

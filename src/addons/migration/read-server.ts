@@ -29,7 +29,6 @@ import {
 } from './configuration.ts';
 import { shaped } from './target-request.ts';
 
-/** Flags that are read at once. */
 const READS_AT_ONCE = 8;
 
 const SENT_ENVIRONMENT = v.object({

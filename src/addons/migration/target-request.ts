@@ -10,7 +10,6 @@ export interface TargetIds {
   readonly groups: Map<string, number>;
 }
 
-/** A request to the target, and the sentence that tells of it. */
 export interface TargetRequest {
   /** A sentence without its end: `create segment "beta-testers"`. */
   readonly does: string;

@@ -52,7 +52,6 @@ export interface ClusterNodeOptions<S> {
   readonly partBytes?: number;
   readonly cluster: string;
   readonly identity: NodeIdentity;
-  /** The version of its program. */
   readonly version: string;
   /** Names this node to the leader, of random bytes. */
   readonly hopKey: string;

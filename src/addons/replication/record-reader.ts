@@ -47,7 +47,6 @@ export type Decided =
 
 export class RecordReader {
   readonly #history: NodeHistory;
-  /** The position of the last record read. */
   position: number;
   epoch = 0;
   /** The last event decided, and its frame's checksum; null before the first record, from which both are taken. */

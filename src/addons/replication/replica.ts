@@ -102,7 +102,6 @@ export interface ReplicaOptions {
   readonly log: ReplicatedLog;
   readonly history: NodeHistory;
   readonly identity: NodeIdentity;
-  /** The version of its program. */
   readonly version: string;
   /** Names this node to the leader (src/http/serving/leader-client.ts). */
   readonly hopKey: string;

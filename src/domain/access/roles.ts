@@ -63,7 +63,6 @@ export function predefinedRole(id: number): PredefinedRole | undefined {
   return ROLES.find((role) => role.id === id);
 }
 
-/** The id of a predefined role by its name. */
 export function roleIdByName(name: RoleName): number {
   return ROLE_NAMES.indexOf(name) + 1;
 }

@@ -100,7 +100,6 @@ export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision
   return [eventOf(events.deleted, null, record)];
 }
 
-/** The projects that a record names. */
 function projectsOf(kind: ManagedKindName, record: Named) {
   return referencesOf(kindOf(kind), record)
     .filter(({ referred }) => referred === 'project')

@@ -29,7 +29,6 @@ export class AddressList {
     return this.#at === this.#texts.length;
   }
 
-  /** Whether the address is one of them, or in one of their ranges. */
   covers(address: AddressRange): boolean {
     while (!this.prepare());
     return this.#ranges.some((range) => isWithin(address, range));

@@ -172,7 +172,6 @@ interface VariantChoice {
 }
 
 interface VariantPick {
-  /** The position in the list. */
   readonly position: number;
   /** From 1 to the total weight; null when an override decided. */
   readonly bucket: number | null;

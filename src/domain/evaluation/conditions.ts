@@ -15,7 +15,6 @@ export class Conditions {
   readonly constraints: readonly CompiledConstraint[];
   /** Ids. */
   readonly segments: readonly number[];
-  /** The cost of the constraints. */
   readonly cost: Cost;
   #runId = 0;
   #hold = false;

@@ -40,7 +40,6 @@ export function costOf({ operator, values = [], value = '' }: ConstraintSource):
   }
 }
 
-/** The id of the constraint compiled last. */
 let lastId = 0;
 
 export class CompiledConstraint {

@@ -20,7 +20,6 @@ export interface EvaluationScope {
   readonly segments: Pick<ReadonlyMap<number, SegmentSource>, 'get'>;
 }
 
-/** A scope without its flags. */
 type Surroundings = Omit<EvaluationScope, 'flags'>;
 
 export class Evaluator {

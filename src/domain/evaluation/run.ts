@@ -41,7 +41,6 @@ export function finished<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** The id of the last run. */
 let lastId = 0;
 
 export class Run {

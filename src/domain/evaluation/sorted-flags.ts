@@ -34,7 +34,6 @@ class Block {
     return this.#columns;
   }
 
-  /** The cost of all its flags. */
   get cost(): BlockCost {
     this.#cost ??= new BlockCost(this.flags);
     return this.#cost;

@@ -87,7 +87,6 @@ export function flagVariants(flag: Flag, firstEnvironment: string | undefined): 
   return firstEnvironment === undefined ? [] : environmentOf(flag, firstEnvironment).variants;
 }
 
-/** A flag apart from its metadata. */
 type FlagBody = Omit<Flag, MetadataField>;
 
 // The next two copy field by field, because a loop over the metadata, or spreading a flag, takes longer than the rest of
@@ -139,7 +138,6 @@ export function withoutEnvironment(flag: Flag, environment: string): Flag {
   return left.length === flag.environments.length ? flag : flagOf(flag, flag, left);
 }
 
-/** The names of a flag and of its project, and when it was created. */
 type FlagIdentity = Pick<Flag, 'name' | 'project' | 'createdAt'>;
 
 interface FlagDataParts {

@@ -120,7 +120,6 @@ export const GROWTH_LIMIT_NAMES = Object.keys(GROWTH_LIMITS) as readonly GrowthL
 /** The numbers in force. */
 export type GrowthLimits = Readonly<Record<GrowthLimitName, number>>;
 
-/** `numberOf` gives the number of each limit. */
 export function growthLimits(numberOf: (row: GrowthLimitRow) => number): GrowthLimits {
   const entries = GROWTH_LIMIT_NAMES.map((name) => [name, numberOf(GROWTH_LIMITS[name])]);
   return Object.fromEntries(entries) as GrowthLimits;

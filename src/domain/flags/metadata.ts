@@ -186,7 +186,6 @@ export function sameMetadata(a: FlagMetadata, b: FlagMetadata): boolean {
   return METADATA_FIELDS.every((field) => jsonEqual(a[field], b[field]));
 }
 
-/** The metadata that lists of flags show. */
 export function listedMetadata(source: FlagMetadata): Partial<FlagMetadata> {
   return Object.fromEntries(LISTED_FIELDS.map((field) => [field, source[field]]));
 }

@@ -105,7 +105,6 @@ export function applyPatch(
   return { ok: true, document: patch.document, written };
 }
 
-/** An operation with its pointers parsed. */
 interface Step {
   readonly operation: PatchOperation;
   readonly path: ParsedPointer;

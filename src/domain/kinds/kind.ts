@@ -264,7 +264,6 @@ export function managedKind<
   >;
 }
 
-/** The fields that have a value. */
 const definedFieldsOf = (fields: object): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 

@@ -43,7 +43,6 @@ export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[];
 export type RecordOf<Name extends KindName> = Parameters<(typeof KINDS)[Name]['idOf']>[0];
 export type IdOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['idOf']>;
 
-/** Fields of the directory with the newest ids of kinds. */
 export type KindCounter = NonNullable<(typeof KINDS)[KindName]['lastId']>;
 
 /** The records of all kinds, in order of creation, and the newest ids. */

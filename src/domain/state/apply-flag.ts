@@ -133,7 +133,6 @@ type ChangeEvent = Exclude<
   }
 >;
 
-/** The flag as it is after the event. */
 function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
   if (event.environment !== null) return withEnvironment(flag, event.environment, changesOf(flag, event));
   if (event.type === 'feature-metadata-updated') return flagOf(flag, event.data, flag.environments);
@@ -148,7 +147,6 @@ function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: E
   );
 }
 
-/** The flag environment as the event leaves it. */
 function changesOf(flag: Flag, event: FlagEnvironmentEvent): Partial<FlagEnvironment> {
   const { strategies } = environmentOf(flag, event.environment);
   switch (event.type) {

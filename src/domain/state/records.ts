@@ -4,7 +4,6 @@ import type { FlagRecord } from './flag-record.ts';
 import { deleteInOrder, setEntry } from './reversible.ts';
 import type { ProjectState, World } from './world.ts';
 
-/** Puts a record into its map, or replaces the one that is there. */
 export function putRecord<K, V>({ memory }: World, records: Map<K, V>, key: K, record: V): void {
   memory.replace(records.get(key) ?? null, record);
   setEntry(records, key, record);

@@ -35,7 +35,6 @@ export function refuseInMaintenance(settings: Settings): Refusal | null {
 // The origins of pages that may call the surfaces for pages: as the operator configured them, until they are set through the
 // interface, which then counts (docs/specification/surfaces.md#what-pages-get).
 
-/** Any origin. */
 export const ANY_ORIGIN = '*';
 
 export const FRONTEND_SETTING_ID = 'frontend';

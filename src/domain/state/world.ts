@@ -90,7 +90,6 @@ export interface StalenessNote {
   readonly flag: string;
 }
 
-/** Projects and flags that a user has marked. */
 export interface Favorites {
   readonly userId: number;
   /** Ids, in the order in which they were marked; likewise the names of flags. */

@@ -110,7 +110,6 @@ export class UsageTable {
     }
   }
 
-  /** Counts of the hour that began at `startMs`. */
   hourOf(flag: string, startMs: number): Iterable<Readonly<Count>> {
     return this.#hours.get(startMs)?.flags.get(flag)?.values() ?? [];
   }

@@ -22,7 +22,7 @@ import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from './directory-schemas.ts';
 import { apiTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { LIST_PAGE, listResponse, recorded } from './responses.ts';
+import { listResponse, PAGED, recorded } from './responses.ts';
 
 const TOKENS = '/api-tokens';
 const TOKEN = `${TOKENS}/:token`;
@@ -197,9 +197,8 @@ export const apiTokenRoutes = underTag('API tokens', [
     summary: 'List the API tokens, with digests in the place of secrets that cannot be shown again.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: ApiTokensSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => tokensFor(context, () => true),
   }),
   readRoute(`GET ${TOKEN}`, {
@@ -208,9 +207,8 @@ export const apiTokenRoutes = underTag('API tokens', [
       'List the API tokens with a name, which several may have, or the one with a secret, which is then shown.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: ApiTokensSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => {
       const { token } = context.params;
       const own = context.world.directory.apiTokens.get(digestOf(token));
@@ -248,10 +246,7 @@ export const apiTokenRoutes = underTag('API tokens', [
       'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
     needsOneOf: needsFor('DELETE'),
-    command: ({ world, params }) => ({
-      type: 'delete-api-token',
-      digest: locate.tokenDigest(world, params),
-    }),
+    command: ({ world, params }) => ({ type: 'delete-api-token', digest: locate.tokenDigest(world, params) }),
   }),
 ]);
 
@@ -271,9 +266,8 @@ export const projectTokenRoutes = underTag('API tokens', [
     permission: 'project:write',
     needs: ['READ_PROJECT_API_TOKEN'],
     locate: locate.project,
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: ApiTokensSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context, { settings }) => {
       const { apiTokens } = context.world.directory;
       return listResponse(context, {

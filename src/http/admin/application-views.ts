@@ -15,7 +15,6 @@ import type { RequestContext } from '../serving/route.ts';
 import { hiddenProjects } from '../serving/visible-world.ts';
 import { recordView } from './records.ts';
 
-/** The reports of an application from one side. */
 interface Part {
   readonly side: Side;
   readonly application: Application;
@@ -208,7 +207,6 @@ function environmentOverview(name: string, places: readonly Place[]) {
   };
 }
 
-/** Outdated SDKs, each with the names of the applications that use it. */
 export function outdatedSdksView(applications: readonly WholeApplication[]) {
   const users = new Map<string, string[]>();
   for (const application of applications) {

@@ -43,7 +43,6 @@ const PAGE = pageParameters({
   limitMax: 100,
   limit: 'How many applications to list.',
   offset: 'How many to leave out at the beginning.',
-  offsetPhrase: 'an integer from 0',
 });
 
 const SORTED_BY = {
@@ -207,7 +206,6 @@ export const applicationRoutes = underTag('Usage', [
 
 // Changes that people make to applications. They are written behind, as reports are.
 
-/** Characters of each text. */
 const DETAIL_LENGTH_MAX = 500;
 const DETAIL_PHRASE = `a text of at most ${DETAIL_LENGTH_MAX} characters`;
 const Detail = v.pipe(v.string(DETAIL_PHRASE), v.maxLength(DETAIL_LENGTH_MAX, DETAIL_PHRASE));

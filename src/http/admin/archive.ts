@@ -1,6 +1,5 @@
 /** Routes about archived flags, and routes that change many flags at once, all of them or none. */
 import * as v from 'valibot';
-import { each, inTurns } from '../../actors/turn.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { titled } from '../../domain/json/schema.ts';
@@ -21,7 +20,7 @@ import { ArchiveCheckSchema, ArchivedFlagsSchema } from './directory-schemas.ts'
 import * as locate from './locators.ts';
 import { pageParameters } from './query-parameters.ts';
 import { settledResponse } from './responses.ts';
-import { flagsNow, type ShownFlag } from './shelf-walk.ts';
+import { walkFlags } from './shelf-walk.ts';
 import { timeOrNull } from './views.ts';
 
 /** The format version of the list. */
@@ -37,7 +36,6 @@ const PAGE = pageParameters({
   limitMax: 1000,
   limit: 'The maximum number of flags.',
   offset: 'How many flags to pass over.',
-  offsetPhrase: 'an integer from 0',
 });
 
 /** A page of the archive. It ends with the flag that reaches one of its limits; more follow at `nextOffset`. */
@@ -47,34 +45,29 @@ async function archivePage(
 ): Promise<ReadResponse | Refusal> {
   const page = PAGE.of(context);
   if (isRefusal(page)) return page;
-  const { world, engine, reads, requester, usage } = context;
-  const found = await reads.walk(async () => {
-    const flags = flagsNow(projects);
-    const features: string[] = [];
-    let bytes = 0;
-    let position = 0;
-    let nextOffset: number | undefined;
-    const add = (located: ShownFlag): boolean => {
-      if (located.record.flag.archivedAt === null) return false;
-      position += 1;
-      if (position <= page.offset) return false;
-      if (features.length >= page.limit || bytes >= PAGE_BYTES_MAX) {
-        nextOffset = position - 1;
-        return true;
-      }
-      const { name, archivedAt } = located.record.flag;
-      const lastSeenAt = timeOrNull(usage.seen.flag(name)?.atMs);
-      const feature = JSON.stringify({ ...dataOf(world, located), lastSeenAt, archivedAt });
-      features.push(feature);
-      bytes += Buffer.byteLength(feature);
-      return false;
-    };
-    await inTurns(each(flags, add), requester);
-    return { features, nextOffset };
-  }, requester);
-  if (isRefusal(found)) return found;
-  const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset: found.nextOffset }).slice(1);
-  const body = `{"features":[${found.features.join(',')}],${rest}`;
+  const { world, engine, usage } = context;
+  const features: string[] = [];
+  let bytes = 0;
+  let position = 0;
+  let nextOffset: number | undefined;
+  const refusal = await walkFlags(context, projects, (located) => {
+    const { name, archivedAt } = located.record.flag;
+    if (archivedAt === null) return false;
+    position += 1;
+    if (position <= page.offset) return false;
+    if (features.length >= page.limit || bytes >= PAGE_BYTES_MAX) {
+      nextOffset = position - 1;
+      return true;
+    }
+    const lastSeenAt = timeOrNull(usage.seen.flag(name)?.atMs);
+    const feature = JSON.stringify({ ...dataOf(world, located), lastSeenAt, archivedAt });
+    features.push(feature);
+    bytes += Buffer.byteLength(feature);
+    return false;
+  });
+  if (refusal !== undefined) return refusal;
+  const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset }).slice(1);
+  const body = `{"features":[${features.join(',')}],${rest}`;
   return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 

@@ -110,7 +110,6 @@ export function roleIdOf(role: v.InferOutput<typeof RoleReferenceSchema>): numbe
   return typeof role === 'number' ? role : roleIdByName(role);
 }
 
-/** A role by its id or its name; the output is the id. */
 export const RootRoleSchema = v.pipe(RoleReferenceSchema, v.transform(roleIdOf));
 
 /** Flags that one request changes. Each is an event of one frame, and no other command runs meanwhile: some 5 to 15 ms for so many. */

@@ -71,11 +71,7 @@ export const dependencyRoutes = underTag('Dependencies', [
     permission: 'flag:write',
     needs: ['UPDATE_FEATURE_DEPENDENCY'],
     locate: locate.dependency,
-    command: ({ params }) => ({
-      type: 'remove-dependency',
-      ...named(params),
-      parent: params.parent,
-    }),
+    command: ({ params }) => ({ type: 'remove-dependency', ...named(params), parent: params.parent }),
   }),
   readRoute('GET /projects/:projectId/features/:parent/parent-variants', {
     operationId: 'listParentVariantOptions',

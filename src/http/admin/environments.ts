@@ -88,13 +88,13 @@ function environmentResponse({ world }: RequestContext<unknown>, name: string, s
   return jsonResponse(status, environmentView(world, environment, enabledCountOf(world, name)));
 }
 
+const CHANGE = { permission: 'admin', locate: locate.environment, pinned: locate.environment } as const;
+
 function switchRoute(position: 'on' | 'off'): RouteDraft {
   return writeRoute(`POST ${ENVIRONMENT}/${position}`, {
     operationId: `toggleEnvironment${position === 'on' ? 'On' : 'Off'}`,
     summary: `Make an environment ${position === 'on' ? 'available to' : 'unavailable to'} new projects.`,
-    permission: 'admin',
-    locate: locate.environment,
-    pinned: locate.environment,
+    ...CHANGE,
     success: { status: 204, schema: null },
     command: ({ params }) => ({
       type: 'update-environment',
@@ -137,24 +137,16 @@ export const environmentRoutes = underTag('Environments', [
   writeRoute(`DELETE ${ENVIRONMENT}`, {
     operationId: 'removeEnvironment',
     summary: 'Delete an environment in which no flag is enabled.',
-    permission: 'admin',
-    locate: locate.environment,
-    pinned: locate.environment,
+    ...CHANGE,
     command: ({ params }) => ({ type: 'delete-environment', name: params.name }),
   }),
   writeRoute(`PUT ${ENVIRONMENTS}/update/:name`, {
     operationId: 'updateEnvironment',
     summary: 'Change the type or the position of an environment.',
-    permission: 'admin',
-    locate: locate.environment,
-    pinned: locate.environment,
+    ...CHANGE,
     body: UpdateEnvironmentBody,
     success: { status: 200, schema: EnvironmentSchema },
-    command: ({ params, body }) => ({
-      type: 'update-environment',
-      name: params.name,
-      fields: body,
-    }),
+    command: ({ params, body }) => ({ type: 'update-environment', name: params.name, fields: body }),
     respond: (context) => environmentResponse(context, context.params.name, 200),
   }),
   writeRoute(`PUT ${ENVIRONMENTS}/sort-order`, {

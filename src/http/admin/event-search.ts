@@ -23,7 +23,6 @@ const PAGE = pageParameters({
   limitInitial: 50,
   limit: 'The maximum number of events; 50 unless it is sent.',
   offset: 'How many of the newest events to pass over.',
-  offsetPhrase: 'an integer from 0',
 });
 
 const ONE_OR_ANY = ['IS', 'IS_ANY_OF'] as const;

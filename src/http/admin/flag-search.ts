@@ -132,7 +132,6 @@ const PAGE = pageParameters({
   limitInitial: 50,
   limit: 'The maximum number of flags; 50 unless it is sent.',
   offset: 'How many flags to pass over.',
-  offsetPhrase: 'an integer from 0',
 });
 
 type Context = RequestContext<unknown>;

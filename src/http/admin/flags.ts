@@ -16,7 +16,6 @@ import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/
 import { invalid, isRefusal } from '../../domain/state/refusal.ts';
 import { environmentsRevision } from '../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
-import type { Params } from '../serving/params.ts';
 import {
   type Locate,
   type ReadResponse,
@@ -52,8 +51,6 @@ function flagResponse(
   return jsonResponse(status, { ...data, lastSeenAt: timeOrNull(usage.seen.flag(name)?.atMs) });
 }
 
-const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
-
 /** Names, of the flags as they are at the moment of the call. */
 async function parentOptions(
   { world, params, requester }: RequestContext<unknown>,
@@ -69,6 +66,9 @@ async function parentOptions(
   await inTurns(each(flagsNow([project]), add), requester);
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
+
+/** The rights that a change of a flag needs, and where its flag is, unless a route says otherwise. */
+const CHANGE = { permission: 'flag:write', needs: ['UPDATE_FEATURE'], locate: locate.flag } as const;
 
 export const flagRoutes = underTag('Features', [
   writeRoute(`POST ${FEATURES}`, {
@@ -108,14 +108,12 @@ export const flagRoutes = underTag('Features', [
   writeRoute(`PUT ${FEATURE}`, {
     operationId: 'updateFeature',
     summary: "Change a flag's metadata.",
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flag,
+    ...CHANGE,
     body: UpdateFlagBody,
     success: { status: 200, schema: FlagSchema },
     command: ({ params, body: { name, ...metadata } }) => ({
       type: 'update-flag',
-      ...named(params),
+      ...locate.flagIn(params),
       name,
       metadata,
     }),
@@ -124,12 +122,10 @@ export const flagRoutes = underTag('Features', [
   writeRoute(`PATCH ${FEATURE}`, {
     operationId: 'patchFeature',
     summary: "Change a flag's metadata by a JSON Patch.",
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flag,
+    ...CHANGE,
     body: PatchSchema,
     success: { status: 200, schema: FlagSchema },
-    command: ({ params, body }) => ({ type: 'patch-flag', ...named(params), operations: body }),
+    command: ({ params, body }) => ({ type: 'patch-flag', ...locate.flagIn(params), operations: body }),
     respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
   }),
   writeRoute(`POST ${FEATURE}/clone`, {
@@ -141,7 +137,7 @@ export const flagRoutes = underTag('Features', [
     body: CloneFlagBody,
     success: { status: 201, schema: FlagSchema },
     refusals: ['NameExistsError'],
-    command: ({ params, body }) => ({ type: 'clone-flag', ...named(params), ...body }),
+    command: ({ params, body }) => ({ type: 'clone-flag', ...locate.flagIn(params), ...body }),
     respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
   }),
   writeRoute(`DELETE ${FEATURE}`, {
@@ -151,7 +147,7 @@ export const flagRoutes = underTag('Features', [
     needs: ['DELETE_FEATURE'],
     locate: locate.flag,
     success: { status: 202, schema: null },
-    command: ({ params }) => ({ type: 'archive-flag', ...named(params) }),
+    command: ({ params }) => ({ type: 'archive-flag', ...locate.flagIn(params) }),
   }),
   readRoute(`GET ${FEATURES}/:child/parents`, {
     operationId: 'listParentOptions',
@@ -174,10 +170,10 @@ function favoriteRoute(method: 'POST' | 'DELETE', of: 'flag' | 'project'): Route
     summary: `${isMarked ? 'Mark' : 'Unmark'} a ${of} as a favorite of the caller.`,
     permission: 'personal',
     locate: of === 'flag' ? (locate.flag as Locate<object>) : locate.project,
-    command: ({ params, caller: { user } }) => {
-      if (user === null) throw new Error('a caller who is no user got past the rights of this route');
-      const flag = of === 'flag' ? params.featureName : null;
-      return { type: 'mark-favorite', project: params.projectId, flag, userId: user.id, isMarked };
+    command: (context) => {
+      const { projectId: project, featureName } = context.params;
+      const flag = of === 'flag' ? featureName : null;
+      return { type: 'mark-favorite', project, flag, userId: locate.callingUser(context).id, isMarked };
     },
   });
 }
@@ -250,15 +246,12 @@ export const linkRoutes = underTag('Features', [
   writeRoute(`POST ${LINK}`, {
     operationId: 'createFeatureLink',
     summary: 'Add a link to a flag.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flag,
+    ...CHANGE,
     body: LinkBody,
     success: { status: 204, schema: null },
     command: ({ params, body }) => ({
       type: 'change-link',
-      project: params.projectId,
-      flag: params.featureName,
+      ...locate.flagIn(params),
       id: null,
       link: { ...body, url: withScheme(body.url) },
     }),
@@ -266,15 +259,13 @@ export const linkRoutes = underTag('Features', [
   writeRoute(`PUT ${LINK}/:linkId`, {
     operationId: 'updateFeatureLink',
     summary: 'Replace a link of a flag.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
+    ...CHANGE,
     locate: locate.link,
     body: LinkBody,
     success: { status: 204, schema: null },
     command: ({ params, body }) => ({
       type: 'change-link',
-      project: params.projectId,
-      flag: params.featureName,
+      ...locate.flagIn(params),
       id: params.linkId,
       link: { ...body, url: withScheme(body.url) },
     }),
@@ -282,16 +273,10 @@ export const linkRoutes = underTag('Features', [
   writeRoute(`DELETE ${LINK}/:linkId`, {
     operationId: 'deleteFeatureLink',
     summary: 'Remove a link from a flag.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
+    ...CHANGE,
     locate: locate.link,
     success: { status: 204, schema: null },
-    command: ({ params }) => ({
-      type: 'remove-link',
-      project: params.projectId,
-      flag: params.featureName,
-      id: params.linkId,
-    }),
+    command: ({ params }) => ({ type: 'remove-link', ...locate.flagIn(params), id: params.linkId }),
   }),
 ]);
 
@@ -315,27 +300,14 @@ export const lifecycleRoutes = underTag('Features', [
   writeRoute(`POST ${LIFECYCLE}/complete`, {
     operationId: 'complete',
     summary: 'Say that a flag has done what it was for.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flag,
+    ...CHANGE,
     body: CompleteBody,
-    command: ({ params, body }) => ({
-      type: 'complete-flag',
-      project: params.projectId,
-      flag: params.featureName,
-      completion: body,
-    }),
+    command: ({ params, body }) => ({ type: 'complete-flag', ...locate.flagIn(params), completion: body }),
   }),
   writeRoute(`POST ${LIFECYCLE}/uncomplete`, {
     operationId: 'uncomplete',
     summary: 'Say that a flag has not done what it was for after all.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flag,
-    command: ({ params }) => ({
-      type: 'uncomplete-flag',
-      project: params.projectId,
-      flag: params.featureName,
-    }),
+    ...CHANGE,
+    command: ({ params }) => ({ type: 'uncomplete-flag', ...locate.flagIn(params) }),
   }),
 ]);

@@ -61,36 +61,30 @@ function readsOf(kind: ManagedKindName) {
   };
 }
 
-/** The check of a name, where the kind has one. */
 function checkOf(kind: ManagedKindName): readonly RouteDraft[] {
   const row = managedKindOf(kind);
   const { validate, path, doneStatus } = row.routes;
   if (validate === undefined) return [];
   const { field } = validate;
-  const base = { ...named(validate), refusals: ['NameExistsError'] } as const;
-  if (field === undefined) {
-    return [
-      readRoute(`POST ${path}/validate`, {
-        ...base,
-        body: titled(`Validate${titleOf(kind)}`, { name: row.sent.name }),
-        success: { status: doneStatus, schema: null },
-        read: ({ world, engine, body }) =>
-          refuseTaken(world, kind, body.name) ?? {
-            revision: engine.lastId,
-            response: emptyResponse(doneStatus),
-          },
-      }),
-    ];
-  }
+  const checked =
+    field === undefined
+      ? {
+          body: titled(`Validate${titleOf(kind)}`, { name: row.sent.name }),
+          success: { status: doneStatus, schema: null },
+        }
+      : { body: bodiesOf(kind).create, success: { status: 200, schema: checkSchema(kind, field) } };
   return [
     readRoute(`POST ${path}/validate`, {
-      ...base,
-      body: bodiesOf(kind).create,
-      success: { status: 200, schema: checkSchema(kind, field) },
+      ...named(validate),
+      refusals: ['NameExistsError'],
+      ...checked,
       read: (context) => {
-        const record = shownRecord(row, recordWith(row, context.body));
-        const taken = refuseTaken(context.world, kind, context.body.name as string);
-        return taken ?? settledResponse(context, { valid: true, [field]: record });
+        const body = context.body as { readonly name: string };
+        const taken = refuseTaken(context.world, kind, body.name);
+        if (taken !== null) return taken;
+        if (field !== undefined)
+          return settledResponse(context, { valid: true, [field]: shownRecord(row, recordWith(row, body)) });
+        return { revision: context.engine.lastId, response: emptyResponse(doneStatus) };
       },
     }),
   ];

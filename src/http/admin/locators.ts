@@ -20,13 +20,18 @@ import {
 } from '../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState, User, World } from '../../domain/state/world.ts';
-import { digestOf } from '../serving/access.ts';
+import { type Caller, digestOf } from '../serving/access.ts';
 import type { Params } from '../serving/params.ts';
 
 export const project = (world: World, { projectId }: Params) => locateProject(world, projectId);
 
 export const flag = (world: World, { projectId, featureName }: Params) =>
   locateFlag(world, projectId, featureName);
+
+/** The flag that the path names, as commands name it. */
+export const flagIn = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
+
+export const flagEnvironmentIn = (params: Params) => ({ ...flagIn(params), environment: params.environment });
 
 export const parentFlag = (world: World, { projectId, parent }: Params) =>
   locateFlag(world, projectId, parent);
@@ -92,7 +97,6 @@ export function secretDigest(kept: ReadonlyMap<string, unknown>, { token }: Para
   return kept.has(token) ? token : digestOf(token);
 }
 
-/** The personal token of the user in the path. */
 export function personalToken(world: World, params: Params) {
   return tokenOf(world, user(world, params), params);
 }
@@ -106,7 +110,6 @@ function tokenOf(world: World, owner: User | Refusal, params: Params) {
   return personalTokenOf(world, owner.id, params.tokenId);
 }
 
-/** A personal token of a user by its id as the path has it. */
 export function personalTokenOf(world: World, userId: number, id: string) {
   const located = locatePersonalToken(world, userId, numericId(id));
   return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
@@ -159,6 +162,12 @@ export function role(world: World, { roleId }: Pick<Params, 'roleId'>) {
 export function group(world: World, { id }: Pick<Params, 'id'>) {
   const located = locateGroup(world, numericId(id));
   return isRefusal(located) ? notFound(`There is no group "${id}".`) : located;
+}
+
+/** The caller of a route for users only. */
+export function callingUser({ caller: { user } }: { readonly caller: Caller }): User {
+  if (user === null) throw new Error('a caller who is no user got past the rights of this route');
+  return user;
 }
 
 /** An id that nothing has. */

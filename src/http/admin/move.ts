@@ -64,8 +64,7 @@ export const moveRoutes = underTag('Features', [
     refusals: ['NoAccessError'],
     command: ({ params, body: { newProjectId } }) => ({
       type: 'move-flag',
-      project: params.projectId,
-      flag: params.featureName,
+      ...locate.flagIn(params),
       newProject: newProjectId,
     }),
   }),

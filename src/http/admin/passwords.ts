@@ -86,9 +86,8 @@ export const passwordRoutes = underTag('Users', [
     refusals: ['TooManyRequestsError'],
     secretsInBody: ['password', 'confirmPassword', 'oldPassword'],
     command: async (context) => {
-      const { body, caller, passwords, world } = context;
-      const { user } = caller;
-      if (user === null) throw new Error('a caller who is no user got past the rights of this route');
+      const { body, passwords, world } = context;
+      const user = locate.callingUser(context);
       if (!isConfirmed(body)) return DIFFERENT;
       if (!world.directory.passwords.has(user.id)) return NO_PASSWORD;
       const checked = await passwords.confirm(user, body.oldPassword, context.remoteAddress());

@@ -1,5 +1,4 @@
 /** The first view of a user: their projects and flags, and whom to ask (docs/specification/companions.md#reports). */
-import { each, inTurns } from '../../actors/turn.ts';
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../../domain/access/roles.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { favoritesOf } from '../../domain/state/favorites.ts';
@@ -13,7 +12,7 @@ import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
 import { onboardingStatus } from './project-overview-view.ts';
 import { PersonalDashboardSchema, PersonalProjectSchema } from './report-schemas.ts';
 import { settledResponse } from './responses.ts';
-import { flagsNow, type ShownFlag } from './shelf-walk.ts';
+import { walkFlags } from './shelf-walk.ts';
 import { imageUrlOf } from './views.ts';
 
 /** The most flags of each kind, so that the page stays one. */
@@ -78,27 +77,16 @@ function favoriteFlags(world: World, userId: number): readonly Flag[] {
 
 /** The newest of them, newest first. */
 async function createdFlags(context: Context, userId: number): Promise<readonly Flag[] | Refusal> {
-  const { world, reads, requester } = context;
-  return reads.walk(async () => {
-    const found: Flag[] = [];
-    const flags = flagsNow(world.projects.values());
-    const add = ({ record: { flag, createdBy } }: ShownFlag): void => {
-      if (createdBy === userId && flag.archivedAt === null) found.push(flag);
-    };
-    await inTurns(each(flags, add), requester);
-    return found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-  }, requester);
-}
-
-/** The caller of a route for users only. */
-function userOf({ caller }: Context): User {
-  if (caller.user === null) throw new Error('only users may ask for what is theirs');
-  return caller.user;
+  const found: Flag[] = [];
+  const refusal = await walkFlags(context, context.world.projects.values(), ({ record }) => {
+    if (record.createdBy === userId && record.flag.archivedAt === null) found.push(record.flag);
+  });
+  return refusal ?? found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
 async function readDashboard(context: Context): Promise<ReadResponse | Refusal> {
   const { world, caller, requester, now } = context;
-  const { id } = userOf(context);
+  const { id } = locate.callingUser(context);
   const favorites = favoritesOf(world, id);
   const projects = [...world.projects.values()]
     .filter(

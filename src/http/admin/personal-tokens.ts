@@ -97,10 +97,7 @@ export const personalTokenRoutes: readonly Route[] = [
     noun: 'Pat',
     whose: "the caller's",
     permission: 'personal',
-    ownerId: ({ caller }) => {
-      if (caller.user === null) throw new Error('a caller who is no user got past the rights of this route');
-      return caller.user.id;
-    },
+    ownerId: (context) => locate.callingUser(context).id,
   }),
   ...tokenRoutes({
     base: '/user-admin/:id/tokens',

@@ -140,7 +140,6 @@ async function placesOf(
   }
 }
 
-/** A flag for one context in one environment. */
 function evaluationPieces(
   { name, project }: NamedFlag,
   { environment, evaluator }: Place,

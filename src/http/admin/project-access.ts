@@ -10,7 +10,7 @@ import { ProjectAccessSchema } from './access-schemas.ts';
 import { IdSchema } from './bodies.ts';
 import { projectAccessLists, projectAccessView, projectRolesView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { LIST_PAGE, listsResponse, pinnedRead } from './responses.ts';
+import { listsResponse, PAGED, pinnedRead } from './responses.ts';
 
 const ACCESS = '/projects/:projectId/access';
 
@@ -68,7 +68,12 @@ const AddAccessBody = titled('AddProjectAccess', {
 
 const SetRolesBody = titled('SetRoles', { roles: OneRoleSchema });
 
-const GIVING_REFUSALS = ['MembershipRuleError', 'NoAccessError'] as const;
+const CHANGE = {
+  permission: 'project:write',
+  needs: ['PROJECT_USER_ACCESS_WRITE'],
+  pinned: locate.pinnedAccess,
+  refusals: ['MembershipRuleError', 'NoAccessError'],
+} as const;
 
 /** The routes that set and take away the role of what the path names. */
 function roleRoutes(kind: 'users' | 'groups'): readonly RouteDraft[] {
@@ -76,15 +81,12 @@ function roleRoutes(kind: 'users' | 'groups'): readonly RouteDraft[] {
   const path =
     kind === 'users' ? '/projects/:projectId/users/:userId/roles' : '/projects/:projectId/groups/:id/roles';
   const shared = {
-    permission: 'project:write',
-    needs: ['PROJECT_USER_ACCESS_WRITE'],
-    refusals: GIVING_REFUSALS,
+    ...CHANGE,
     locate: (world: World, params: Params): object | Refusal => {
       const project = locate.project(world, params);
       if (isRefusal(project)) return project;
       return kind === 'users' ? locate.member(world, params) : locate.group(world, params);
     },
-    pinned: locate.pinnedAccess,
   } as const;
   const idOf = (params: Params): number => locate.numericId(kind === 'users' ? params.userId : params.id);
   return [
@@ -121,9 +123,8 @@ export const projectAccessRoutes = underTag('Projects', [
     operationId: 'getProjectAccess',
     summary: 'List the users and groups of a project, and the roles that can be held in it.',
     locate: locate.project,
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: ProjectAccessSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: async (context, project) => {
       const { world, usage } = context;
       const pinned = locate.accessOf(project);
@@ -136,13 +137,10 @@ export const projectAccessRoutes = underTag('Projects', [
   writeRoute(`PUT ${ACCESS}`, {
     operationId: 'setProjectAccess',
     summary: 'Replace the users and groups of a project.',
-    permission: 'project:write',
-    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    ...CHANGE,
     locate: locate.project,
-    pinned: locate.pinnedAccess,
     body: SetAccessBody,
     success: { status: 200, schema: ProjectAccessSchema },
-    refusals: GIVING_REFUSALS,
     command: ({ params, body }) => ({
       type: 'set-project-access',
       project: params.projectId,
@@ -161,12 +159,9 @@ export const projectAccessRoutes = underTag('Projects', [
   writeRoute(`POST ${ACCESS}`, {
     operationId: 'addProjectAccess',
     summary: 'Give users and groups a role in a project; the others keep theirs.',
-    permission: 'project:write',
-    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    ...CHANGE,
     locate: locate.project,
-    pinned: locate.pinnedAccess,
     body: AddAccessBody,
-    refusals: GIVING_REFUSALS,
     command: ({ params, body: { roles: roleId, users, groups } }) => ({
       type: 'grant-project-access',
       project: params.projectId,
@@ -189,11 +184,8 @@ const memberRoute = (
   writeRoute(`${method} /projects/:projectId/users/:userId/roles/:roleId`, {
     operationId,
     summary,
-    permission: 'project:write',
-    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    ...CHANGE,
     locate: locate.membership,
-    pinned: locate.pinnedAccess,
-    refusals: ['MembershipRuleError', 'NoAccessError'],
     command: ({ params }) => ({ type, ...locate.membershipIds(params) }),
   });
 

@@ -1,5 +1,4 @@
 /** Reports about a project: how its flags are, and what was done lately (docs/specification/companions.md#reports). */
-import { each, inTurns } from '../../actors/turn.ts';
 import { STAGES, type StageName } from '../../domain/flags/lifecycle.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
@@ -17,7 +16,7 @@ import {
   StageCountsSchema,
 } from './report-schemas.ts';
 import { settledResponse } from './responses.ts';
-import { flagsNow, type ShownFlag } from './shelf-walk.ts';
+import { walkFlags } from './shelf-walk.ts';
 import { stagesView } from './views.ts';
 
 type Context = RequestContext<unknown>;
@@ -164,31 +163,28 @@ type StageFigures = Readonly<Record<StageName, Readonly<StageSum>>>;
 
 /** Over all flags of the projects, in turns. */
 async function stageFigures(
-  { world, usage, reads, requester, now }: RequestContext<unknown>,
+  context: RequestContext<unknown>,
   projects: Iterable<ProjectState>,
 ): Promise<StageFigures | Refusal> {
+  const { world, usage, now } = context;
   const nowMs = now();
-  const flags = flagsNow(projects);
-  return reads.walk(async () => {
-    const sums = Object.fromEntries(
-      STAGES.map((stage) => [stage, { current: 0, entered: 0, ms: 0, lately: 0 }]),
-    ) as Record<StageName, StageSum>;
-    const add = ({ record: { flag } }: ShownFlag): void => {
-      const stages = stagesView(world, flag, usage.seen.flag(flag.name));
-      for (const [at, { stage, enteredStageAt }] of stages.entries()) {
-        const sum = sums[stage];
-        const enteredMs = Date.parse(enteredStageAt);
-        const next = stages[at + 1];
-        sum.entered += 1;
-        sum.ms += Math.max(0, (next === undefined ? nowMs : Date.parse(next.enteredStageAt)) - enteredMs);
-        if (next !== undefined) continue;
-        sum.current += 1;
-        if (nowMs - enteredMs <= LATELY_MS) sum.lately += 1;
-      }
-    };
-    await inTurns(each(flags, add), requester);
-    return sums;
-  }, requester);
+  const sums = Object.fromEntries(
+    STAGES.map((stage) => [stage, { current: 0, entered: 0, ms: 0, lately: 0 }]),
+  ) as Record<StageName, StageSum>;
+  const refusal = await walkFlags(context, projects, ({ record: { flag } }) => {
+    const stages = stagesView(world, flag, usage.seen.flag(flag.name));
+    for (const [at, { stage, enteredStageAt }] of stages.entries()) {
+      const sum = sums[stage];
+      const enteredMs = Date.parse(enteredStageAt);
+      const next = stages[at + 1];
+      sum.entered += 1;
+      sum.ms += Math.max(0, (next === undefined ? nowMs : Date.parse(next.enteredStageAt)) - enteredMs);
+      if (next !== undefined) continue;
+      sum.current += 1;
+      if (nowMs - enteredMs <= LATELY_MS) sum.lately += 1;
+    }
+  });
+  return refusal ?? sums;
 }
 
 function stageSummary(figures: StageFigures) {

@@ -188,6 +188,12 @@ async function projectList(context: RequestContext<unknown>): Promise<ReadRespon
   return { revision: lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 
+const CHANGE = {
+  permission: 'project:write',
+  locate: locate.project,
+  pinned: locate.pinnedProject,
+} as const;
+
 export const projectAdminRoutes = underTag('Projects', [
   readRoute(`GET ${PROJECTS}`, {
     operationId: 'getProjects',
@@ -214,10 +220,8 @@ export const projectAdminRoutes = underTag('Projects', [
   writeRoute(`PUT ${PROJECT}`, {
     operationId: 'updateProject',
     summary: "Change a project's settings.",
-    permission: 'project:write',
+    ...CHANGE,
     needs: ['UPDATE_PROJECT'],
-    locate: locate.project,
-    pinned: locate.pinnedProject,
     body: UpdateProjectBody,
     success: { status: 200, schema: ProjectSchema },
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
@@ -227,20 +231,16 @@ export const projectAdminRoutes = underTag('Projects', [
   writeRoute(`PUT ${PROJECT}/settings`, {
     operationId: 'updateProjectEnterpriseSettings',
     summary: "Change a project's mode, default stickiness, and rules for new flags.",
-    permission: 'project:write',
+    ...CHANGE,
     needs: ['PROJECT_SETTINGS_WRITE'],
-    locate: locate.project,
-    pinned: locate.pinnedProject,
     body: ProjectSettingsBody,
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
   }),
   writeRoute(`DELETE ${PROJECT}`, {
     operationId: 'deleteProject',
     summary: 'Delete a project with its archived flags.',
-    permission: 'project:write',
+    ...CHANGE,
     needs: ['DELETE_PROJECT'],
-    locate: locate.project,
-    pinned: locate.pinnedProject,
     command: ({ params }) => ({ type: 'delete-project', project: params.projectId }),
   }),
 ]);
@@ -267,10 +267,8 @@ export const projectEnvironmentRoutes = underTag('Environments', [
   writeRoute(`POST ${ENVIRONMENTS}`, {
     operationId: 'addEnvironmentToProject',
     summary: 'Add an environment to a project and all its flags.',
-    permission: 'project:write',
+    ...CHANGE,
     needs: ['UPDATE_PROJECT'],
-    locate: locate.project,
-    pinned: locate.pinnedProject,
     body: AddEnvironmentBody,
     refusals: ['NameExistsError'],
     command: ({ params, body }) => ({
@@ -282,10 +280,9 @@ export const projectEnvironmentRoutes = underTag('Environments', [
   writeRoute(`DELETE ${ENVIRONMENTS}/:environment`, {
     operationId: 'removeEnvironmentFromProject',
     summary: 'Remove an environment in which no flag is enabled from a project and all its flags.',
-    permission: 'project:write',
+    ...CHANGE,
     needs: ['UPDATE_PROJECT'],
     locate: locate.projectEnvironment,
-    pinned: locate.pinnedProject,
     command: ({ params: { projectId, environment } }) => ({
       type: 'remove-project-environment',
       project: projectId,
@@ -295,10 +292,9 @@ export const projectEnvironmentRoutes = underTag('Environments', [
   writeRoute(`POST ${ENVIRONMENTS}/:environment/default-strategy`, {
     operationId: 'addDefaultStrategyToProjectEnvironment',
     summary: 'Set what forms offer first for a new strategy in an environment of a project.',
-    permission: 'project:write',
+    ...CHANGE,
     needs: ['PROJECT_DEFAULT_STRATEGY_WRITE'],
     locate: locate.projectEnvironment,
-    pinned: locate.pinnedProject,
     body: StrategyInputSchema,
     success: { status: 200, schema: DefaultStrategySchema },
     command: ({ params: { projectId, environment }, body }) => ({

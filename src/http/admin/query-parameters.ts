@@ -4,7 +4,7 @@ import { shown } from '../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { QueryParameter, RequestContext } from '../serving/route.ts';
 
-interface Page {
+export interface Page {
   readonly limit: number;
   readonly offset: number;
 }
@@ -16,8 +16,8 @@ interface PageOptions {
   /** Descriptions of the parameters. */
   readonly limit: string;
   readonly offset: string;
-  /** The rule for an offset, as the refusal of a bad one words it. */
-  readonly offsetPhrase: string;
+  /** The rule for an offset, as the refusal of a bad one words it; an integer from 0 unless given. */
+  readonly offsetPhrase?: string;
 }
 
 export interface PageParameters {
@@ -30,7 +30,7 @@ export interface PageParameters {
 export function pageParameters({
   limitMax,
   limitInitial = limitMax,
-  offsetPhrase,
+  offsetPhrase = 'an integer from 0',
   ...descriptions
 }: PageOptions): PageParameters {
   return {
@@ -64,7 +64,6 @@ export interface Condition<Operator extends string> {
   readonly values: readonly string[];
 }
 
-/** The operators that each parameter takes. */
 type Operators = Readonly<Record<string, readonly string[]>>;
 
 /** By parameter; null where it was not sent. */
@@ -120,7 +119,6 @@ export function dayOf(name: string, { values: [day = ''] }: Condition<string>): 
   );
 }
 
-/** For the description of a parameter. */
 export const conditionParameter = (what: string, operators: readonly string[]): QueryParameter => ({
   description: `${what}, with an operator before it: ${operators.map((one) => `${one}:`).join(', ')}; several values with commas between them.`,
 });

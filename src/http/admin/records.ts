@@ -8,7 +8,6 @@ import { textsResponse } from './responses.ts';
 /** JSON of records, without the counts of their use: a list of them may take megabytes, of which a change makes one anew. */
 const texts = new WeakMap<object, string>();
 
-/** The record as JSON text. */
 export function recordText<Name extends ManagedKindName>(
   world: World,
   kind: Name,

@@ -127,7 +127,6 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   return fresh;
 }
 
-/** Whether the flag in the path is a favorite of the caller. */
 export function isFavoriteFlag(
   context: Pick<RequestContext<unknown>, 'world' | 'caller' | 'params'>,
 ): boolean {
@@ -159,7 +158,6 @@ export function flagSummary(
   };
 }
 
-/** The known use of one flag. */
 export interface FlagUse {
   readonly seen: FlagSeen | null;
   /** The counts of the running hour, by environment. */

@@ -40,12 +40,17 @@ export function recorded<T extends DomainEvent['type']>(
 /** Bytes of a response. 2,000 tokens of ten projects take 2 MiB; a caller who reads slowly keeps all of it in memory. */
 export const LIST_BYTES_MAX = 16 * 2 ** 20;
 
-export const LIST_PAGE = pageParameters({
+const LIST_PAGE = pageParameters({
   limitMax: 1_000_000,
   limit: 'The maximum number of items in each list; all of them unless it is sent.',
   offset: 'How many items of each list to pass over.',
-  offsetPhrase: 'an integer from 0',
 });
+
+/** The fields of a route that such a page needs. */
+export const PAGED = {
+  query: LIST_PAGE.parameters,
+  refusals: ['ValidationError', 'PayloadTooLargeError'],
+} as const;
 
 interface List<T> {
   /** The field of the response that has the list. */
@@ -70,7 +75,6 @@ export const listOf =
     };
   };
 
-/** A response with one list. */
 export function listResponse<T>(
   context: RequestContext<unknown>,
   list: List<T>,

@@ -18,7 +18,7 @@ import {
 import { IdSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
 import { RolesSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
-import { LIST_PAGE, listResponse, settledResponse } from './responses.ts';
+import { listResponse, PAGED, settledResponse } from './responses.ts';
 import { groupView, permissionsView, roleView, roleWithPermissionsView } from './views.ts';
 
 const ROLE = '/roles/:roleId';
@@ -172,9 +172,8 @@ export const groupRoutes = underTag('Users', [
   readRoute('GET /groups', {
     operationId: 'getGroups',
     summary: 'List the groups with their users.',
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: GroupsSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) =>
       listResponse(context, {
         name: 'groups',
@@ -210,11 +209,7 @@ export const groupRoutes = underTag('Users', [
     body: GroupBody,
     success: { status: 200, schema: GroupSchema },
     refusals: ['NameExistsError'],
-    command: ({ params, body }) => ({
-      type: 'update-group',
-      id: locate.numericId(params.id),
-      fields: body,
-    }),
+    command: ({ params, body }) => ({ type: 'update-group', id: locate.numericId(params.id), fields: body }),
     respond: ({ world, params }) =>
       jsonResponse(200, groupView(world, locate.present(locate.group(world, params)))),
   }),

@@ -10,7 +10,6 @@ import type { FlagSeen, FlagsSeen } from '../../domain/usage/last-seen.ts';
 import { flagSummary } from './render-flag.ts';
 import type { ShelfWork } from './shelf-walk.ts';
 
-/** The sources of summaries, apart from the flags. */
 export interface SummarySources {
   readonly seen: FlagsSeen;
   /** The environments of the project. */
@@ -95,7 +94,6 @@ export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries
   };
 }
 
-/** Drops the shelf's cached summaries. */
 export function forgetSummaries(shelf: FlagShelf): void {
   cache.drop(shelf);
 }
@@ -158,7 +156,6 @@ function reused(
   return before !== undefined && at !== undefined && before.seen[at] === seen ? summaryAt(before, at) : null;
 }
 
-/** The summaries with the named flags as favorites. */
 export function withFavorites(summaries: ShelfSummaries, names: ReadonlySet<string>): Buffer {
   const { of, bytes, bounds } = summaries;
   const pieces: Buffer[] = [];

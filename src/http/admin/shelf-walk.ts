@@ -2,9 +2,11 @@
  * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is cached
  * beside it, so mostly there is little to do, and it is done at once; much is done in turns, for the caller's account.
  */
-import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
+import { atOnce, each, inTurns, type Requester } from '../../actors/turn.ts';
 import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
+import type { RequestContext } from '../serving/route.ts';
 
 /** A flag as it is at the moment of a walk. */
 export interface ShownFlag {
@@ -18,6 +20,21 @@ export function flagsNow(projects: Iterable<ProjectState>): Iterable<ShownFlag> 
   for (const project of projects)
     for (const shelved of project.flags.shelved()) shelves.push([project, shelved]);
   return flagsOf(shelves);
+}
+
+/**
+ * Calls `visit` with each flag of the projects until it returns true. It waits in a queue that is fair between callers, so that few of
+ * them keep what they found in memory; refuses with 503 when too many others look for something.
+ */
+export function walkFlags(
+  { reads, requester }: Pick<RequestContext<unknown>, 'reads' | 'requester'>,
+  projects: Iterable<ProjectState>,
+  visit: (flag: ShownFlag) => unknown,
+): Promise<Refusal | undefined> {
+  return reads.walk(async () => {
+    await inTurns(each(flagsNow(projects), visit), requester);
+    return undefined;
+  }, requester);
 }
 
 function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Generator<ShownFlag, undefined> {

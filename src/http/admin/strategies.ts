@@ -26,12 +26,7 @@ const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:en
 const STRATEGIES = `${ENVIRONMENT}/strategies`;
 const STRATEGY = `${STRATEGIES}/:strategyId`;
 
-const inEnvironment = ({ projectId, featureName, environment }: Params) => ({
-  project: projectId,
-  flag: featureName,
-  environment,
-});
-const named = (params: Params) => ({ ...inEnvironment(params), strategyId: params.strategyId });
+const named = (params: Params) => ({ ...locate.flagEnvironmentIn(params), strategyId: params.strategyId });
 
 /** The strategy from its event, or from the state when nothing changed. */
 function updatedResponse(
@@ -60,9 +55,7 @@ function switchRoute(position: 'on' | 'off'): RouteDraft {
     locate: locate.flagEnvironment,
     command: ({ params }): Command => ({
       type: 'switch-environment',
-      project: params.projectId,
-      flag: params.featureName,
-      environment: params.environment,
+      ...locate.flagEnvironmentIn(params),
       enabled: position === 'on',
     }),
   });
@@ -77,7 +70,11 @@ export const strategyRoutes = underTag('Strategies', [
     locate: locate.flagEnvironment,
     body: StrategyInputSchema,
     success: { status: 200, schema: StrategySchema },
-    command: ({ params, body }) => ({ type: 'add-strategy', ...inEnvironment(params), strategy: body }),
+    command: ({ params, body }) => ({
+      type: 'add-strategy',
+      ...locate.flagEnvironmentIn(params),
+      strategy: body,
+    }),
     respond: addedResponse,
   }),
   writeRoute(`PUT ${STRATEGY}`, {
@@ -99,14 +96,7 @@ export const strategyRoutes = underTag('Strategies', [
     locate: locate.strategy,
     body: PatchSchema,
     success: { status: 200, schema: StrategySchema },
-    command: ({ params, body }) => ({
-      type: 'patch-strategy',
-      project: params.projectId,
-      flag: params.featureName,
-      environment: params.environment,
-      strategyId: params.strategyId,
-      operations: body,
-    }),
+    command: ({ params, body }) => ({ type: 'patch-strategy', ...named(params), operations: body }),
     respond: updatedResponse,
   }),
   writeRoute(`DELETE ${STRATEGY}`, {
@@ -198,9 +188,7 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
     body: SortOrderBody,
     command: ({ params, body }) => ({
       type: 'order-strategies',
-      project: params.projectId,
-      flag: params.featureName,
-      environment: params.environment,
+      ...locate.flagEnvironmentIn(params),
       order: body,
     }),
   }),
@@ -219,9 +207,7 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
       const { params, body } = context;
       return {
         type: 'copy-strategies',
-        project: params.projectId,
-        flag: params.featureName,
-        environment: params.environment,
+        ...locate.flagEnvironmentIn(params),
         from: body.from,
         dryRun,
       };

@@ -33,7 +33,6 @@ import { memberRoutes, projectAccessRoutes } from './project-access.ts';
 import { projectReportRoutes } from './project-reports.ts';
 import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './projects.ts';
 import { groupRoutes, roleRoutes } from './roles-and-groups.ts';
-import { serviceAccountRoutes } from './service-accounts.ts';
 import { signOnRoutes } from './sign-on-settings.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { allTagsRoutes, tagRoutes } from './tags.ts';
@@ -45,7 +44,7 @@ import {
 } from './targeting.ts';
 import { refuseImport, transferRoutes } from './transfer.ts';
 import { uiConfigRoutes, unleashPageRoutes } from './ui-config.ts';
-import { userAdminRoutes, userRoutes } from './user-admin.ts';
+import { serviceAccountRoutes, userAdminRoutes, userRoutes } from './user-admin.ts';
 import { variantRoutes } from './variants.ts';
 
 export const API_PREFIX = '/api/admin';
@@ -146,7 +145,6 @@ function refuseForeignRoles(world: World, caller: Caller, command: MemberCommand
   );
 }
 
-/** The roles that holders lose or get. */
 function changedRoles(before: ReadonlyMap<number, number>, after: Wanted): readonly number[] {
   return [...after]
     .filter(([holder, roleId]) => before.get(holder) !== roleId)

@@ -1,9 +1,9 @@
 /** Tags of a flag. */
 
-import { each, inTurns } from '../../actors/turn.ts';
 import { takenTag } from '../../domain/decide/tag-commands.ts';
-import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
+import { type Tag, tagKey } from '../../domain/flags/flag.ts';
 import { titled } from '../../domain/json/schema.ts';
+import type { LocatedFlag } from '../../domain/state/locate.ts';
 import { invalidOperation, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -12,7 +12,7 @@ import { TagsOfFlagSchema, TagsSchema, TagWithVersionSchema } from './directory-
 import * as locate from './locators.ts';
 import { settledResponse } from './responses.ts';
 import { TagSchema } from './schemas.ts';
-import { flagsNow } from './shelf-walk.ts';
+import { walkFlags } from './shelf-walk.ts';
 import { coloredTags } from './views.ts';
 
 const TAGS = '/features/:featureName/tags';
@@ -22,6 +22,18 @@ const ChangeTagsBody = titled('ChangeTags', { addedTags: TagListSchema, removedT
 const ChangeTagsOfFlagsBody = titled('ChangeTagsOfFlags', {
   features: FlagNamesSchema,
   tags: ChangeTagsBody,
+});
+
+const CHANGE = {
+  permission: 'flag:write',
+  needs: ['UPDATE_FEATURE'],
+  locate: locate.flagAnywhere,
+} as const;
+
+/** A flag whose project is not in the path, as commands name it. */
+const flagIn = ({ project, record }: LocatedFlag) => ({
+  project: project.settings.id,
+  flag: record.flag.name,
 });
 
 export const tagRoutes = underTag('Tags', [
@@ -36,38 +48,27 @@ export const tagRoutes = underTag('Tags', [
   writeRoute(`POST ${TAGS}`, {
     operationId: 'addTag',
     summary: 'Add a tag to a flag.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flagAnywhere,
+    ...CHANGE,
     body: TagBody,
     success: { status: 201, schema: TagSchema },
-    command: ({ params, body }, { project }) => ({
-      type: 'tag-flag',
-      project: project.settings.id,
-      flag: params.featureName,
-      tag: body,
-    }),
+    command: ({ body }, located) => ({ type: 'tag-flag', ...flagIn(located), tag: body }),
     respond: ({ body }) => jsonResponse(201, body),
   }),
   writeRoute(`DELETE ${TAGS}/:type/:value`, {
     operationId: 'removeTag',
     summary: 'Remove a tag from a flag.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
+    ...CHANGE,
     locate: locate.tag,
-    command: ({ params }, { project }) => ({
+    command: ({ params }, located) => ({
       type: 'untag-flag',
-      project: project.settings.id,
-      flag: params.featureName,
+      ...flagIn(located),
       tag: locate.tagOf(params),
     }),
   }),
   writeRoute(`PUT ${TAGS}`, {
     operationId: 'updateTags',
     summary: 'Add tags to a flag, and remove others.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
-    locate: locate.flagAnywhere,
+    ...CHANGE,
     body: ChangeTagsBody,
     success: { status: 200, schema: TagsOfFlagSchema },
     command: ({ params, body }, { project }) => ({
@@ -85,8 +86,7 @@ export const tagRoutes = underTag('Tags', [
   writeRoute('PUT /projects/:projectId/tags', {
     operationId: 'addTagToFeatures',
     summary: 'Add tags to many flags of a project, and remove others.',
-    permission: 'flag:write',
-    needs: ['UPDATE_FEATURE'],
+    ...CHANGE,
     locate: locate.project,
     body: ChangeTagsOfFlagsBody,
     command: ({ params, body: { features, tags } }) => ({
@@ -108,31 +108,17 @@ const TAG = '/tags/:type/:value';
 
 type Context = RequestContext<unknown>;
 
-/** Calls `see` with all flags, in turns, until it returns true. */
-async function walk(context: Context, see: (flag: Flag) => boolean): Promise<Refusal | null> {
-  const { reads, requester } = context;
-  const walked = await reads.walk(async () => {
-    const flags = flagsNow(context.world.projects.values());
-    await inTurns(
-      each(flags, ({ record }) => see(record.flag)),
-      requester,
-    );
-    return null;
-  }, requester);
-  return walked;
-}
-
 async function tagList(context: Context, isWanted: (tag: Tag) => boolean): Promise<ReadResponse | Refusal> {
   const known = new Map<string, Tag>();
   const add = (tag: Tag): void => {
     if (isWanted(tag)) known.set(`${tag.type}:${tag.value}`, tag);
   };
   for (const tag of context.world.directory.tags.values()) add(tag);
-  const refusal = await walk(context, ({ archivedAt, tags }) => {
-    if (archivedAt === null) tags.forEach(add);
+  const refusal = await walkFlags(context, context.world.projects.values(), ({ record: { flag } }) => {
+    if (flag.archivedAt === null) flag.tags.forEach(add);
     return known.size >= TAGS_MAX;
   });
-  if (refusal !== null) return refusal;
+  if (refusal !== undefined) return refusal;
   const tags = [...known.keys()].sort().map((key) => known.get(key));
   return settledResponse(context, { version: 1, tags });
 }
@@ -142,8 +128,8 @@ const isSame = (a: Tag, b: Tag): boolean => a.type === b.type && a.value === b.v
 /** Names of at most `countMax` flags that have the tag, archived ones included. */
 async function flagsWith(context: Context, tag: Tag, countMax: number): Promise<readonly string[] | Refusal> {
   const names: string[] = [];
-  const refusal = await walk(context, ({ name, tags }) => {
-    if (tags.some((one) => isSame(one, tag))) names.push(name);
+  const refusal = await walkFlags(context, context.world.projects.values(), ({ record: { flag } }) => {
+    if (flag.tags.some((one) => isSame(one, tag))) names.push(flag.name);
     return names.length >= countMax;
   });
   return refusal ?? names;

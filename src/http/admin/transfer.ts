@@ -1,6 +1,5 @@
 /** The routes that export flags with what they are in one environment, and import such an export. */
 import * as v from 'valibot';
-import { each, inTurns } from '../../actors/turn.ts';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
 import {
   type ImportFlags,
@@ -26,7 +25,7 @@ import { type RequestContext, readRoute, underTag, writeRoute } from '../serving
 import { recordSchema } from './record-schemas.ts';
 import { recorded, settledResponse } from './responses.ts';
 import { StrategySchema } from './schemas.ts';
-import { flagsNow, type ShownFlag } from './shelf-walk.ts';
+import { walkFlags } from './shelf-walk.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
 
 // The shapes of an export of flags, and of what is found in one before it is imported.
@@ -97,7 +96,7 @@ function isWanted({ tag }: Query): (flag: Flag) => boolean {
 
 /** At most one more than can be exported. */
 async function wantedFlags(context: ExportContext): Promise<readonly Flag[] | Refusal> {
-  const { world, reads, requester, body } = context;
+  const { world, body } = context;
   const { features, project, tag } = body;
   if (tag === undefined && features !== undefined && features.length > 0) return namedFlags(world, features);
   const named = project === undefined ? null : locateProject(world, project);
@@ -106,15 +105,11 @@ async function wantedFlags(context: ExportContext): Promise<readonly Flag[] | Re
     return invalid('Name the flags to export: by features, project or tag.', '/body');
   const found: Flag[] = [];
   const wants = isWanted(body);
-  const refusal = await reads.walk(async () => {
-    const flags = flagsNow(named === null ? world.projects.values() : [named]);
-    const add = ({ record: { flag } }: ShownFlag): boolean => {
-      if (flag.archivedAt === null && wants(flag)) found.push(flag);
-      return found.length > TRANSFER_FLAGS_MAX;
-    };
-    await inTurns(each(flags, add), requester);
-    return null;
-  }, requester);
+  const projects = named === null ? world.projects.values() : [named];
+  const refusal = await walkFlags(context, projects, ({ record: { flag } }) => {
+    if (flag.archivedAt === null && wants(flag)) found.push(flag);
+    return found.length > TRANSFER_FLAGS_MAX;
+  });
   return refusal ?? found;
 }
 

@@ -2,13 +2,14 @@
 import * as v from 'valibot';
 import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
 import { described, titled } from '../../domain/json/schema.ts';
+import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import type { User, World } from '../../domain/state/world.ts';
 import { type Caller, mayDo } from '../serving/access.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
-import { readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { UsersAndGroupsSchema } from './access-schemas.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { ServiceAccountSchema, ServiceAccountsSchema, UsersAndGroupsSchema } from './access-schemas.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
@@ -20,14 +21,15 @@ import {
   UsernameSchema,
 } from './bodies.ts';
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from './directory-schemas.ts';
-import { callerView } from './directory-views.ts';
+import { callerView, personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { LIST_PAGE, listOf, listsResponse, recorded, settledResponse } from './responses.ts';
+import { listOf, listsResponse, PAGED, recorded, settledResponse } from './responses.ts';
 import { CompanionUserSchema, ProfileSchema, UserSchema } from './schemas.ts';
 import {
   companionUserView,
   foundUserView,
   groupSummaryView,
+  imageUrlOf,
   profileView,
   rootRolesView,
   userView,
@@ -104,9 +106,8 @@ export const userAdminRoutes = underTag('Users', [
     operationId: 'getUsers',
     summary: 'List the users and the root roles.',
     permission: 'admin',
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: UsersSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => {
       const { world, usage } = context;
       const users = listOf({
@@ -154,9 +155,8 @@ export const userAdminRoutes = underTag('Users', [
     operationId: 'getUsersAndGroups',
     summary: 'List the users and groups that can be given access to a project.',
     permission: 'access:give',
-    query: LIST_PAGE.parameters,
+    ...PAGED,
     success: { status: 200, schema: UsersAndGroupsSchema },
-    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => {
       const { directory } = context.world;
       const users = listOf({ name: 'users', items: peopleOf(directory), view: foundUserView });
@@ -245,3 +245,90 @@ function grantedInProjects(world: World, caller: Caller, info: PermissionInfo): 
       .map((environment) => ({ permission, project, ...(environment === null ? {} : { environment }) }));
   });
 }
+
+// Service accounts (docs/specification/users.md#service-accounts). The routes about their tokens are in personal-tokens.ts.
+
+const ACCOUNTS = '/service-account';
+const ACCOUNT = `${ACCOUNTS}/:id`;
+
+const CreateAccountBody = titled('CreateServiceAccount', {
+  name: v.optional(v.nullable(DisplayNameSchema)),
+  username: described(
+    v.optional(v.nullable(UsernameSchema)),
+    'Unique among users too; one is made up where it is left out.',
+  ),
+  rootRole: RootRoleSchema,
+});
+
+const UpdateAccountBody = titled('UpdateServiceAccount', {
+  name: v.optional(v.nullable(DisplayNameSchema)),
+  rootRole: v.optional(RootRoleSchema),
+});
+
+/** With no field that clients of this interface do not know: some refuse those. */
+function serviceAccountView({ world, usage }: RequestContext<unknown>, account: User) {
+  const { id, name, username, rootRole, createdAt } = account;
+  return {
+    id,
+    isAPI: false,
+    ...(name === null ? {} : { name }),
+    ...(username === null ? {} : { username }),
+    imageUrl: imageUrlOf(username ?? ''),
+    rootRole,
+    seenAt: null,
+    createdAt,
+    tokens: personalTokensOf(world, id).map((token) => personalTokenView(token, usage.seen)),
+  };
+}
+
+export const serviceAccountRoutes = underTag('Service accounts', [
+  readRoute(`GET ${ACCOUNTS}`, {
+    permission: 'admin',
+    operationId: 'getServiceAccounts',
+    summary: 'List the service accounts with their tokens, and the root roles.',
+    success: { status: 200, schema: ServiceAccountsSchema },
+    read: (context) => {
+      const { world } = context;
+      const serviceAccounts = [...world.directory.users.values()]
+        .filter(({ isService }) => isService === true)
+        .map((account) => serviceAccountView(context, account));
+      return settledResponse(context, { serviceAccounts, rootRoles: rootRolesView(world) });
+    },
+  }),
+  writeRoute(`POST ${ACCOUNTS}`, {
+    permission: 'admin',
+    operationId: 'createServiceAccount',
+    summary: 'Create a service account.',
+    body: CreateAccountBody,
+    success: { status: 201, schema: ServiceAccountSchema },
+    command: ({ body: { name = null, username = null, rootRole } }) => ({
+      ...{ type: 'create-service-account', name, username, rootRole },
+    }),
+    respond: (context, events) =>
+      jsonResponse(201, serviceAccountView(context, recorded(events, 'service-account-created').data)),
+  }),
+  writeRoute(`PUT ${ACCOUNT}`, {
+    permission: 'admin',
+    operationId: 'updateServiceAccount',
+    summary: 'Change the name or the root role of a service account.',
+    locate: locate.serviceAccount,
+    body: UpdateAccountBody,
+    success: { status: 200, schema: ServiceAccountSchema },
+    command: ({ params, body }) => ({
+      type: 'update-service-account',
+      userId: locate.numericId(params.id),
+      ...body,
+    }),
+    respond: (context) => {
+      const account = locate.present(locate.serviceAccount(context.world, context.params));
+      return jsonResponse(200, serviceAccountView(context, account));
+    },
+  }),
+  writeRoute(`DELETE ${ACCOUNT}`, {
+    permission: 'admin',
+    operationId: 'deleteServiceAccount',
+    summary: 'Delete a service account with its tokens and memberships.',
+    locate: locate.serviceAccount,
+    command: ({ params }) => ({ type: 'delete-service-account', userId: locate.numericId(params.id) }),
+  }),
+]);

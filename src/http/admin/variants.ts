@@ -82,8 +82,7 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
     success: { status: 200, schema: VariantsSchema },
   } as const;
   const named = (params: Params) => ({
-    project: params.projectId,
-    flag: params.featureName,
+    ...locate.flagIn(params),
     environment: scope.environment(params),
   });
   const response = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
@@ -140,8 +139,7 @@ const pushRoute = writeRoute(`PUT ${FEATURE}/variants-batch`, {
   success: { status: 200, schema: VariantsSchema },
   command: ({ params, body }) => ({
     type: 'push-variants',
-    project: params.projectId,
-    flag: params.featureName,
+    ...locate.flagIn(params),
     environments: body.environments,
     variants: distributeWeights(body.variants),
   }),

@@ -87,12 +87,10 @@ export function stagesView({ directory }: World, flag: Flag, seen: FlagSeen | nu
   });
 }
 
-/** The stage that the flag is in. */
 export function stageView(world: World, flag: Flag, seen: FlagSeen | null): Stage {
   return stagesView(world, flag, seen).at(-1)!;
 }
 
-/** Tags with the colors of their types. */
 export const coloredTags = (world: World, { tags }: Flag) =>
   tags.map(({ type, value }) => ({ type, value, color: findNamed(world, 'tagTypes', type)?.color ?? null }));
 

@@ -26,7 +26,6 @@ export interface JsonPartsOptions {
   isOpened(path: PartPath): boolean;
   /** Whether the value at this path is stepped over; it may be anything then, and be no JSON. */
   isSkipped?(path: PartPath): boolean;
-  /** The most bytes of one part. */
   readonly partBytesMax: number;
   readonly limits: JsonLimits;
 }

@@ -85,7 +85,6 @@ const CALLER_BYTES = 500;
 
 interface CachedCaller {
   readonly caller: Caller;
-  /** The digest of the token. */
   readonly digest: string;
   /** The time at which `onUse` was last called for it, in milliseconds since 1970. */
   toldAtMs: number;

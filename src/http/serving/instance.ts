@@ -16,7 +16,6 @@ export interface SignOn {
 }
 
 export interface InstanceSources {
-  /** The version of this program. */
   readonly version: string;
   /** Origins of pages that may call, as long as none are set through the interface. */
   readonly configuredOrigins: readonly string[];

@@ -27,7 +27,6 @@ export class CommitMeter {
 }
 
 export interface MetricsSources {
-  /** The version of this program. */
   readonly version: string;
   readonly recoveryMs: number;
   readonly historyCheck: HistoryCheck;

@@ -205,7 +205,6 @@ function addFields(known: Fields, added: Fields): boolean {
   return true;
 }
 
-/** `value` with other items at the place. */
 function withItems(value: Fields, [name, ...below]: PlaceOfItems, items: unknown): Fields {
   assert(name !== undefined, 'a place has a name');
   return { ...value, [name]: below.length === 0 ? items : withItems(value[name] as Fields, below, items) };

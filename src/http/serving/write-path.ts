@@ -244,7 +244,6 @@ function sha256(...parts: readonly (string | Uint8Array)[]): string {
   return hash.digest('hex');
 }
 
-/** The body of a response without the secret in it. */
 function withoutSecret(body: string, secretField: WriteRoute['secretField']): string {
   if (secretField === undefined) return body;
   const shown = JSON.parse(body) as Record<string, unknown>;

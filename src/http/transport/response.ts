@@ -55,7 +55,6 @@ export class ResponseHeaders {
     return new ResponseHeaders([...this.pairs, ...others.pairs], this.lines + others.lines);
   }
 
-  /** The headers of these names. */
   only(names: readonly string[]): ResponseHeaders {
     const kept: string[] = [];
     for (let i = 0; i < this.pairs.length; i += 2) {
@@ -149,7 +148,6 @@ export class BodyPieces {
     this.byteLength = byteLength;
   }
 
-  /** The number of pieces. */
   get count(): number {
     return this.#pieces.length;
   }
