@@ -171,7 +171,7 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   }
   const beginning = beginningWarning(survey);
   // Operators, of "… cannot be read and is written anew; …": run `flagstaff verify`, and compare the oldest journal file with a backup's
-  // Operators, of "… is missing and is written anew; …": only for a folder of 0.1.0: without `EVENT_RETENTION_DAYS`, somebody deleted old journal files; put them back from a backup
+  // Operators, of "… is missing and is written anew; …": nothing, for a folder of 0.1.0 with `EVENT_RETENTION_DAYS`; else somebody deleted files: put old journal files back from a backup
   if (beginning !== null) log.warn({}, beginning);
   for (const { path, problem, offset } of survey.badSnapshots) {
     // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
