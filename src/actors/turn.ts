@@ -39,6 +39,12 @@ const BRIEF_TURN_MS = 0.25;
 /** Milliseconds of work that needs no turns: it holds the event loop no longer than other requests do. */
 const AT_ONCE_MS = 2;
 
+/** Milliseconds of such work in one round: a hundred requests that came together would hold the event loop a hundred times as long. */
+export const AT_ONCE_EACH_ROUND_MS = 5;
+/** For each beyond that: small work is done with it, and need not wait behind large work. */
+export const AT_ONCE_MS_MIN = 0.1;
+let atOnceInRoundMs = 0;
+
 /** Work of so few turns is short: it goes before long work, so that a small request does not wait for all large ones. */
 const SHORT_TURNS = 2;
 /** One of so many turns is for long work if any waits. */
@@ -56,9 +62,18 @@ let takenCount = 0;
  * round: one step alone may have taken as long as a turn.
  */
 export function atOnce<T>(steps: Steps<T>): IteratorReturnResult<T> | null {
-  const end = run(steps, Math.min(turnMs, AT_ONCE_MS));
+  const leftMs = Math.max(AT_ONCE_MS_MIN, AT_ONCE_EACH_ROUND_MS - atOnceInRoundMs);
+  const end = run(steps, Math.min(turnMs, AT_ONCE_MS, leftMs), countAtOnce);
   if (end === null && !isTaken) take();
   return end;
+}
+
+function countAtOnce(heldMs: number): void {
+  if (atOnceInRoundMs === 0)
+    setImmediate(() => {
+      atOnceInRoundMs = 0;
+    });
+  atOnceInRoundMs += heldMs;
 }
 
 /** Takes the steps in turns, and resolves with what they return. Rejects once the requester's signal is aborted. */

@@ -68,6 +68,26 @@ describe('work in turns', () => {
     assert.equal(new Set(rounds).size, 2, `two steps in one round: ${rounds}`);
   });
 
+  it('takes few steps at once where many requests come in one round', async () => {
+    const [jobs, stepMs] = [60, 1];
+    let steps = 0;
+    const step = (): boolean => {
+      steps += 1;
+      const end = performance.now() + stepMs;
+      while (performance.now() < end);
+      return false;
+    };
+    for (let job = 0; job < jobs; job += 1) atOnce(until(step));
+    assert(steps <= jobs + 5, `${steps} steps in one round: those beyond the first take one each`);
+    await new Promise((resolve) => setImmediate(resolve));
+    let left = 2;
+    const shrink = (): boolean => {
+      left -= 1;
+      return left === 0;
+    };
+    assert(atOnce(until(shrink)), 'the next round has room again');
+  });
+
   it('in brief turns begins in a later round, and yields after each step that takes long', async () => {
     const passed = new LoopRounds();
     const rounds: number[] = [];

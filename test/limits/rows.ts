@@ -18,6 +18,7 @@ import {
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
 import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/actors/shared-usage.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
+import { AT_ONCE_EACH_ROUND_MS, AT_ONCE_MS_MIN, TURN_MS } from '../../src/actors/turn.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
 import {
   EVENT_CHARGE_BYTES_MIN,
@@ -122,6 +123,7 @@ import {
   UWS_BODY_BYTES_PER_SECOND_MIN,
   UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
+import { OFFERED_BYTES_MAX, OFFERED_EACH_ROUND_BYTES, scratch } from '../../src/http/transport/uws-body.ts';
 import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
 import {
   FROM_ADDRESS,
@@ -333,7 +335,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       row(
         'large documents, deltas and lists of flags that are built at once',
         '1',
-        'others wait in turn, as long as their clients do',
+        'others wait in turn, as long as their clients do and a response may take to begin',
       ),
       row('bodies that wait to be compressed', bytes(COMPRESSING_BYTES_MAX), 'others are sent uncompressed'),
       row(
@@ -433,6 +435,17 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       row('events of one change', bytes(CHANGE_BYTES_MAX), '413'),
       row('issues in a refusal', number(ISSUES_MAX), 'the first are listed'),
       row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),
+      row('time until its response begins, from its head on', seconds(transport.requestDeadlineMs), '503'),
+      row(
+        'milliseconds of work on reads in one turn of the event loop: of long work; of all short work',
+        `${TURN_MS}; ${AT_ONCE_EACH_ROUND_MS}, and ${AT_ONCE_MS_MIN} for each request beyond`,
+        'the rest waits for further turns',
+      ),
+      row(
+        'bytes of large responses handed to the kernel in one turn, on uWebSockets.js: of one; of all',
+        `${bytes(OFFERED_BYTES_MAX)}; ${bytes(OFFERED_EACH_ROUND_BYTES)}, and ${bytes(scratch.byteLength)} for each that begins`,
+        'the rest waits for further turns',
+      ),
       row(
         'time until a response has been read',
         seconds(transport.responseDeadlineMs),

@@ -163,7 +163,7 @@ interface MadeDocument {
 }
 
 interface BuilderOptions {
-  readonly records: Iterable<RecordAt>;
+  readonly records: Iterable<RecordAt | null>;
   readonly blocks: FlagBlocks;
   readonly around: FlagSurroundings;
   readonly query: ClientQuery;
@@ -202,14 +202,15 @@ export class DocumentBuilder {
     const { records, blocks: flagBlocks, around, known, query } = this.#options;
     const used = new Map<number, SegmentSource>();
     const flags = new BlockList(known?.blocks ?? []);
-    for (const { record, flag } of records) {
-      const { json, look, sources } = flagBlocks.at(record, flag, around);
+    for (const shown of records) {
+      yield;
+      if (shown === null) continue;
+      const { json, look, sources } = flagBlocks.at(shown.record, shown.flag, around);
       for (const segment of sources) if (segment !== undefined) used.set(segment.id, segment);
       flags.add({ json, digest: look.digest });
       this.#bytes += json.length;
       this.#isTooLarge = this.#bytes > SDK_DOCUMENT_BYTES_MAX;
       if (this.#isTooLarge) return;
-      yield;
     }
     const blocks = flags.end();
     const segments = [...used.values()].sort((a, b) => a.id - b.id);
@@ -282,16 +283,17 @@ interface RecordAt {
 }
 
 /** The records of the moment of the call. */
-function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<RecordAt> {
+function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<RecordAt | null> {
   const shelves = [...projects].flatMap(({ flags }) => flags.shelved());
   return recordsOn(shelves, query);
 }
 
-function* recordsOn(shelves: readonly ShelvedFlags[], query: ClientQuery): Generator<RecordAt> {
+/** Null for each flag that the query does not show: thousands of them may follow one another. */
+function* recordsOn(shelves: readonly ShelvedFlags[], query: ClientQuery): Generator<RecordAt | null> {
   for (const shelf of shelves) {
     for (const [at, record] of shelf.records.entries()) {
       const flag = shelf.flagAt(at);
-      if (flag.archivedAt === null && passes(query, flag)) yield { record, flag };
+      yield flag.archivedAt === null && passes(query, flag) ? { record, flag } : null;
     }
   }
 }

@@ -20,8 +20,23 @@ export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void
 /** Pieces are joined in it, to be offered; used only within one call. */
 export const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** Bytes offered in one turn of the event loop: taking them costs the kernel about half a millisecond. */
+/** Bytes of a body offered in one turn of the event loop: taking them costs the kernel about half a millisecond. */
 export const OFFERED_BYTES_MAX = 1024 * 1024;
+
+/** Bytes of all large bodies offered in one turn: a hundred readers may have waited for the same document. */
+export const OFFERED_EACH_ROUND_BYTES = 4 * OFFERED_BYTES_MAX;
+
+let offeredInRoundBytes = 0;
+
+const isRoundFull = (): boolean => offeredInRoundBytes >= OFFERED_EACH_ROUND_BYTES;
+
+function countOffered(bytes: number): void {
+  if (offeredInRoundBytes === 0)
+    setImmediate(() => {
+      offeredInRoundBytes = 0;
+    });
+  offeredInRoundBytes += bytes;
+}
 
 /** Some of the body, from `offset` on; good until it is asked for again. */
 function partAt(body: Uint8Array | BodyPieces, offset: number): Uint8Array {
@@ -30,7 +45,7 @@ function partAt(body: Uint8Array | BodyPieces, offset: number): Uint8Array {
 }
 
 /**
- * Sends a large body without joining it, a megabyte in each turn of the event loop. A reader that is as fast as the
+ * Sends a large body without joining it, at most a megabyte in each turn of the event loop. A reader that is as fast as the
  * server would otherwise hold it until the last byte.
  */
 export class BodySender {
@@ -57,14 +72,16 @@ export class BodySender {
       this.#offset = offset;
       return this.#offer();
     });
-    this.#offer();
+    this.#offer(true);
   }
 
   /** Whether everything was taken that was offered. */
-  #offer(): boolean {
+  #offer(isFirst = false): boolean {
     const end = this.#offset + OFFERED_BYTES_MAX;
-    while (this.#offset < end) {
+    // Without a part of its body a response does not begin.
+    for (let isDue = isFirst; this.#offset < end && (isDue || !isRoundFull()); isDue = false) {
       const bytes = partAt(this.#body, this.#offset);
+      countOffered(bytes.byteLength);
       const [isAccepted, isSent] = this.#res.tryEnd(bytes, this.#body.byteLength);
       if (isSent) {
         this.#onSent();
@@ -101,7 +118,9 @@ export class ClosingBody {
 
   send(): void {
     const { byteLength } = this.#bytes;
-    const first = this.#bytes.subarray(0, Math.min(byteLength - 1, OFFERED_BYTES_MAX));
+    const firstMax = isRoundFull() ? scratch.byteLength : OFFERED_BYTES_MAX;
+    const first = this.#bytes.subarray(0, Math.min(byteLength - 1, firstMax));
+    countOffered(first.byteLength);
     this.#res.writeHeader('connection', 'close');
     const [isAccepted] = this.#res.tryEnd(first, byteLength);
     this.#res.onWritable((offset) => {
@@ -119,6 +138,7 @@ export class ClosingBody {
    */
   #goOn(offset: number): void {
     if (!this.#isOpen()) return;
+    if (isRoundFull()) return void setImmediate(() => this.#goOn(offset));
     const end = this.#endOfPart(offset);
     let isAccepted = false;
     this.#res.cork(() => {
@@ -134,6 +154,7 @@ export class ClosingBody {
   }
 
   #offer(offset: number, end: number): boolean {
+    countOffered(end - offset);
     const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset, end), this.#bytes.byteLength + 1);
     return isAccepted;
   }

@@ -121,3 +121,40 @@ test('of a large body a megabyte is offered in each turn, to a reader that takes
     assert(Math.max(...turns) <= 1024 * 1024, `${turns}`);
   }
 });
+
+test('of a hundred large bodies a few megabytes are offered in each turn, and all arrive', async () => {
+  const bytes = Buffer.alloc(3_000_000, 'b');
+  const rounds: number[] = [0];
+  let open = 0;
+  const begin = (isLast: boolean): void => {
+    let [sent, isOpen] = [0, true];
+    open += 1;
+    const tryEnd = (part: Uint8Array, length: number): [boolean, boolean] => {
+      rounds[rounds.length - 1]! += part.byteLength;
+      sent += part.byteLength;
+      return [true, sent === length];
+    };
+    const close = (): void => {
+      assert.equal(sent, bytes.byteLength);
+      isOpen = false;
+      open -= 1;
+    };
+    const nothing = (): void => undefined;
+    const cork = (offer: () => void): void => offer();
+    const res = { cork, tryEnd, close, onWritable: nothing, writeHeader: nothing } as unknown as UwsResponse;
+    const options = { isOpen: () => isOpen, onSent: close };
+    if (isLast) new ClosingBody(res, bytes, () => isOpen).send();
+    else new BodySender(res, bytes, options).send();
+  };
+  for (let at = 0; at < 100; at += 1) begin(at % 2 === 0);
+  const first = rounds[0]!;
+  assert(
+    first <= (4 + 100 / 4 + 1) * 2 ** 20,
+    `${first} bytes: each response begins, with a quarter of a megabyte`,
+  );
+  while (open > 0) {
+    rounds.push(0);
+    await new Promise(setImmediate);
+  }
+  assert(Math.max(...rounds.slice(1)) <= 5 * 2 ** 20, `${rounds}`);
+});

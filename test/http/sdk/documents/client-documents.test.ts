@@ -4,6 +4,7 @@ import { afterEach, describe, it } from 'node:test';
 import { Cache } from '../../../../src/actors/cache.ts';
 import { type Requester, setTurnMs } from '../../../../src/actors/turn.ts';
 import { isRefusal } from '../../../../src/domain/state/refusal.ts';
+import { ClientDocument } from '../../../../src/http/sdk/client-document.ts';
 import { ClientDocuments } from '../../../../src/http/sdk/client-documents.ts';
 import { queryOfScope } from '../../../../src/http/sdk/client-query.ts';
 import { BLOCK_ITEMS, BLOCK_LENGTH_MAX, BlockList } from '../../../../src/http/sdk/json-blocks.ts';
@@ -55,6 +56,28 @@ describe('documents of queries', () => {
     const inSlices = await bodyOf(pending);
     assert.equal(inSlices, atOnce);
     assert.equal(JSON.parse(inSlices).features.length, 2_100);
+  });
+
+  it('passes over archived flags step by step: thousands of them may follow one another', () => {
+    const test = new TestWorld();
+    const names = Array.from({ length: 1_000 }, (_, at) => `flag-${at}`);
+    test.given(...names.map(createFlag));
+    test.given(...names.map((flag) => ({ type: 'archive-flag', project: 'default', flag }) as const));
+    const { world } = test;
+    const documents = new ClientDocuments({ world, cache: new Cache(2 ** 26) });
+    const blocks = documents.blocksOf(DEVELOPMENT);
+    const workshop = documents.workshop;
+    const document = new ClientDocument({
+      ...workshop,
+      world,
+      query: DEVELOPMENT,
+      blocks,
+      onResized: () => undefined,
+    });
+    const { steps } = document.next(1).builder;
+    let count = 0;
+    while (steps.next().done !== true) count += 1;
+    assert(count >= names.length, `${count} steps`);
   });
 
   it('of many bytes are cut into blocks that are encoded one at a time', async () => {
