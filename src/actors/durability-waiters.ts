@@ -4,6 +4,19 @@
  * 3 and 4).
  */
 import assert from 'node:assert/strict';
+import { refuse } from '../domain/state/refusal.ts';
+
+/** The refusal of a change that nobody knows the outcome of. */
+export const MAY_HAVE_HAPPENED = refuse(
+  'ServiceUnavailableError',
+  'The change may have happened: this node does not reach the replicated log, or its disk. Send the request again with the same Idempotency-Key, to any node, which makes it once at most; without a key, read first whether it happened.',
+);
+
+/** The refusal of a request that changed nothing, where the response would have shown what may never have happened. */
+export const NOTHING_DONE = refuse(
+  'ServiceUnavailableError',
+  'Nothing was done: this node does not reach the replicated log, or its disk. Send the request again, to any node.',
+);
 
 interface Waiter {
   readonly id: number;

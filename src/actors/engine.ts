@@ -13,7 +13,6 @@ import assert from 'node:assert/strict';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import { settleFlags, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
@@ -29,9 +28,9 @@ import {
   rememberable,
   type TurnTime,
 } from './command-decider.ts';
-import { DurabilityWaiters } from './durability-waiters.ts';
+import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability-waiters.ts';
 import { LoopAccounts } from './loop-accounts.ts';
-import { addressOf, Scheduler } from './scheduler.ts';
+import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
 import { Undecided } from './undecided.ts';
@@ -253,9 +252,7 @@ export class Engine {
     this.#settle();
   }
 
-  /**
-   * The time for an event recorded now. It is never earlier than that of the previous event, whatever the clock does.
-   */
+  /** The time for an event recorded now: never earlier than that of the previous event, whatever the clock does. */
   nextTime(): number {
     return Math.max(this.#options.clock.now(), this.#recorder.lastAt);
   }
@@ -349,12 +346,7 @@ export class Engine {
   #newTurnTime(monotonic: number): TurnTime {
     const at = this.nextTime();
     const { clock } = this.#options;
-    return {
-      at,
-      clockMs: clock.now(),
-      createdAt: new Date(at).toISOString(),
-      monotonic,
-    };
+    return { at, clockMs: clock.now(), createdAt: new Date(at).toISOString(), monotonic };
   }
 
   /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
@@ -401,23 +393,4 @@ export class Engine {
       () => submission.done({ kind: 'refusal', refusal: unknown }),
     );
   }
-}
-
-const MAY_HAVE_HAPPENED = refuse(
-  'ServiceUnavailableError',
-  'The change may have happened: this node does not reach the replicated log, or its disk. Send the request again with the same Idempotency-Key, to any node, which makes it once at most; without a key, read first whether it happened.',
-);
-
-/** The refusal of a request that changed nothing, where the response would have shown what may never have happened. */
-const NOTHING_DONE = refuse(
-  'ServiceUnavailableError',
-  'Nothing was done: this node does not reach the replicated log, or its disk. Send the request again, to any node.',
-);
-
-function mailboxFull(address: string): Refusal {
-  const whose = address === '' ? 'the service' : `the project "${address}"`;
-  return refuse(
-    'ServiceUnavailableError',
-    `Too many commands are waiting for ${whose}; try again in a moment.`,
-  );
 }

@@ -8,6 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Command } from '../domain/decide/decide.ts';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
 
 export interface SchedulerOptions<T> {
   /** Runs one command to its end, synchronously. Must not throw. */
@@ -153,6 +154,14 @@ export function addressOf(command: Command): string {
  * each) this is less than a fifth of a second of work. A longer queue would respond only after clients have given up.
  */
 export const MAILBOX_LENGTH_MAX = 1024;
+
+export function mailboxFull(address: string): Refusal {
+  const whose = address === DIRECTORY ? 'the service' : `the project "${address}"`;
+  return refuse(
+    'ServiceUnavailableError',
+    `Too many commands are waiting for ${whose}; try again in a moment.`,
+  );
+}
 
 export class Mailbox<T> {
   readonly #items: (T | undefined)[] = [];

@@ -57,9 +57,6 @@ const SIGN_INS_FILE = 'sign-ins';
 /** Up to which position of the stream of the cluster the other files have counted. */
 const POSITION_FILE = 'position';
 
-/** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
-const SUMMED_MAX = 5_000;
-
 /** The projects that a caller's token covers. */
 export interface ReportScope {
   readonly projects: readonly string[] | typeof ALL;
@@ -156,8 +153,8 @@ export class Usage {
     return this.#options.shared ?? null;
   }
 
-  application({ side, ...report }: ApplicationReport): void {
-    this.#note({ kind: 'application', report: { side, ...report }, atMs: this.#options.now() });
+  application(report: ApplicationReport): void {
+    this.#note({ kind: 'application', report, atMs: this.#options.now() });
   }
 
   /** Counts it now, or once the other nodes of the cluster can count it too. */
@@ -165,6 +162,12 @@ export class Usage {
     if (this.#shared !== null) return this.#shared.send(note);
     this.#take(note);
     this.#changed();
+  }
+
+  /** The same for what people change: whoever wrote it reads it at once, whenever the other nodes hear of it. */
+  #noteAtOnce(note: UsageNote): void {
+    if (this.#shared !== null) this.#take(note);
+    this.#note(note);
   }
 
   /** Another node may be of a newer version, and its notes of a kind that this one does not know. */
@@ -202,17 +205,12 @@ export class Usage {
 
   /** Records how people describe an application, whether or not it has reported. */
   describeApplication(appName: string, details: Partial<ApplicationDetails>): void {
-    const note: UsageNote = { kind: 'details', appName, details, atMs: this.#options.now() };
-    // Whoever wrote it reads it.
-    if (this.#shared !== null) this.#take(note);
-    this.#note(note);
+    this.#noteAtOnce({ kind: 'details', appName, details, atMs: this.#options.now() });
   }
 
   /** Forgets the application until it reports again. Its counts stay. */
   forgetApplication(appName: string): void {
-    const note: UsageNote = { kind: 'forgotten', appName };
-    if (this.#shared !== null) this.#take(note);
-    this.#note(note);
+    this.#noteAtOnce({ kind: 'forgotten', appName });
   }
 
   /** Counts the evaluations of an application that `application` was told of. */
@@ -281,19 +279,7 @@ export class Usage {
   #hour(flag: string): ReadonlyMap<string, HourCounts> {
     const startMs = floorTo(this.#options.now(), HOUR_MS);
     const sums = new Map<string, { yes: number; no: number }>();
-    for (const side of SIDES) {
-      let summed = 0;
-      for (const { environment, yes, no } of this.#sides[side].counts.hourOf(flag, startMs)) {
-        const before = sums.get(environment);
-        if (before === undefined) sums.set(environment, { yes, no });
-        else {
-          before.yes += yes;
-          before.no += no;
-        }
-        summed += 1;
-        if (summed === SUMMED_MAX) break;
-      }
-    }
+    for (const side of SIDES) this.#sides[side].counts.addHour(flag, startMs, sums);
     return sums;
   }
 
@@ -356,9 +342,9 @@ export class Usage {
       // First: a crash in between loses reports of the last minute, and counts none twice.
       await this.#savePosition();
       for (const side of SIDES) await this.#saveSide(side);
-      await this.#saveSignIns();
+      await this.#saveRows(SIGN_INS_FILE, this.#signIns);
       // Last, so that a flag whose counts are saved has been seen there too.
-      await this.#saveSeen();
+      await this.#saveRows(SEEN_FILE, this.#seen);
     } catch (error) {
       onFault(error);
       this.#changed();
@@ -375,18 +361,11 @@ export class Usage {
     this.#savedPosition = position;
   }
 
-  async #saveSeen(): Promise<void> {
-    if (!this.#seen.takeChanged()) return;
-    await this.#options.folder.write(SEEN_FILE, this.#seen.rows()).catch((error: unknown) => {
-      this.#seen.saveAgain();
-      throw error;
-    });
-  }
-
-  async #saveSignIns(): Promise<void> {
-    if (!this.#signIns.takeChanged()) return;
-    await this.#options.folder.write(SIGN_INS_FILE, this.#signIns.rows()).catch((error: unknown) => {
-      this.#signIns.saveAgain();
+  /** Saves the rows in a file of their own, if they changed; again later where that fails. */
+  async #saveRows(name: string, source: SavedRows): Promise<void> {
+    if (!source.takeChanged()) return;
+    await this.#options.folder.write(name, source.rows()).catch((error: unknown) => {
+      source.saveAgain();
       throw error;
     });
   }
@@ -395,12 +374,7 @@ export class Usage {
     const { folder, now } = this.#options;
     const { applications, counts } = this.#sides[side];
     applications.advance(now());
-    if (applications.takeChanged()) {
-      await folder.write(`${side}-applications`, applications.rows()).catch((error: unknown) => {
-        applications.saveAgain();
-        throw error;
-      });
-    }
+    await this.#saveRows(`${side}-applications`, applications);
     counts.advance(now());
     const changes = counts.takeChanges();
     try {
@@ -442,6 +416,12 @@ export class Usage {
     const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
     return apiTokens.has(digest) || personalTokens.has(digest) || sessions.has(digest);
   }
+}
+
+interface SavedRows {
+  takeChanged(): boolean;
+  rows(): Iterable<readonly unknown[]>;
+  saveAgain(): void;
 }
 
 type Source =

@@ -4,7 +4,7 @@
  * command.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -94,20 +94,14 @@ class Program {
   }
 }
 
-interface Node {
-  readonly name: string;
-  readonly folder: string;
-  readonly origin: string;
-  readonly program: Program;
-}
-
 interface LogServer {
   readonly name: string;
   readonly program: Program;
 }
 
-interface Health {
-  readonly cluster?: { readonly role: string };
+interface Node extends LogServer {
+  readonly folder: string;
+  readonly origin: string;
 }
 
 class Drill {
@@ -157,7 +151,7 @@ class Drill {
       );
       return {
         name,
-        program: new Program([nats, '-c', config], { ...process.env }, join(this.#root, `${name}.log`)),
+        program: new Program([nats, '-c', config], process.env, join(this.#root, `${name}.log`)),
       };
     });
     for (const { program } of this.#servers) program.start();
@@ -190,11 +184,8 @@ class Drill {
   /** Runs a command of this program, and returns what it printed. */
   #flagstaff(...args: readonly string[]): string {
     const command = [...process.execArgv, process.argv[1]!, ...args];
-    return execFileSync(process.execPath, command, {
-      env: this.#env,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
+    const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];
+    return execFileSync(process.execPath, command, { env: this.#env, encoding: 'utf8', stdio }).trim();
   }
 
   async #nodeDies(): Promise<void> {
@@ -218,8 +209,7 @@ class Drill {
     const leader = await this.#leader();
     const follower = this.#nodes.find((node) => node !== leader)!;
     await follower.program.end('SIGTERM');
-    rmSync(follower.folder, { recursive: true });
-    mkdirSync(follower.folder);
+    empty(follower);
     follower.program.start();
     await this.#follows(follower);
     this.#say(
@@ -258,11 +248,7 @@ class Drill {
     await this.#until('all NATS servers are there', async () => (await this.#tryWrite()) === 201);
     const [one, other] = this.#servers;
     await Promise.all([one!.program.end('SIGKILL'), other!.program.end('SIGKILL')]);
-    const statuses = new Set<number>();
-    await this.#until('a write gets 503', async () => {
-      statuses.add(await this.#tryWrite());
-      return statuses.has(503);
-    });
+    await this.#until('a write gets 503', async () => (await this.#tryWrite()) === 503);
     for (const node of this.#nodes) await this.#flagsOf(node);
     one!.program.start();
     const startedAt = this.#now();
@@ -283,10 +269,9 @@ class Drill {
       node.program.start();
       assert.equal(await node.program.ended(), EXIT.damagedData, `${node.name} ends with 65`);
     }
-    const newest = this.#nodes
-      .map((node) => ({ node, lastId: this.#lastIdOf(node) }))
-      .sort((a, b) => b.lastId - a.lastId);
-    const [{ node: first, lastId }] = newest as [{ node: Node; lastId: number }];
+    const found = this.#nodes.map((node) => ({ node, lastId: this.#lastIdOf(node) }));
+    const newest = found.sort((a, b) => b.lastId - a.lastId);
+    const { node: first, lastId } = newest[0]!;
     this.#say(`   ${this.#flagstaff('cluster', 'republish', '-d', first.folder)}`);
     for (const { node, lastId: ownLastId } of newest) {
       if (ownLastId < lastId) {
@@ -303,10 +288,9 @@ class Drill {
 
   async #onlyServersAreLeft(): Promise<void> {
     this.#say('5. Stop all nodes, empty their folders, start them. They have all that archive and log hold.');
-    for (const { program, folder } of this.#nodes) {
-      await program.end('SIGKILL');
-      rmSync(folder, { recursive: true });
-      mkdirSync(folder);
+    for (const node of this.#nodes) {
+      await node.program.end('SIGKILL');
+      empty(node);
     }
     for (const { program } of this.#nodes) program.start();
     const leader = await this.#leader();
@@ -318,7 +302,7 @@ class Drill {
   }
 
   async #compare(): Promise<void> {
-    await this.#until('a node leads', async () => (await this.#leaderNow()) !== null);
+    await this.#leader();
     for (const { program } of this.#nodes) await program.end('SIGTERM');
     const states = this.#nodes.map(
       ({ folder }) =>
@@ -335,9 +319,12 @@ class Drill {
     return this.#context.monotonicMs();
   }
 
-  async #until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  /** Resolves with what `look` finds at last. */
+  async #until<T>(what: string, look: () => Promise<T | false | null>): Promise<T> {
     const endMs = this.#now() + STEP_MS_MAX;
-    while (!(await holds())) {
+    for (;;) {
+      const found = await look();
+      if (found !== null && found !== false) return found;
       if (this.#now() > endMs) throw new Error(`after ${secondsText(STEP_MS_MAX)} still not: ${what}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
@@ -346,25 +333,18 @@ class Drill {
   async #roleOf({ origin, program }: Node): Promise<string | null> {
     if (!program.isRunning) return null;
     const response = await asked(`${origin}/health`);
-    const health = (await response?.json().catch(() => null)) as Health | null | undefined;
-    return health?.cluster?.role ?? null;
+    const health: unknown = await response?.json().catch(() => null);
+    return (health as { readonly cluster?: { readonly role: string } } | null)?.cluster?.role ?? null;
   }
 
-  async #leaderNow(): Promise<Node | null> {
-    for (const node of this.#nodes) if ((await this.#roleOf(node)) === 'leading') return node;
-    return null;
-  }
-
-  async #leader(): Promise<Node> {
-    let leader: Node | null = null;
-    await this.#until('a node leads', async () => {
-      leader = await this.#leaderNow();
-      return leader !== null;
+  #leader(): Promise<Node> {
+    return this.#until('a node leads', async () => {
+      for (const node of this.#nodes) if ((await this.#roleOf(node)) === 'leading') return node;
+      return null;
     });
-    return leader!;
   }
 
-  #follows(node: Node): Promise<void> {
+  #follows(node: Node): Promise<boolean> {
     return this.#until(`${node.name} follows`, async () => (await this.#roleOf(node)) === 'following');
   }
 
@@ -381,7 +361,7 @@ class Drill {
     return response?.status ?? 0;
   }
 
-  #write(): Promise<void> {
+  #write(): Promise<boolean> {
     return this.#until('a write succeeds', async () => (await this.#tryWrite()) === 201);
   }
 
@@ -401,6 +381,11 @@ class Drill {
     };
     return journal.lastEvent?.id ?? 0;
   }
+}
+
+function empty({ folder }: Node): void {
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
 }
 
 /** Null where nothing responds in time. */

@@ -62,16 +62,16 @@ export async function readAccess(
   const customRoles = new Map<string, CustomRole>();
   for (const { id, name, type, description } of listed.roles) {
     roles.set(name, id);
-    if (!CUSTOM_TYPES.has(type ?? '')) continue;
+    if (!CUSTOM_TYPES.has(type)) continue;
     const { permissions } = shaped(`/roles/${id}`, await client.get(`/roles/${id}`), ROLE);
-    const known = (permissions ?? []).filter((one) => permissionByName(one.name) !== undefined);
-    const unknown = (permissions ?? []).filter((one) => !known.includes(one)).map((one) => one.name);
+    const known = permissions.filter((one) => permissionByName(one.name) !== undefined);
+    const unknown = permissions.filter((one) => !known.includes(one)).map((one) => one.name);
     if (unknown.length > 0)
       remarks.push(`The role "${name}" has permissions that Flagstaff does not have: ${unknown.join(', ')}.`);
     customRoles.set(name, {
       name,
-      type: type ?? '',
-      description: description ?? '',
+      type,
+      description,
       permissions: known
         .map((one) =>
           one.environment ? { name: one.name, environment: one.environment } : { name: one.name },
@@ -83,9 +83,9 @@ export async function readAccess(
   const roleNames = new Map([...roles].map(([name, id]) => [id, name]));
   const groups = sent.groups.map(({ name, description, rootRole, users }) => ({
     name,
-    description: description ?? '',
-    rootRole: rootRole === null || rootRole === undefined ? null : (roleNames.get(rootRole) ?? null),
-    users: (users ?? []).flatMap(({ user }) => logins.get(user.id) ?? []).toSorted(),
+    description,
+    rootRole: rootRole === null ? null : (roleNames.get(rootRole) ?? null),
+    users: users.flatMap(({ user }) => logins.get(user.id) ?? []).toSorted(),
   }));
   return {
     customRoles,

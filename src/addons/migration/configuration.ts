@@ -6,27 +6,16 @@ import * as v from 'valibot';
 import type { Access, GroupMembership } from './access.ts';
 
 /** Values that old servers leave out, and newer ones send as null. */
-export const textOr = <T extends string | null>(initial: T) =>
-  v.pipe(
-    v.nullish(v.string(), null),
-    v.transform((text) => text ?? initial),
-  );
-export const yesNo = v.pipe(
-  v.nullish(v.boolean(), false),
-  v.transform((value) => value ?? false),
-);
-export const listOf = <S extends v.GenericSchema>(item: S) =>
-  v.pipe(
-    v.nullish(v.array(item), []),
-    v.transform((list) => list ?? []),
-  );
+export const textOr = <T extends string | null>(initial: T) => v.nullish(v.string(), initial);
+export const yesNo = v.nullish(v.boolean(), false);
+export const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 
 /** Unleash keeps parameters as strings, and has stored numbers at times. */
 export const PARAMETERS = v.pipe(
   v.nullish(v.record(v.string(), v.unknown()), {}),
   v.transform((record) =>
     Object.fromEntries(
-      Object.entries(record ?? {}).flatMap(([name, value]) =>
+      Object.entries(record).flatMap(([name, value]) =>
         value === null || value === undefined ? [] : [[name, String(value)]],
       ),
     ),
@@ -51,13 +40,17 @@ export const CONSTRAINT = v.pipe(
 
 export const PAYLOAD = v.object({ type: v.string(), value: v.string() });
 
+const VARIANT_ENTRIES = {
+  name: v.string(),
+  weight: v.number(),
+  weightType: textOr('variable'),
+  stickiness: textOr('default'),
+  payload: v.nullish(PAYLOAD),
+} as const;
+
 export const VARIANT = v.pipe(
   v.object({
-    name: v.string(),
-    weight: v.number(),
-    weightType: textOr('variable'),
-    stickiness: textOr('default'),
-    payload: v.nullish(PAYLOAD),
+    ...VARIANT_ENTRIES,
     overrides: listOf(v.object({ contextName: v.string(), values: v.array(v.string()) })),
   }),
   v.transform(({ payload, overrides, ...rest }) => ({
@@ -68,13 +61,7 @@ export const VARIANT = v.pipe(
 );
 
 const STRATEGY_VARIANT = v.pipe(
-  v.object({
-    name: v.string(),
-    weight: v.number(),
-    weightType: textOr('variable'),
-    stickiness: textOr('default'),
-    payload: v.nullish(PAYLOAD),
-  }),
+  v.object(VARIANT_ENTRIES),
   v.transform(({ payload, ...rest }) => ({ ...rest, ...(payload ? { payload } : {}) })),
 );
 
@@ -88,7 +75,7 @@ export const SENT_STRATEGY = v.object({
   constraints: listOf(CONSTRAINT),
   segments: listOf(v.number()),
   variants: listOf(STRATEGY_VARIANT),
-  sortOrder: v.nullish(v.number()),
+  sortOrder: v.nullish(v.number(), 0),
 });
 
 export const TAG = v.object({ type: v.string(), value: v.string() });
@@ -102,10 +89,11 @@ export const TAG_TYPE = v.object({
 
 const LINK = v.object({ url: v.string(), title: textOr(null) });
 
-export const DEPENDENCY = v.pipe(
-  v.object({ feature: v.string(), enabled: v.nullish(v.boolean(), true), variants: listOf(v.string()) }),
-  v.transform(({ feature, enabled, variants }) => ({ feature, enabled: enabled ?? true, variants })),
-);
+export const DEPENDENCY = v.object({
+  feature: v.string(),
+  enabled: v.nullish(v.boolean(), true),
+  variants: listOf(v.string()),
+});
 
 export const SENT_FLAG = v.object({
   name: v.string(),
@@ -122,10 +110,7 @@ export const CONTEXT_FIELD = v.object({
   name: v.string(),
   description: textOr(''),
   stickiness: yesNo,
-  sortOrder: v.pipe(
-    v.nullish(v.number(), 0),
-    v.transform((order) => order ?? 0),
-  ),
+  sortOrder: v.nullish(v.number(), 0),
   legalValues: listOf(
     v.pipe(
       v.object({ value: v.string(), description: textOr('') }),

@@ -12,6 +12,7 @@ import {
   ENVIRONMENT,
   type Flag,
   type FlagEnvironment,
+  listOf,
   NO_ACCESS,
   SENT_FLAG,
   SENT_SEGMENT,
@@ -19,11 +20,10 @@ import {
   STRATEGY_TYPE,
   TAG_TYPE,
   VARIANT,
+  yesNo,
 } from './configuration.ts';
 import { inOrder, strategyOf } from './read-server.ts';
 import { shaped } from './target-request.ts';
-
-const optionalList = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 
 const STRATEGY_OF_FLAG = v.object({
   ...v.omit(SENT_STRATEGY, ['name']).entries,
@@ -38,17 +38,17 @@ const STRATEGY_OF_FLAG = v.object({
 const EXPORT = v.object({
   /** Present in `state/export` alone. */
   version: v.nullish(v.number()),
-  features: v.array(v.object({ ...SENT_FLAG.entries, archived: v.nullish(v.boolean(), false) })),
-  featureStrategies: optionalList(STRATEGY_OF_FLAG),
-  featureEnvironments: optionalList(
+  features: v.array(v.object({ ...SENT_FLAG.entries, archived: yesNo })),
+  featureStrategies: listOf(STRATEGY_OF_FLAG),
+  featureEnvironments: listOf(
     v.object({
       featureName: v.string(),
       environment: v.string(),
-      enabled: v.nullish(v.boolean(), false),
-      variants: optionalList(VARIANT),
+      enabled: yesNo,
+      variants: listOf(VARIANT),
     }),
   ),
-  featureTags: optionalList(
+  featureTags: listOf(
     v.object({
       featureName: v.string(),
       tagType: v.nullish(v.string()),
@@ -57,14 +57,14 @@ const EXPORT = v.object({
       value: v.nullish(v.string()),
     }),
   ),
-  dependencies: optionalList(v.object({ feature: v.string(), dependencies: v.array(DEPENDENCY) })),
+  dependencies: listOf(v.object({ feature: v.string(), dependencies: v.array(DEPENDENCY) })),
   /** Newer versions give the names of the segments only, and leave their constraints behind. */
-  segments: optionalList(v.object({ ...SENT_SEGMENT.entries, constraints: v.nullish(v.array(CONSTRAINT)) })),
-  contextFields: optionalList(CONTEXT_FIELD),
-  tagTypes: optionalList(TAG_TYPE),
-  strategies: optionalList(STRATEGY_TYPE),
-  environments: optionalList(ENVIRONMENT),
-  projects: optionalList(
+  segments: listOf(v.object({ ...SENT_SEGMENT.entries, constraints: v.nullish(v.array(CONSTRAINT)) })),
+  contextFields: listOf(CONTEXT_FIELD),
+  tagTypes: listOf(TAG_TYPE),
+  strategies: listOf(STRATEGY_TYPE),
+  environments: listOf(ENVIRONMENT),
+  projects: listOf(
     v.object({ id: v.string(), name: v.nullish(v.string()), description: v.nullish(v.string()) }),
   ),
 });
@@ -75,7 +75,7 @@ type Export = v.InferOutput<typeof EXPORT>;
 export function readExport(document: unknown): Configuration {
   const sent = shaped('The export', document, EXPORT);
   const flags = flagsOf(sent);
-  const segments = sent.segments ?? [];
+  const segments = sent.segments;
   const whole = segments.flatMap(({ id, constraints, ...segment }) =>
     constraints ? [{ ...segment, constraints }] : [],
   );
@@ -92,8 +92,8 @@ export function readExport(document: unknown): Configuration {
   return {
     isWhole: false,
     environments: environmentsOf(sent),
-    strategyTypes: byName(sent.strategies ?? []),
-    contextFields: byName(sent.contextFields ?? []),
+    strategyTypes: byName(sent.strategies),
+    contextFields: byName(sent.contextFields),
     segments: byName(whole),
     segmentIds: new Map(segments.map(({ id, name }) => [name, id])),
     users: new Map(),
@@ -102,7 +102,7 @@ export function readExport(document: unknown): Configuration {
     flags: byName(flags),
     lifetimes: new Map(),
     roles: new Map(),
-    tagTypes: byName(sent.tagTypes ?? []),
+    tagTypes: byName(sent.tagTypes),
     access: NO_ACCESS,
     remarks,
   };
@@ -115,19 +115,19 @@ export function readExport(document: unknown): Configuration {
 const tellsSwitches = ({ version }: Export): boolean => typeof version === 'number';
 
 function flagsOf(sent: Export): Flag[] {
-  const segmentNames = new Map((sent.segments ?? []).map(({ id, name }) => [id, name]));
-  const [only] = sent.featureEnvironments ?? [];
-  const placed = (sent.featureStrategies ?? []).map((strategy) => ({
+  const segmentNames = new Map(sent.segments.map(({ id, name }) => [id, name]));
+  const [only] = sent.featureEnvironments;
+  const placed = sent.featureStrategies.map((strategy) => ({
     ...strategy,
     environment: strategy.environment ?? only?.environment ?? '',
   }));
   const strategies = groupBy(placed, placeOf);
-  const environments = groupBy(sent.featureEnvironments ?? [], ({ featureName }) => featureName);
-  const tags = groupBy(sent.featureTags ?? [], ({ featureName }) => featureName);
-  const parents = new Map((sent.dependencies ?? []).map((one) => [one.feature, one.dependencies]));
+  const environments = groupBy(sent.featureEnvironments, ({ featureName }) => featureName);
+  const tags = groupBy(sent.featureTags, ({ featureName }) => featureName);
+  const parents = new Map(sent.dependencies.map((one) => [one.feature, one.dependencies]));
   return sent.features.map(({ archived, ...flag }) => ({
     ...flag,
-    archived: archived ?? false,
+    archived,
     tags: (tags.get(flag.name) ?? []).map((tag) => ({
       type: tag.tagType ?? tag.type ?? 'simple',
       value: tag.tagValue ?? tag.value ?? '',
@@ -143,9 +143,9 @@ function flagsOf(sent: Export): Flag[] {
         return [
           one.environment,
           {
-            enabled: tellsSwitches(sent) ? (one.enabled ?? false) : null,
+            enabled: tellsSwitches(sent) ? one.enabled : null,
             strategies: inOrder(named).map((strategy) => partsOf(strategyOf(strategy, segmentNames))),
-            variants: one.variants ?? [],
+            variants: one.variants,
           },
         ];
       }),
@@ -175,8 +175,8 @@ function partsOf(strategy: ReturnType<typeof strategyOf>): ReturnType<typeof str
 
 /** An export of single flags has no list of environments. Their types are unknown then, and those of the target stay. */
 function environmentsOf(sent: Export): Configuration['environments'] {
-  const listed = byName(sent.environments ?? []);
-  const used = new Set((sent.featureEnvironments ?? []).map(({ environment }) => environment));
+  const listed = byName(sent.environments);
+  const used = new Set(sent.featureEnvironments.map(({ environment }) => environment));
   const unlisted = [...used].filter((name) => !listed.has(name));
   return new Map([
     ...listed,
@@ -188,7 +188,7 @@ function environmentsOf(sent: Export): Configuration['environments'] {
 }
 
 function projectsOf(sent: Export, flags: readonly Flag[]): Configuration['projects'] {
-  const listed = new Map((sent.projects ?? []).map((project) => [project.id, project]));
+  const listed = new Map(sent.projects.map((project) => [project.id, project]));
   const ids = new Set([...listed.keys(), ...flags.map(({ project }) => project)]);
   return new Map(
     [...ids].map((id) => {

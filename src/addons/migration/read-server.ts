@@ -10,6 +10,7 @@ import {
   ENVIRONMENT,
   type Flag,
   type FlagEnvironment,
+  listOf,
   loginOf,
   type Membership,
   PROJECT_RULES,
@@ -23,9 +24,10 @@ import {
   type Strategy,
   TAG,
   TAG_TYPE,
+  textOr,
   type User,
   VARIANT,
-  type Variant,
+  yesNo,
 } from './configuration.ts';
 import { shaped } from './target-request.ts';
 
@@ -33,16 +35,16 @@ const READS_AT_ONCE = 8;
 
 const SENT_ENVIRONMENT = v.object({
   name: v.string(),
-  enabled: v.nullish(v.boolean(), false),
-  strategies: v.nullish(v.array(SENT_STRATEGY), []),
+  enabled: yesNo,
+  strategies: listOf(SENT_STRATEGY),
   /** Unleash sends them here, Flagstaff at an address of their own. */
   variants: v.optional(v.array(VARIANT)),
 });
 
 const WHOLE_FLAG = v.object({
   ...SENT_FLAG.entries,
-  environments: v.nullish(v.array(SENT_ENVIRONMENT), []),
-  dependencies: v.nullish(v.array(DEPENDENCY), []),
+  environments: listOf(SENT_ENVIRONMENT),
+  dependencies: listOf(DEPENDENCY),
 });
 
 const ROLE = v.object({ id: v.number(), name: v.string(), type: v.nullish(v.string(), 'root') });
@@ -55,29 +57,40 @@ const USERS = v.object({
       username: v.nullish(v.string(), null),
       name: v.nullish(v.string(), null),
       rootRole: v.nullish(v.union([v.number(), v.object({ id: v.number() })])),
-      accountType: v.nullish(v.string()),
+      accountType: v.nullish(v.string(), 'User'),
     }),
   ),
-  rootRoles: v.nullish(v.array(ROLE), []),
+  rootRoles: listOf(ROLE),
 });
 
 const HOLDER = v.object({ roleId: v.nullish(v.number()), roles: v.nullish(v.array(v.number())) });
 
 const ACCESS = v.object({
-  users: v.nullish(v.array(v.object({ id: v.number(), ...HOLDER.entries })), []),
-  groups: v.nullish(v.array(v.object({ name: v.string(), ...HOLDER.entries })), []),
-  roles: v.nullish(v.array(ROLE), []),
+  users: listOf(v.object({ id: v.number(), ...HOLDER.entries })),
+  groups: listOf(v.object({ name: v.string(), ...HOLDER.entries })),
+  roles: listOf(ROLE),
 });
 
 const PROJECTS = v.object({
-  projects: v.array(v.object({ id: v.string(), name: v.string(), description: v.nullish(v.string(), '') })),
+  projects: v.array(v.object({ id: v.string(), name: v.string(), description: textOr('') })),
 });
 
 const FLAG_TYPES = v.object({
   types: v.array(v.object({ id: v.string(), lifetimeDays: v.nullish(v.number(), null) })),
 });
 
+const USED_ENVIRONMENTS = v.object({
+  environments: v.array(
+    v.object({
+      name: v.string(),
+      visible: v.nullish(v.boolean(), true),
+      defaultStrategy: v.nullish(SENT_STRATEGY),
+    }),
+  ),
+});
+
 const ENVIRONMENTS = v.object({ environments: v.array(ENVIRONMENT) });
+const VARIANTS = v.object({ variants: v.array(VARIANT) });
 const TAGS = v.object({ tags: v.array(TAG) });
 const NAMES = v.object({ features: v.array(v.object({ name: v.string() })) });
 
@@ -100,15 +113,14 @@ export async function readServer(
   const major = await client.majorVersion();
   const { users, rootRoles } = await read(client, '/user-admin', USERS);
   const roleNames = new Map(rootRoles.map(({ id, name }) => [id, name]));
-  const people = users.filter((user) => loginOf(user) !== '' && (user.accountType ?? 'User') === 'User');
+  const people = users.filter((user) => loginOf(user) !== '' && user.accountType === 'User');
   const logins = new Map(people.map((user) => [user.id, loginOf(user)]));
   const roles = new Map(rootRoles.map(({ id, name }) => [name, id]));
   const remarks: string[] = [];
   const access = await readAccess(client, logins, roles, remarks);
   const segmentNames = namesOf(await segmentsOf(client, major));
   const projects = await projectsOf(client, { logins, roles, segmentNames, major });
-  const sentTypes = await client.get('/tag-types');
-  const { tagTypes } = shaped('/tag-types', sentTypes, v.object({ tagTypes: v.array(TAG_TYPE) }));
+  const { tagTypes } = await read(client, '/tag-types', v.object({ tagTypes: v.array(TAG_TYPE) }));
   const { types } = await read(client, '/feature-types', FLAG_TYPES);
   const flags = await flagsOf(client, { projectIds: [...projects.keys()], major }, onFlag);
   // Those that flags began to use meanwhile are among them.
@@ -172,30 +184,15 @@ async function projectsOf(
   const found: Project[] = [];
   for (const { id, name, description } of projects) {
     const path = encodeURIComponent(id);
-    const used = await read(
-      client,
-      `/environments/project/${path}`,
-      v.object({
-        environments: v.array(
-          v.object({
-            name: v.string(),
-            visible: v.nullish(v.boolean(), true),
-            defaultStrategy: v.nullish(SENT_STRATEGY),
-          }),
-        ),
-      }),
-    );
-    const access = shaped(
-      'access',
-      (await client.getIfThere(`/projects/${path}/access`, lacksAccess)) ?? {},
-      ACCESS,
-    );
+    const used = await read(client, `/environments/project/${path}`, USED_ENVIRONMENTS);
+    const sent = (await client.getIfThere(`/projects/${path}/access`, lacksAccess)) ?? {};
+    const access = shaped('access', sent, ACCESS);
     for (const role of access.roles) roles.set(role.name, role.id);
     const overview = await client.getIfThere(`/projects/${path}/overview`, lacksOverview);
     found.push({
       id,
       name,
-      description: description ?? '',
+      description,
       settings: overview === null ? null : shaped('overview', overview, PROJECT_SETTINGS),
       rules: overview === null ? null : rulesOf(shaped('overview', overview, PROJECT_RULES)),
       environments: used.environments.filter(({ visible }) => visible !== false).map((one) => one.name),
@@ -335,12 +332,12 @@ async function flagOf(client: AdminClient, path: string): Promise<WithSegments<F
   const { environments, dependencies, ...flag } = sent;
   const { tags } = await read(client, `/features/${encodeURIComponent(flag.name)}/tags`, TAGS);
   const found: [string, WithSegments<FlagEnvironment>][] = [];
-  for (const { name, enabled, strategies, variants: sentVariants } of environments ?? []) {
-    const variants =
-      sentVariants ?? (await variantsOf(client, `${path}/environments/${encodeURIComponent(name)}`));
+  for (const { name, enabled, strategies, variants: sentVariants } of environments) {
+    const variantsPath = `${path}/environments/${encodeURIComponent(name)}/variants`;
+    const variants = sentVariants ?? (await read(client, variantsPath, VARIANTS)).variants;
     const place: WithSegments<FlagEnvironment> = (segmentNames) => ({
-      enabled: enabled ?? false,
-      strategies: inOrder(strategies ?? []).map((strategy) => strategyOf(strategy, segmentNames)),
+      enabled,
+      strategies: inOrder(strategies).map((strategy) => strategyOf(strategy, segmentNames)),
       variants,
     });
     found.push([name, place]);
@@ -349,20 +346,15 @@ async function flagOf(client: AdminClient, path: string): Promise<WithSegments<F
     ...flag,
     archived: false,
     tags,
-    dependencies: dependencies ?? [],
+    dependencies,
     environments: new Map(found.map(([name, place]) => [name, place(segmentNames)])),
   });
-}
-
-async function variantsOf(client: AdminClient, path: string): Promise<readonly Variant[]> {
-  const { variants } = await read(client, `${path}/variants`, v.object({ variants: v.array(VARIANT) }));
-  return variants;
 }
 
 type SentStrategy = v.InferOutput<typeof SENT_STRATEGY>;
 
 export const inOrder = (strategies: readonly SentStrategy[]): readonly SentStrategy[] =>
-  strategies.toSorted((a, b) => (a.sortOrder ?? 0) - (b.sortOrder ?? 0));
+  strategies.toSorted((a, b) => a.sortOrder - b.sortOrder);
 
 export function strategyOf(sent: SentStrategy, segmentNames: ReadonlyMap<number, string>): Strategy {
   const { id, segments, sortOrder, ...strategy } = sent;

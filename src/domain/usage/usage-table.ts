@@ -17,6 +17,9 @@ const DAYS_KEPT_MS = 90 * DAY_MS;
 /** A report may be late by this much, after an outage for example. An older one, or one of the future, counts as of now. */
 const LATE_MAX_MS = DAY_MS;
 
+/** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
+const SUMMED_MAX = 5_000;
+
 // Estimates of V8's memory, with the maps around them; test/domain/usage holds them against the heap.
 const FLAG_BYTES = 300;
 const COUNT_BYTES = 120;
@@ -110,8 +113,19 @@ export class UsageTable {
     }
   }
 
-  hourOf(flag: string, startMs: number): Iterable<Readonly<Count>> {
-    return this.#hours.get(startMs)?.flags.get(flag)?.values() ?? [];
+  /** Adds the counts of the hour that began at `startMs` to the sums, which are by environment. */
+  addHour(flag: string, startMs: number, sums: Map<string, { yes: number; no: number }>): void {
+    let summed = 0;
+    for (const { environment, yes, no } of this.#hours.get(startMs)?.flags.get(flag)?.values() ?? []) {
+      const sum = sums.get(environment);
+      if (sum === undefined) sums.set(environment, { yes, no });
+      else {
+        sum.yes += yes;
+        sum.no += no;
+      }
+      summed += 1;
+      if (summed === SUMMED_MAX) return;
+    }
   }
 
   /** Steps through all counts: the name of a flag that the application evaluated, or null. A name may come again. */
