@@ -1,6 +1,5 @@
 /** `flagstaff audit`: what an auditor asks for, and what he checks. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Audit, auditFolder, type Difference, keptHead } from '../operations/audit.ts';
 import { exportAudit } from '../operations/audit-export.ts';
 import { newestEvent } from '../operations/journal-reading.ts';
@@ -8,7 +7,7 @@ import { OperationError } from '../operations/operation-error.ts';
 import type { RecordedFrame } from '../persistence/journal/frame.ts';
 import { PublicKey } from '../persistence/proof/signed-head.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import { HISTORY_KEY_NAME, readHistoryKey } from '../start/history-key.ts';
+import { keyFileOf, readHistoryKey } from '../start/history-key.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -78,7 +77,7 @@ Examples:
 
 /** The key of the folder, whose private part the server has. */
 function ownKey(folder: string, { terminal }: CommandContext): PublicKey {
-  const file = terminal.env['HISTORY_KEY_FILE'] ?? join(folder, HISTORY_KEY_NAME);
+  const file = keyFileOf(terminal.env, folder);
   const signer = readHistoryKey(file);
   if (signer !== null) return signer.publicKey;
   throw new OperationError('missing', `There is no key at ${file}; name the public one with --key.`);

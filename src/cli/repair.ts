@@ -1,17 +1,21 @@
 /** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
+import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { finishRepair, repair } from '../operations/repair.ts';
+import { checkCopy } from '../operations/mend.ts';
+import { finishRepair, type MendOptions, mend, repair } from '../operations/repair.ts';
 import {
-  type EventRange,
+  lostRanges,
   planRepair,
   REPAIR_PREFERENCES,
   type RepairPlan,
   type RepairPreference,
+  rangeText,
 } from '../operations/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../process/exit-codes.ts';
+import { keyFileOf, readHistoryKey } from '../start/history-key.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -21,7 +25,6 @@ import {
   withCommonOptions,
 } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';
-import { count } from './format.ts';
 import { progressOn } from './progress.ts';
 import { damageText } from './verify.ts';
 
@@ -29,6 +32,7 @@ interface RepairCommandOptions extends CommonOptions {
   readonly yes?: boolean;
   readonly prefer: RepairPreference;
   readonly dryRun?: boolean;
+  readonly from?: string;
 }
 
 export const addRepair: AddCommand = (program, context) => {
@@ -43,14 +47,18 @@ export const addRepair: AddCommand = (program, context) => {
         .choices(REPAIR_PREFERENCES)
         .default('state'),
     )
+    .option('--from <folder>', 'take what is lost from a copy: a backup, or the folder of another node')
     .option('--dry-run', 'only show what would be kept and what would be lost')
     .addHelpText(
       'after',
       `
-Use this command for damage that "flagstaff verify" reports when there is no backup: a backup loses less. The old files
-are moved, unchanged, into a folder damaged-<time> inside the data folder; nothing is deleted. Stop the server first.
+Use it for damage that "flagstaff verify" reports. With --from it takes from a backup, however old, or from another
+node's folder, exactly what is lost, proves it by checksums and signed heads, and keeps every other change. Without, it
+keeps what hangs together. The old files are moved, unchanged, into a folder damaged-<time> inside the data folder;
+nothing is deleted. Stop the server first.
 
 Examples:
+  flagstaff repair --from /backups/monday
   flagstaff repair --dry-run
   flagstaff repair --dry-run --prefer history
   flagstaff repair --yes && flagstaff verify --deep`,
@@ -84,16 +92,46 @@ async function run(context: CommandContext, folder: string, options: RepairComma
       'Nothing is damaged; nothing was changed.',
     );
   }
+  const asideName = `damaged-${new Date(context.now()).toISOString().replaceAll(':', '-')}`;
+  if (options.from !== undefined)
+    return mendFrom(context, options, { folder, verified, asideName, copy: resolve(options.from) });
   const plan = planRepair(verified, options.prefer);
   if (plan === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
   const text = planText(verified, plan);
   const choice = `${text}${alternativeText(verified, plan, options.prefer)}`;
   if (options.dryRun) return printResult(context, options, planJson(verified, plan), choice);
   if (!options.yes) await agree(context, choice);
-  const asideName = `damaged-${new Date(context.now()).toISOString().replaceAll(':', '-')}`;
   const repaired = await repair({ fs, folder, plan, asideName });
   const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
   printResult(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, done);
+}
+
+type Mending = Pick<MendOptions, 'folder' | 'verified' | 'asideName' | 'copy'>;
+
+async function mendFrom(
+  context: CommandContext,
+  options: RepairCommandOptions,
+  mending: Mending,
+): Promise<void> {
+  const { fs, terminal } = context;
+  const { folder, verified, copy } = mending;
+  const taken = lostRanges(verified);
+  await checkCopy(fs, copy, taken);
+  const key = readHistoryKey(keyFileOf(terminal.env, folder));
+  const proof =
+    key === null
+      ? 'There is no key here, so checksums alone prove it.'
+      : 'Checksums and signed heads prove it.';
+  const what =
+    taken.length === 0 ? 'No event is lost here' : `${copy} has ${taken.map(rangeText).join(', ')}`;
+  const text = [...verified.damages.map(damageText), `${what}. No change would be lost. ${proof}`].join('\n');
+  const plan = { damages: verified.damages, plan: { from: copy, taken, lost: null, unlisted: null } };
+  if (options.dryRun) return printResult(context, options, { repaired: false, ...plan }, text);
+  if (!options.yes) await agree(context, text);
+  const keys = key === null ? [] : [key.publicKey];
+  const repaired = await mend({ fs, ...mending, keys });
+  const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
+  printResult(context, options, { ...plan, repaired: true, ...repaired }, done);
 }
 
 const NOTHING_WHOLE =
@@ -146,6 +184,3 @@ function alternativeText(
   const events = plan.firstSegment === null ? 'no events' : `the events from ${plan.firstSegment} on`;
   return `\nWith --prefer ${other} it would have the state of event ${plan.lastId} and show ${events}.`;
 }
-
-const rangeText = ({ from, to }: EventRange): string =>
-  from === to ? `event ${from}` : `the ${count(to - from + 1, 'event')} from ${from} to ${to}`;

@@ -1,5 +1,6 @@
 /** `flagstaff verify`: read every byte of a data folder and report every damage. */
 import { stateHash } from '../actors/state/world-snapshot.ts';
+import { lostRanges, type MendingWay, rangeText, waysToMend } from '../operations/repair-plan.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import {
   type FolderVerification,
@@ -93,6 +94,7 @@ function reportJson(report: Report) {
       intact: journal.runs.map(({ firstId, lastId: last }) => ({ from: firstId, to: last })),
     },
     snapshots: snapshots.map(({ id, path, bytes, header }) => ({ id, path, bytes, good: header !== null })),
+    mending: damages.length === 0 ? null : { lost: lostRanges(verified), ways: waysToMend(verified) },
     deep: deep === null ? null : { stateHash: deep.stateHash, eventId: deep.lastId, ways: deep.ways },
   };
 }
@@ -120,10 +122,26 @@ export function damageText({ file, offset, lastGoodEventId, what }: Damage): str
   return `DAMAGE ${file}${at}: ${what}. The last good event before it is ${lastGoodEventId}.`;
 }
 
-function verdict({ journal }: FolderVerification, damages: readonly Damage[]): string {
-  const runs = journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
+function verdict(verified: FolderVerification, damages: readonly Damage[]): string {
+  const runs = verified.journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
   const intact = runs === '' ? 'No event is intact.' : `Intact events: ${runs}.`;
-  return `${count(damages.length, 'damaged place')}. ${intact} Use a backup, or see what "flagstaff repair" could keep.`;
+  const lost = lostRanges(verified).map(rangeText).join(', ');
+  const lines = waysToMend(verified).map((way) => `  ${way.command}: ${keptText(way, lost)}`);
+  return [
+    `${count(damages.length, 'damaged place')}. ${intact} What each way of mending keeps:`,
+    ...lines,
+  ].join('\n');
+}
+
+function keptText({ command, stateOfEvent, lost, unlisted }: MendingWay, lostHere: string): string {
+  const state = `the state of event ${stateOfEvent}`;
+  if (command.includes('--from'))
+    return `everything${lostHere === '' ? '' : `, if the copy has ${lostHere}`}, and ${state}`;
+  const losses = [
+    lost === null ? '' : `, without the changes of ${rangeText(lost)}`,
+    unlisted === null ? '' : `; the event log would no longer show ${rangeText(unlisted)}`,
+  ];
+  return `${state}${losses.join('')}`;
 }
 
 // The deep part of verifying checks that all ways lead to the same state. The journal is replayed from the first

@@ -59,11 +59,7 @@ export function planRepair(
       : longerHistory(a, b) || newerState(a, b),
   );
   if (best === undefined) return null;
-  const highest = Math.max(
-    verified.mark?.lastId ?? 0,
-    ...verified.snapshots.map(({ id }) => id),
-    ...runs.map(({ lastId }) => lastId),
-  );
+  const highest = newestKnown(verified);
   assertSound(best, highest);
   const oldest = verified.beginning?.firstId ?? verified.journal.segments[0] ?? best.lastId + 1;
   return {
@@ -144,3 +140,61 @@ function firstWholeSegment(
   if (start.offset === SEGMENT_HEADER_BYTES && start.segment === firstId) return start.segment;
   return journal.segments.find((segment) => segment > start.segment && segment <= end.segment) ?? null;
 }
+
+/** The events that no intact frame of the folder holds, from the first one that the log has to the newest one that is known. */
+export function lostRanges(verified: FolderVerification): readonly EventRange[] {
+  const { journal, beginning } = verified;
+  const ranges: EventRange[] = [];
+  const first = beginning?.firstId ?? journal.segments[0] ?? 1;
+  const newest = newestKnown(verified);
+  let next = first;
+  for (const { firstId, lastId } of journal.runs) {
+    if (firstId > next) ranges.push({ from: next, to: firstId - 1 });
+    next = Math.max(next, lastId + 1);
+  }
+  if (newest >= next) ranges.push({ from: next, to: newest });
+  return ranges;
+}
+
+/** A way of mending, and what it would keep. */
+export interface MendingWay {
+  readonly command: string;
+  readonly stateOfEvent: number;
+  /** Events whose changes would be lost. */
+  readonly lost: EventRange | null;
+  /** Events that the event log would no longer show. */
+  readonly unlisted: EventRange | null;
+}
+
+/** The ways of mending a damaged folder, the one that keeps most first. */
+export function waysToMend(verified: FolderVerification): readonly MendingWay[] {
+  const newest = newestKnown(verified);
+  const fromCopy = {
+    command: 'flagstaff repair --from <copy>',
+    stateOfEvent: newest,
+    lost: null,
+    unlisted: null,
+  };
+  const plans = REPAIR_PREFERENCES.map((preference) => ({
+    preference,
+    plan: planRepair(verified, preference),
+  }));
+  const ways = plans.flatMap(({ preference, plan }) => {
+    if (plan === null) return [];
+    const { lastId, lost, unlisted } = plan;
+    const command = preference === 'state' ? 'flagstaff repair' : `flagstaff repair --prefer ${preference}`;
+    return [{ command, stateOfEvent: lastId, lost, unlisted }];
+  });
+  const differ = ways.filter(
+    (way, index) =>
+      index === 0 || way.stateOfEvent !== ways[0]?.stateOfEvent || way.unlisted?.to !== ways[0]?.unlisted?.to,
+  );
+  return [fromCopy, ...differ];
+}
+
+/** The newest event that anything in the folder knows of. */
+const newestKnown = ({ mark, snapshots, journal }: FolderVerification): number =>
+  Math.max(mark?.lastId ?? 0, ...snapshots.map(({ id }) => id), ...journal.runs.map(({ lastId }) => lastId));
+
+export const rangeText = ({ from, to }: EventRange): string =>
+  from === to ? `event ${from}` : `the ${to - from + 1} events from ${from} to ${to}`;

@@ -8,14 +8,14 @@
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { loaderOf, replayFrame } from '../actors/state/state-loader.ts';
 import { snapshotSections, stateHash } from '../actors/state/world-snapshot.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, withFile } from '../persistence/disk/file-system.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
-import { DurableMarkFile } from '../persistence/journal/durable-mark.ts';
+import { type DurableMark, DurableMarkFile } from '../persistence/journal/durable-mark.ts';
 import { lastEventId, type RecordedFrame } from '../persistence/journal/frame.ts';
 import { FRAME_FORMATS } from '../persistence/journal/frame-format.ts';
 import { decodePayload } from '../persistence/journal/frame-payload.ts';
@@ -33,14 +33,18 @@ import {
   withSegment,
 } from '../persistence/journal/segment-file.ts';
 import { scanFrames } from '../persistence/journal/segment-scan.ts';
-import { headsPath } from '../persistence/proof/heads-file.ts';
+import { copyHeads, headsPath } from '../persistence/proof/heads-file.ts';
+import type { PublicKey } from '../persistence/proof/signed-head.ts';
 import { recover } from '../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../persistence/recovery/unfinished-work.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
+import { type AuditOptions, auditFolder } from './audit.ts';
 import { copyFile, recordOldest } from './copy-folder.ts';
+import { mendJournal } from './mend.ts';
 import { OperationError } from './operation-error.ts';
 import type { RepairPlan } from './repair-plan.ts';
+import type { FolderVerification } from './verify-folder.ts';
 import type { IntactRun } from './verify-journal.ts';
 
 export interface RepairOptions {
@@ -60,18 +64,82 @@ export interface Repaired {
 }
 
 export async function repair(options: RepairOptions): Promise<Repaired> {
-  const { fs, folder, plan, asideName } = options;
+  const { fs, plan } = options;
+  return replaceFolder(options, async (target) => {
+    const hash = stateHash(await build(options, target));
+    const started = await tryStart(fs, target);
+    if (started.lastId === plan.lastId && started.stateHash === hash) return started;
+    const message = `The repaired files and the damaged ones give different states at event ${plan.lastId}; nothing was changed.`;
+    throw new OperationError('unsound', message);
+  });
+}
+
+/** Puts the folder that `build` fills and proves in the place of the old files. */
+async function replaceFolder(
+  { fs, folder, asideName }: Omit<RepairOptions, 'plan'>,
+  build: (target: DataFolder) => Promise<Started>,
+): Promise<Repaired> {
   const aside = join(folder, asideName);
   if (await fs.exists(aside)) throw new OperationError('occupied', `${aside} is there already.`);
   const target = dataFolder(repairFolder(folder));
   rmSync(target.root, { recursive: true, force: true });
   await createDataFolder(fs, target);
-  const world = await build(options, target);
-  const hash = stateHash(world);
-  await proveStart(fs, target, plan.lastId, hash);
+  const started = await build(target);
   await declareReady(fs, folder, asideName);
   await exchange(fs, folder, aside);
-  return { lastId: plan.lastId, stateHash: hash, aside };
+  return { ...started, aside };
+}
+
+export interface MendOptions extends Omit<RepairOptions, 'plan'> {
+  readonly verified: FolderVerification;
+  /** The data folder of the copy. */
+  readonly copy: string;
+  /** The keys whose signed heads prove what the copy gives; none where nobody knows them. */
+  readonly keys: readonly PublicKey[];
+}
+
+/** Takes from a copy what is lost, and nothing else, and proves it by checksums, by signed heads and by a start. */
+export async function mend(options: MendOptions): Promise<Repaired> {
+  const { fs, folder, copy, verified, keys } = options;
+  return replaceFolder(options, async (target) => {
+    const from = dataFolder(folder);
+    const mark = await mendJournal({ fs, from, copy, to: target, verified });
+    await copyEnd(fs, { from, to: target, mark, verified });
+    if (keys.length > 0)
+      await proveSigned({ fs, folder: target.root, keys, kept: null, lastId: mark.lastId }, copy);
+    return tryStart(fs, target);
+  });
+}
+
+/** The files beside the mended journal: the good snapshots, the marks, and what was signed. */
+async function copyEnd(
+  fs: FileSystem,
+  options: {
+    readonly from: DataFolder;
+    readonly to: DataFolder;
+    readonly mark: DurableMark;
+    readonly verified: FolderVerification;
+  },
+): Promise<void> {
+  const { from, to, mark, verified } = options;
+  const [oldest] = await listSegments({ fs, folder: to.journal });
+  assert(oldest !== undefined, 'a mended journal has a segment');
+  for (const { path, header } of verified.snapshots)
+    if (header !== null)
+      await copyFile(fs, { from: path, to: join(to.snapshots, basename(path)), bytes: null });
+  await recordOldest(fs, to, oldest);
+  const file = new DurableMarkFile(fs, to.journal);
+  await file.write(mark);
+  await file.close();
+  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId });
+}
+
+async function proveSigned(audit: AuditOptions, copy: string): Promise<void> {
+  const { differences } = await auditFolder(audit);
+  const [first] = differences;
+  if (first === undefined) return;
+  const message = `With what ${copy} has, the events from ${first.from} to ${first.to} are ${first.what}. Nothing was changed.`;
+  throw new OperationError('unsound', message);
 }
 
 /** Finishes a repair that was interrupted after it was ready; false when there is none. */
@@ -126,13 +194,13 @@ async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): P
   return world;
 }
 
-async function proveStart(fs: FileSystem, target: DataFolder, lastId: number, hash: string): Promise<void> {
+type Started = Omit<Repaired, 'aside'>;
+
+async function tryStart(fs: FileSystem, target: DataFolder): Promise<Started> {
   const world = emptyWorld();
   const log = { info: () => undefined, warn: () => undefined };
-  const report = await recover({ fs, folder: target.root, loader: loaderOf(world), log });
-  if (report.lastId === lastId && stateHash(world) === hash) return;
-  const message = `The repaired files and the damaged ones give different states at event ${lastId}; nothing was changed.`;
-  throw new OperationError('unsound', message);
+  const { lastId } = await recover({ fs, folder: target.root, loader: loaderOf(world), log });
+  return { lastId, stateHash: stateHash(world) };
 }
 
 async function declareReady(fs: FileSystem, folder: string, asideName: string): Promise<void> {
@@ -164,7 +232,7 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
     await fs.syncFolder(aside);
     await fs.syncFolder(folder);
   }
-  await moveIfThere(fs, beginning(repairFolder(folder)), beginning(folder));
+  for (const of of [beginning, headsPath]) await moveIfThere(fs, of(repairFolder(folder)), of(folder));
   await fs.remove(readyFile(folder));
   rmSync(repairFolder(folder), { recursive: true, force: true });
   await fs.syncFolder(folder);

@@ -2,7 +2,6 @@
  * The environment variables, checked once at the start. A value that cannot be used stops the start with one line
  * that names the variable, the value and what would be right.
  */
-import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget, memoryBudgetMax } from '../actors/memory-budget.ts';
 import { type TracingConfig, tracingConfig } from '../addons/tracing/tracing-config.ts';
@@ -25,7 +24,7 @@ import {
   text,
 } from '../process/settings.ts';
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
-import { HISTORY_KEY_NAME } from './history-key.ts';
+import { keyFileOf } from './history-key.ts';
 import { oidcConfig } from './oidc-config.ts';
 import { HTTP_ENGINES, type HttpEngine } from './select-transport.ts';
 import {
@@ -138,7 +137,7 @@ export function readConfig(env: Environment): Config {
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
     historyCheckMs: historyCheck(env),
-    historyKeyFile: text(env, 'HISTORY_KEY_FILE') ?? join(dataDirOf(env), HISTORY_KEY_NAME),
+    historyKeyFile: keyFileOf(env, dataDirOf(env)),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: secretIn(env, 'METRICS_TOKEN', 16),
     frontendApi: oneOf(env, 'FRONTEND_API', ['on', 'off'], 'on') === 'on',

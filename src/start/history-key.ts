@@ -1,12 +1,14 @@
 /** The key that signs the history, in a file of its own: PKCS #8 as PEM, which `openssl pkey` reads, for the server alone to read. */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { HeadSigner } from '../persistence/proof/signed-head.ts';
-import { ConfigError } from '../process/settings.ts';
+import { ConfigError, type Environment, text } from '../process/settings.ts';
 import { writeSecretFile } from './secret-file.ts';
 
-/** Its name in the data folder, unless the operator names another file. */
-export const HISTORY_KEY_NAME = 'history.key';
+/** In the data folder, unless the operator names another file. */
+export const keyFileOf = (env: Environment, dataDir: string): string =>
+  text(env, 'HISTORY_KEY_FILE') ?? join(dataDir, 'history.key');
 
 /** Null where there is no such file. */
 export function readHistoryKey(file: string): HeadSigner | null {

@@ -118,5 +118,5 @@ export function newerFormat(
 
 /** Advice for every kind of damage. Nothing has been changed yet, and nothing should be before there is a copy. */
 export const ADVICE_DAMAGED =
-  'Nothing was changed. "flagstaff verify" names every damage; then start from a backup, or make a new folder with ' +
-  '"flagstaff restore --at <last good event>", or see what can be kept with "flagstaff repair --dry-run".';
+  'Nothing was changed. "flagstaff verify" names every damage, and what each way of mending keeps. "flagstaff repair --from ' +
+  '<backup>" takes what is lost from a copy, and keeps all the rest; without a copy, see "flagstaff repair --dry-run".';
