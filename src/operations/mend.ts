@@ -11,7 +11,7 @@ import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts'
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
 import type { DurableMark } from '../persistence/journal/durable-mark.ts';
-import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
+import { lastEventId } from '../persistence/journal/frame.ts';
 import {
   FRAME_FORMAT,
   FRAME_HEADER_BYTES,
@@ -32,7 +32,7 @@ import { readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 import { type EventRange, lostRanges, rangeText } from './repair-plan.ts';
 import type { FolderVerification } from './verify-folder.ts';
-import { type IntactRun, verifyJournal } from './verify-journal.ts';
+import { verifyJournal } from './verify-journal.ts';
 
 /** A frame, with the checksum under which it stood in the journal, and that of the frame before. */
 interface LinkedFrame extends FrameBody {
@@ -139,8 +139,10 @@ async function intactFrames(
     const format = segment.header?.format ?? FRAME_FORMAT;
     if (format !== FRAME_FORMAT) throw tooOld(segment.path);
     for (const run of runs) {
-      const start = startIn(run, firstId);
-      if (start === null) continue;
+      if (firstId < run.start.segment || firstId > run.end.segment) continue;
+      // A run that began in an earlier file went on behind a header that is whole.
+      const beginning = { offset: SEGMENT_HEADER_BYTES, chain: segment.header?.chain ?? 0 };
+      const start = firstId === run.start.segment ? run.start : beginning;
       await scanFrames(segment, { format, ...start }, (raw, payload) => {
         const isInside = run.end.segment > firstId || raw.offset < run.end.offset;
         if (isInside) frames.push(linked(raw, payload));
@@ -149,12 +151,6 @@ async function intactFrames(
     }
   });
   return frames;
-}
-
-/** Where the frames of the run begin in the segment; null where it has none there. */
-function startIn({ start, end }: IntactRun, segment: number): Pick<Boundary, 'offset' | 'chain'> | null {
-  if (segment < start.segment || segment > end.segment) return null;
-  return segment === start.segment ? start : null;
 }
 
 const tooOld = (file: string): OperationError =>

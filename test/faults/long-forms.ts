@@ -6,6 +6,7 @@ import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
 import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.ts';
 import { searchWorst } from '../support/evaluation/worst-rules.ts';
+import { pastFolder } from '../support/operator.ts';
 import { noNatsServer } from '../support/replication/nats-servers.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { loseQuorum } from './cluster/lost-quorum.ts';
@@ -20,6 +21,7 @@ import { serveWorst } from './limits/worst-rules.ts';
 import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
 import { shutDown } from './shutdown.ts';
+import { mendSingleDamages, wholeFolder } from './single-damages.ts';
 import { stallReaders } from './slow-readers.ts';
 import { soak } from './soak/soak.ts';
 import { flood } from './stalled-sync.ts';
@@ -233,6 +235,15 @@ export const LONG_FORMS: readonly LongForm[] = [
         `${slowestSurface} took ${slowestMicros} µs in one turn, seed ${first}`,
       );
       return { ...counts, slowestTurn, ...served };
+    },
+  },
+  {
+    name: 'single damages',
+    total: 1_000,
+    batch: 20,
+    run: async (count, first) => {
+      const { folder } = await pastFolder();
+      return { ...(await mendSingleDamages(await wholeFolder(folder), { first, count })) };
     },
   },
   {

@@ -739,4 +739,25 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
     longForms: ['lost quorum'],
   },
+  {
+    fault: 'A single damage to the journal, anywhere, with a copy of the folder at hand',
+    promise:
+      '`repair --from` takes exactly what is lost, and keeps every other change; `verify` says before what each way would keep.',
+    tests: named('cli/mend.test.ts')(
+      'loses no event, whatever single damage a copy is at hand for',
+      'takes from an old backup what is lost, and keeps what came after the backup',
+      'refuses a copy that lacks what is lost, and one of another history',
+    ),
+    longForms: ['single damages'],
+  },
+  {
+    fault: 'Somebody who may write every file changes history, and makes all checksums anew',
+    promise: 'It is noticed with the public key and one signed head that is kept elsewhere.',
+    tests: named('cli/audit.test.ts')(
+      'which no checksum shows, with the key and the head alone',
+      'finds the folder of last week in place of that of today',
+      'who has the private key too cannot change what a kept head stands for',
+      'no changed line passes the verifier',
+    ),
+  },
 ];

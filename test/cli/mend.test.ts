@@ -1,0 +1,105 @@
+/** Mending from a copy: exactly what is lost is taken, every change that was acknowledged is kept, and nothing foreign gets in. */
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { readHeads } from '../../src/persistence/proof/heads-file.ts';
+import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
+import {
+  contentOf,
+  copyOf,
+  fileAt,
+  flagstaff,
+  flipByte,
+  outputOf,
+  pastFolder,
+  segmentsIn,
+  snapshotsIn,
+} from '../support/operator.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('flagstaff repair --from', () => {
+  let whole: Whole;
+  before(async () => {
+    whole = await wholeFolder((await pastFolder()).folder);
+  });
+
+  it('loses no event, whatever single damage a copy is at hand for', async () => {
+    const { harmless, eventsTaken, ...kinds } = await mendSingleDamages(whole, { first: 1, count: 16 });
+    assert(
+      Object.values(kinds).every((count) => count > 0),
+      'damage of every kind occurred',
+    );
+    assert(eventsTaken > harmless, 'events were lost before they were taken from the copy');
+  });
+
+  it('takes from an old backup what is lost, and keeps what came after the backup', async () => {
+    const folder = copyOf(whole.folder);
+    const server = await startTestServer({ folder });
+    await server.call('POST', '/projects/default/features', { name: 'after-the-backup' });
+    await server.stop();
+    const { deep: all } = await outputOf(['verify', '--deep', '-d', folder]);
+    flipByte(fileAt(segmentsIn(folder), 1), 200);
+    const verified = await flagstaff(['verify', '-d', folder]);
+    assert.match(verified.out, /repair --from <copy>: everything, if the copy has/);
+    const { plan } = await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    assert.equal(plan.taken.length, 1);
+    assert.equal(plan.taken[0].from, plan.taken[0].to, 'one frame was damaged, and one is taken');
+    const { deep, sound } = await outputOf(['verify', '--deep', '-d', folder]);
+    assert.deepEqual([sound, deep], [true, all]);
+    assert.equal((await readHeads(realFileSystem, folder)).at(-1)?.head.lastId, deep.eventId);
+    assert.equal((await outputOf(['audit', 'verify', '-d', folder])).proved, true);
+  });
+
+  it('says what it would take, and changes nothing, with --dry-run', async () => {
+    const folder = copyOf(whole.folder);
+    rmSync(fileAt(segmentsIn(folder), 1));
+    const content = contentOf(folder);
+    const { plan, repaired } = await outputOf(['repair', '--dry-run', '--from', whole.folder, '-d', folder]);
+    assert.equal(repaired, false);
+    assert(plan.taken[0].to > plan.taken[0].from, 'a missing file held several events');
+    const lock = join(folder, 'flagstaff.lock');
+    const rest = (all: ReadonlyMap<string, string>) => [...all].filter(([path]) => path !== lock);
+    assert.deepEqual(rest(contentOf(folder)), rest(content));
+  });
+
+  it('refuses a copy that lacks what is lost, and one of another history', async () => {
+    const folder = copyOf(whole.folder);
+    const last = fileAt(segmentsIn(folder));
+    truncateSync(last, statSync(last).size - 10);
+    const short = copyOf(folder);
+    const other = (await pastFolder()).folder;
+    for (const [copy, problem] of [
+      [short, /does not have event|does not have the|cut off|damaged|had been on disk/],
+      [other, /belongs to another history|does not fit|does not follow/],
+    ] as const) {
+      const content = contentOf(join(folder, 'journal'));
+      const { code, err } = await flagstaff(['repair', '--yes', '--from', copy, '-d', folder]);
+      assert.equal(code, 65, err);
+      assert.match(err, problem);
+      assert.deepEqual(contentOf(join(folder, 'journal')), content, 'nothing was changed');
+    }
+  });
+
+  it('refuses a copy whose events are not those that were signed, though every checksum fits', async () => {
+    // As if the copy had been forged so well that even CRC-32 holds: to the heads here, its true events are not what was signed.
+    const folder = copyOf(whole.folder);
+    flipByte(fileAt(segmentsIn(folder), 1), 200);
+    const heads = join(folder, 'history.heads');
+    const key = join(folder, 'history.key');
+    const other = (await pastFolder()).folder;
+    writeFileSync(heads, readFileSync(join(other, 'history.heads')));
+    writeFileSync(key, readFileSync(join(other, 'history.key')));
+    const { code, err } = await flagstaff(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    assert.equal(code, 65, err);
+    assert.match(err, /not what was signed|missing/);
+  });
+
+  it('mends a folder whose snapshots alone are damaged, too', async () => {
+    const folder = copyOf(whole.folder);
+    for (const snapshot of snapshotsIn(folder)) flipByte(snapshot, 100);
+    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await assertMended(folder, whole, 'snapshots');
+  });
+});

@@ -1,0 +1,79 @@
+/** Single damages to the journal of a stopped folder, as disks and people do them, each mended from a copy. */
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyOf, flagstaff, outputOf, segmentsIn } from '../support/operator.ts';
+import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
+
+const KINDS = ['flipped bits', 'zeros', 'cut off', 'deleted'] as const;
+type Kind = (typeof KINDS)[number];
+
+interface SingleDamage {
+  readonly kind: Kind;
+  readonly file: string;
+  readonly at: number;
+}
+
+function damage(folder: string, random: SeededRandom): SingleDamage {
+  const files = segmentsIn(folder);
+  const file = files[random.below(files.length)]!;
+  const kind = KINDS[random.below(KINDS.length)]!;
+  const bytes = readFileSync(file);
+  const at = random.below(bytes.length);
+  if (kind === 'flipped bits') bytes[at] = bytes[at]! ^ (1 + random.below(255));
+  if (kind === 'zeros') bytes.fill(0, at, Math.min(bytes.length, at + 1 + random.below(512)));
+  if (kind === 'deleted') rmSync(file);
+  else if (kind === 'cut off') truncateSync(file, at);
+  else writeFileSync(file, bytes);
+  return { kind, file, at };
+}
+
+export interface Whole {
+  readonly folder: string;
+  readonly lastId: number;
+  readonly stateHash: string;
+}
+
+/** What a folder holds that nothing has happened to. */
+export async function wholeFolder(folder: string): Promise<Whole> {
+  const { deep } = await outputOf(['verify', '--deep', '-d', folder]);
+  return { folder, lastId: deep.eventId, stateHash: deep.stateHash };
+}
+
+/** All of it is there again, and is what was signed. */
+export async function assertMended(
+  mended: string,
+  { lastId, stateHash }: Whole,
+  what: string,
+): Promise<void> {
+  const { sound, journal, deep } = await outputOf(['verify', '--deep', '-d', mended]);
+  assert(sound, what);
+  assert.deepEqual(journal.intact, [{ from: 1, to: lastId }], what);
+  assert.equal(deep.stateHash, stateHash, what);
+  const { proved, signed } = await outputOf(['audit', 'verify', '-d', mended]);
+  assert.deepEqual([proved, signed.lastId], [true, lastId], what);
+}
+
+/** Damages a copy of the folder once for each seed, and mends it from the folder. */
+export async function mendSingleDamages(
+  whole: Whole,
+  { first, count }: { readonly first: number; readonly count: number },
+): Promise<Record<Kind | 'harmless' | 'eventsTaken', number>> {
+  const counts = { 'flipped bits': 0, zeros: 0, 'cut off': 0, deleted: 0, harmless: 0, eventsTaken: 0 };
+  for (let seed = first; seed < first + count; seed += 1) {
+    const folder = copyOf(whole.folder);
+    const done = damage(folder, seededRandom(seed));
+    const what = `seed ${seed}: ${JSON.stringify(done)}`;
+    counts[done.kind] += 1;
+    const { code, json } = await flagstaff(['verify', '--json', '-d', folder]);
+    if (code === 0) counts.harmless += 1;
+    else {
+      assert.equal(json.mending.ways[0].command, 'flagstaff repair --from <copy>', what);
+      const { plan } = await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+      assert.deepEqual(plan.taken, json.mending.lost, `exactly what is lost is taken: ${what}`);
+      for (const { from, to } of plan.taken) counts.eventsTaken += to - from + 1;
+    }
+    await assertMended(folder, whole, what);
+    rmSync(folder, { recursive: true });
+  }
+  return counts;
+}
