@@ -10,11 +10,11 @@ import { seededRandom } from '../support/seeded-random.ts';
 const JOURNAL = `${FOLDER}/journal`;
 const FLIPS = 120;
 
-const open = (disk?: MemoryFileSystem): Promise<TestEngine> =>
+const open = (disk?: MemoryFileSystem, deferredBytesMin = 0): Promise<TestEngine> =>
   openTestEngine({
     ...(disk !== undefined && { disk }),
     segmentBytes: 1_500,
-    deferredBytesMin: 0,
+    deferredBytesMin,
     timer: (_, run) => {
       const turn = setImmediate(run);
       return () => clearImmediate(turn);
@@ -44,8 +44,8 @@ async function stopped(): Promise<Stopped> {
 }
 
 /** A start on the disk whose check is done. */
-async function check(disk: MemoryFileSystem): Promise<TestEngine> {
-  const engine = await open(disk);
+async function check(disk: MemoryFileSystem, deferredBytesMin = 0): Promise<TestEngine> {
+  const engine = await open(disk, deferredBytesMin);
   engine.manual.runFreely();
   await engine.store.historyCheck.run();
   assert.deepEqual(engine.stops, []);
@@ -109,6 +109,27 @@ describe('old history for which index files vouch', () => {
       );
     }
     assert(later > FLIPS / 2, `${later} of ${FLIPS} found by the check`);
+  });
+
+  it('is served on too where the start has read a short file, and found it damaged', async () => {
+    const { disk, segments, hash, lastId } = await stopped();
+    const random = seededRandom(15);
+    let served = 0;
+    for (let count = 0; count < FLIPS; count += 1) {
+      const path = segments[random.below(segments.length)]!;
+      const at = random.below(disk.bytesOf(path).length);
+      const damaged = flipped(disk, path, at, random.below(8));
+      const started = await check(damaged, 1024 * 1024).catch((error: unknown) => error);
+      if (started instanceof DataFolderError) continue;
+      served += 1;
+      const { store } = started as TestEngine;
+      assert.deepEqual(
+        store.historyCheck.damages.map(({ file }) => file),
+        [path],
+      );
+      assert.deepEqual([stateHash(store.engine.world), store.engine.lastId], [hash, lastId]);
+    }
+    assert(served > FLIPS / 2, `${served} of ${FLIPS} served`);
   });
 
   it('gives no search of texts an answer that passes over damage, neither before the check nor after it', async () => {

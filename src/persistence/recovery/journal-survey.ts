@@ -67,7 +67,7 @@ export interface JournalSurvey {
 export interface Deferral {
   /** The beginning of the segment that an index file covers; null without one. */
   vouch(segment: OpenSegment): Promise<VouchedPart | null>;
-  /** Parts of fewer bytes are read at once. */
+  /** Parts of fewer bytes are read at once, and left unread only where that finds them damaged. */
   readonly bytesMin: number;
 }
 
@@ -82,6 +82,18 @@ export interface JournalSurveyOptions extends JournalSource {
 /** Throws on I/O errors and on files of a newer format; damage, and what the disk cannot read, is part of the result. */
 export async function surveyJournal(options: JournalSurveyOptions): Promise<JournalSurvey> {
   return new Surveyor(options, await listSegments(options)).survey();
+}
+
+/** A part that is left unread, and its last frame. */
+interface Deferred {
+  readonly part: VouchedPart;
+  readonly last: WalkStart;
+}
+
+interface FramesToRead {
+  readonly header: SegmentHeader;
+  readonly isLast: boolean;
+  readonly deferred: Deferred | null;
 }
 
 class Surveyor {
@@ -168,11 +180,24 @@ class Surveyor {
     return header.chain === this.#end.chain ? null : 'the file does not follow the one before it';
   }
 
+  /**
+   * A damaged segment that the state does not depend on is left to the check after the start too, however short it is: damage
+   * in old history keeps nobody from flags and changes.
+   */
   async #surveyFrames(segment: OpenSegment, header: SegmentHeader, isLast: boolean): Promise<void> {
+    const { bytesMin = 0 } = this.#options.deferral ?? {};
+    await this.#readFrames(segment, { header, isLast, deferred: await this.#deferrable(segment, bytesMin) });
+    if (this.#damage === null) return;
+    const deferred = await this.#deferrable(segment, 0);
+    if (deferred === null) return;
+    this.#damage = null;
+    await this.#readFrames(segment, { header, isLast, deferred });
+  }
+
+  async #readFrames(segment: OpenSegment, { header, isLast, deferred }: FramesToRead): Promise<void> {
     const { path, firstId } = segment;
     if (this.#end === null) this.#lastId = firstId - 1;
     const walk = new FrameWalk(firstId, this.#options.wantedIds, this.#boundaries);
-    const deferred = await this.#deferrable(segment);
     if (deferred !== null) this.#defer(deferred.part, header, walk, deferred.last);
     const { format } = header;
     const start =
@@ -199,11 +224,11 @@ class Surveyor {
   }
 
   /** The beginning of the segment, where it need not be read; with its last frame. */
-  async #deferrable(segment: OpenSegment): Promise<{ part: VouchedPart; last: WalkStart } | null> {
+  async #deferrable(segment: OpenSegment, bytesMin: number): Promise<Deferred | null> {
     const { deferral, wantedIds } = this.#options;
     if (deferral === undefined) return null;
     const part = await deferral.vouch(segment);
-    if (part === null || part.end < deferral.bytesMin || part.lastId > deferral.upToId) return null;
+    if (part === null || part.end < bytesMin || part.lastId > deferral.upToId) return null;
     // A boundary within it could not be told.
     if ([...wantedIds].some((id) => id >= part.segment && id < part.lastId)) return null;
     const last = await lastFrameOf(segment, part);
