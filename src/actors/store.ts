@@ -158,7 +158,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       isClosing = true;
       indexReading.stop();
       historyCheck.stop();
-      return close({ engine, keeper, heads }, onFailed);
+      return close({ engine, keeper, heads, recovery }, onFailed);
     },
   };
 }
@@ -360,12 +360,14 @@ function backgroundClock({ clock, timer }: Pick<StoreOptions, 'clock' | 'timer'>
 
 /** Closes the journal properly even when the last snapshot fails. */
 async function close(
-  { engine, keeper, heads }: Pick<Store, 'engine' | 'keeper' | 'heads'>,
+  { engine, keeper, heads, recovery }: Pick<Store, 'engine' | 'keeper' | 'heads' | 'recovery'>,
   onFailed: (error: unknown) => void,
 ): Promise<void> {
   keeper.hurry();
   await engine.journal.flush();
-  await keeper.take().catch(onFailed);
+  // A snapshot would keep an older version, which can still read the folder, from starting on it again.
+  const isUntouched = recovery.isOlder && engine.lastId === recovery.lastId;
+  if (!isUntouched) await keeper.take().catch(onFailed);
   await engine.journal.close();
   await heads?.close();
   assert(engine.durableId === engine.lastId, 'a closed store has all on disk');

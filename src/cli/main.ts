@@ -21,6 +21,7 @@ import { addSnapshot, addToken } from './running-server.ts';
 import { addStart } from './start.ts';
 import { addStatus } from './status.ts';
 import type { Terminal } from './terminal.ts';
+import { addUpgrade } from './upgrade.ts';
 import { addVerify } from './verify.ts';
 
 const COMMANDS: readonly AddCommand[] = [
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
   addVerify,
   addAudit,
   addRestore,
+  addUpgrade,
   addRepair,
   addExport,
   addImportUnleash,

@@ -6,7 +6,7 @@ import { HeadSigner } from '../persistence/proof/signed-head.ts';
 import { ConfigError, type Environment, text } from '../process/settings.ts';
 import { writeSecretFile } from './secret-file.ts';
 
-/** In the data folder, unless the operator names another file. */
+/** The file of the key: in the data folder, unless the operator names another one. */
 export const keyFileOf = (env: Environment, dataDir: string): string =>
   text(env, 'HISTORY_KEY_FILE') ?? join(dataDir, 'history.key');
 

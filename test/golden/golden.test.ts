@@ -73,6 +73,23 @@ for (const { name, folder } of GOLDEN_FOLDERS.filter((one) => one.name.startsWit
     assert.deepEqual(warned, [true, false]);
   });
 
+/** The files that an older version has to read; it makes the other ones anew. */
+const stored = (folder: string): ReadonlyMap<string, string> =>
+  new Map([...contentOf(folder)].filter(([path]) => /\.(?:journal|snapshot)$/.test(path)));
+
+for (const { name, folder } of GOLDEN_FOLDERS)
+  it(`an upgrade of ${name} that records no change leaves the way back open`, async () => {
+    const copy = copyOf(folder);
+    const before = stored(copy);
+    const { writtenByOlder } = await outputOf(['upgrade', '--check', '-d', copy]);
+    const server = await startTestServer({ folder: copy });
+    const { recovery } = server.server.store;
+    assert.equal(writtenByOlder, recovery.isOlder, 'the command says what the start finds');
+    await server.stop();
+    if (writtenByOlder) assert.deepEqual(stored(copy), before, 'journal and snapshots are as they were');
+    assert((await flagstaff(['upgrade', '-d', copy])).code === 64);
+  });
+
 /** Starts a server whose clock stands at the newest event, since idempotency keys are remembered for 24 hours only. */
 function serverOn(folder: string, events: readonly EventShown[]): Promise<TestServer> {
   const leftAt = Date.parse(String(events.at(-1)?.['createdAt']));

@@ -91,6 +91,8 @@ export interface RecoveryReport {
   readonly deferred: readonly DeferredPart[];
   /** The place at which appending goes on. */
   readonly tail: JournalTail;
+  /** Whether an older version wrote the last event, and refuses what this one writes. */
+  readonly isOlder: boolean;
 }
 
 /** Throws `DataFolderError` when it refuses; any other error is an I/O error, and nothing is known. */
@@ -122,6 +124,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     setAside,
     deferred: survey.journal.deferred,
     tail,
+    isOlder: survey.journal.isEndOlder,
   };
 }
 
@@ -165,7 +168,7 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   }
   if (survey.journal.isEndOlder) {
     const message =
-      'An older version of the server wrote this folder, and refuses it from the next change or snapshot on; a stop takes one. To go back, restore the backup that was made before the upgrade.';
+      'An older version of the server wrote this folder, and refuses it from the next change on. Until then the older version can be started again; after that, only on a backup from before the upgrade.';
     // Operators, of "An older version of the server wrote this folder, …": keep the backup from before the [upgrade](docs/operating.md#upgrades)
     log.warn({}, message);
   }

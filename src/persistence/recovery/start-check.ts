@@ -20,8 +20,8 @@ export interface StartCheckOptions {
 
 export type StartCheck =
   | { readonly refusal: DataFolderError }
-  /** `lastId` is 0 for an empty folder. */
-  | { readonly refusal: null; readonly lastId: number };
+  /** `lastId` is 0 for an empty folder; `isOlder`: an older version wrote it, and refuses what this one writes. */
+  | { readonly refusal: null; readonly lastId: number; readonly isOlder: boolean };
 
 export async function checkStart({ fs, folder, onProgress }: StartCheckOptions): Promise<StartCheck> {
   try {
@@ -38,7 +38,7 @@ export async function checkStart({ fs, folder, onProgress }: StartCheckOptions):
     const { journal, snapshot } = survey;
     const lastId = journal.firstId === null ? (snapshot?.id ?? 0) : journal.lastId;
     assert(lastId >= (snapshot?.id ?? 0), 'no start goes back behind a snapshot');
-    return { refusal: null, lastId };
+    return { refusal: null, lastId, isOlder: journal.isEndOlder };
   } catch (error) {
     if (error instanceof DataFolderError) return { refusal: error };
     throw error;
