@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VERSION } from '../src/process/installation.ts';
+import { ENGINES } from './support/installed-engines.ts';
 import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from './support/server.ts';
 import { nodeArguments } from './support/source.ts';
 
@@ -158,7 +159,7 @@ describe('the process', () => {
     assert.match(output, /^flagstaff: .*\/proc\/flagstaff'\. Look at DATA_DIR.*\n$/);
   });
 
-  for (const engine of ['uws', 'node']) {
+  for (const engine of ENGINES) {
     it(`ends with 69 and one line when another process has the port, on ${engine}`, async () => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');

@@ -16,8 +16,9 @@ import { LINKS_FROM_ADDRESS } from '../src/passwords/passwords.ts';
 import { ConfigError } from '../src/process/settings.ts';
 import { readConfig } from '../src/start/config.ts';
 import { SENTENCES } from './manual-claims.ts';
+import { ENGINES } from './support/installed-engines.ts';
 import { flagstaff } from './support/operator.ts';
-import { ENGINES, ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
+import { ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
 
 interface Claim {
   /** Page and line. */

@@ -29,6 +29,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { compile } from './support/compile.ts';
+import { NO_UWS } from './support/installed-engines.ts';
 import { installedProgram } from './support/installed-program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -184,9 +185,9 @@ const FAILURE = /^(\s*)not ok \d/;
  * Resolves to the exit code.
  */
 async function run(folder: string, entries: readonly string[]): Promise<number> {
-  const reporter = process.stdout.isTTY ? ['--test-reporter=spec'] : [];
+  const reporter = `--test-reporter=${process.stdout.isTTY ? 'spec' : 'tap'}`;
   const hooks = HOOKS.flatMap((name) => ['--import', join(folder, `test/support/${name}.js`)]);
-  const args = [...hooks, '--test', `--test-concurrency=${CONCURRENCY}`, ...reporter, ...entries];
+  const args = [...hooks, '--test', `--test-concurrency=${CONCURRENCY}`, reporter, ...entries];
   const env = { SEED, ...process.env };
   const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: ['inherit', 'pipe', 'inherit'] });
   const exited = once(runner, 'close');
@@ -212,6 +213,7 @@ for (const [tool, tests] of Object.entries(TOOLS)) {
   if (installedProgram(tool) === undefined)
     console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);
 }
+if (NO_UWS !== false) console.log(`${NO_UWS}: the tests over it, and those of the bench, are skipped.`);
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'flagstaff-tests-')));
 try {
   compileTree(folder);

@@ -13,10 +13,11 @@ import { runScenarios } from '../../bench/lib/run-scenarios.ts';
 import { startServerProcess } from '../../bench/lib/servers/server-process.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 import { peerScenario } from '../../bench/scenarios/peer.ts';
+import { NO_UWS } from '../support/installed-engines.ts';
 
 const NAMES = SCENARIOS.map(({ name }) => name);
 
-describe('a run of all scenarios', () => {
+describe('a run of all scenarios', { skip: NO_UWS }, () => {
   const lines: string[] = [];
   let results: Results = { format: 1, scenarios: [] };
 

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
 import { describe, it } from 'node:test';
 import { post, RawConnection, request } from '../http/transport/raw-connection.ts';
-import { ADMIN_TOKEN, ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+import { ENGINES } from '../support/installed-engines.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
 const AUTHORIZATION = `Authorization: ${ADMIN_TOKEN}`;
 

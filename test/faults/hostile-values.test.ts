@@ -8,8 +8,9 @@ import fc from 'fast-check';
 import '../support/check-responses.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { jsonEqual } from '../../src/domain/json/json.ts';
+import { ENGINES } from '../support/installed-engines.ts';
 import { environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
-import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 const SEED = Number(process.env.SEED ?? 20_240_501);
 const RUNS = 150;

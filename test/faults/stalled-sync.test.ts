@@ -5,8 +5,9 @@ import '../support/check-responses.ts';
 import { QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
+import { ENGINES } from '../support/installed-engines.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';
-import { ENGINES, type ReceivedResponse, startTestServer } from '../support/server.ts';
+import { type ReceivedResponse, startTestServer } from '../support/server.ts';
 import { flood } from './stalled-sync.ts';
 
 const WRITES = 20_000;

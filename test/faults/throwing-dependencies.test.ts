@@ -12,7 +12,8 @@ import { describeInterface } from '../../src/http/description/document.ts';
 import type { Route } from '../../src/http/serving/route.ts';
 import { VERSION } from '../../src/process/installation.ts';
 import { SURFACES } from '../../src/start/surfaces.ts';
-import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+import { ENGINES } from '../support/installed-engines.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };

@@ -6,14 +6,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../support/check-responses.ts';
 import { ROUTES } from '../../src/http/admin/surface.ts';
+import { ENGINES } from '../support/installed-engines.ts';
 import { addUser } from '../support/interface.ts';
-import {
-  ADMIN_TOKEN,
-  ENGINES,
-  type ReceivedResponse,
-  startTestServer,
-  type TestServer,
-} from '../support/server.ts';
+import { ADMIN_TOKEN, type ReceivedResponse, startTestServer, type TestServer } from '../support/server.ts';
 
 for (const http of ENGINES) {
   describe(`guessed tokens (${http})`, () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../support/check-responses.ts';
 import { RawConnection, request } from '../http/transport/raw-connection.ts';
-import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+import { ENGINES } from '../support/installed-engines.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** More than the 64 MiB that all unfinished bodies together may take. */
 const CLIENTS = 80;

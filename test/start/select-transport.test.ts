@@ -4,6 +4,7 @@ import type { Transport, TransportOptions } from '../../src/http/transport/trans
 import { connectionsWithin, resolveLimits } from '../../src/http/transport/transport-limits.ts';
 import { selectTransport } from '../../src/start/select-transport.ts';
 import { text } from '../http/transport/engines.ts';
+import { NO_UWS } from '../support/installed-engines.ts';
 
 const noBinary = async (): Promise<Transport> => {
   throw new Error('no such module');
@@ -19,7 +20,7 @@ function optionsWith(warnings: string[]): TransportOptions {
   };
 }
 
-test('auto takes uWebSockets.js where there is a binary', async (t) => {
+test('auto takes uWebSockets.js where there is a binary', { skip: NO_UWS }, async (t) => {
   const transport = await selectTransport('auto', optionsWith([]));
   t.after(() => transport.close());
   assert.equal(transport.engine, 'uws');

@@ -17,6 +17,7 @@ import type { ReplicatedLog } from '../../src/addons/replication/replicated-log.
 import { createLog, type Log } from '../../src/process/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 import { type Config, readConfig } from '../../src/start/config.ts';
+import { ENGINES } from './installed-engines.ts';
 import { nodeArguments } from './source.ts';
 
 export const ADMIN_TOKEN = '*:*.test-secret';
@@ -202,9 +203,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
   };
 }
-
-/** The engines that the interface is tested over: the same suite, the same counts. */
-export const ENGINES = ['uws', 'node'] as const;
 
 /** A suite over every HTTP engine, each with a server of its own. */
 export function describeInterface(

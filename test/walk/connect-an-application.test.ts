@@ -108,9 +108,10 @@ describe('the page about applications', () => {
     assert.match(secret, /^default:development\..+/);
   });
 
-  it('has a page of React', async () => {
+  it('has a page of React', async (test) => {
     // It stays open to the end, since nothing in the example unmounts what it has rendered.
     const page = openPage('http://shop.example/');
+    test.mock.method(globalThis, 'fetch', page.fetch);
     await imported('react');
     await page.shows('The new checkout');
   });

@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { addStrategy, environmentPath, FEATURES, makeFlag, refused } from '../../support/interface.ts';
-import { ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const STRATEGIES = `${environmentPath('held')}/strategies`;
 const LIMITS = {

@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import {
   addStrategy,
   archive,
@@ -17,7 +18,6 @@ import {
 } from '../../support/interface.ts';
 import {
   type Call,
-  ENGINES,
   type ServerProcess,
   spawnServer,
   startTestServer,

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { extname } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
 
 /** Pages, and what is served beside the files that they name. */
 const PAGES = ['/', '/docs', '/welcome'];

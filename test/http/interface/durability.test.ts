@@ -4,8 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { type Gate, gatedDisk, settle } from '../../support/engine.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { addProject, addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
-import { ENGINES, type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
+import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
 
 type Request = readonly [method: string, path: string, body?: unknown];
 

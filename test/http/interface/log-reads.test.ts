@@ -5,6 +5,7 @@ import '../../support/check-responses.ts';
 import { PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
 import { Gate, settle } from '../../support/engine.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import {
   type AddedUser,
   addStrategy,
@@ -17,7 +18,6 @@ import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import {
   ADMIN_TOKEN,
   describeInterface,
-  ENGINES,
   type ReceivedResponse,
   startTestServer,
   type TestServer,

@@ -5,9 +5,10 @@ import '../../support/check-responses.ts';
 import { SPACE_CHECK_INTERVAL_MS } from '../../../src/persistence/journal/free-space.ts';
 import { gatedDisk, ManualClock, settle } from '../../support/engine.ts';
 import { inlineLogReader } from '../../support/inline-log-reader.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { addProject, FEATURES, makeFlag, refused } from '../../support/interface.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
-import { ENGINES, type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
+import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
 
 const MAILBOX_LENGTH_MAX = 2;
 const RESERVE_BYTES = 100_000;

@@ -1,8 +1,9 @@
 /** Signing in and out of the pages: the cookie, what it opens, and what no other site can do with it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { addUser, FEATURES } from '../../support/interface.ts';
-import { ADMIN_TOKEN, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
 
 const EDITOR_ROLE_ID = 2;
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };

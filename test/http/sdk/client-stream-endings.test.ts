@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import {
   caller,
-  ENGINES,
   spawnServer,
   startTestServer,
   type TestServer,

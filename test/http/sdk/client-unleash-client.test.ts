@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { InMemStorageProvider, Unleash, type UnleashConfig } from 'unleash-client';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { archive, environmentPath } from '../../support/interface.ts';
-import { describeInterface, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { describeInterface, startTestServer, type TestServer } from '../../support/server.ts';
 
 const POLL_MS = 20;
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { addToken } from '../../support/applications.ts';
-import { ENGINES, startTestServer } from '../../support/server.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
+import { startTestServer } from '../../support/server.ts';
 
 for (const engine of ENGINES) {
   it(`with FRONTEND_API=off, there is nothing below /api/frontend, and pages may read that (${engine})`, async () => {

@@ -4,8 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { OFREPWebProvider } from '@openfeature/ofrep-web-provider';
 import { OpenFeature, type Provider, ProviderEvents } from '@openfeature/web-sdk';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
 import { environmentPath } from '../../support/interface.ts';
-import { ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type OpenedStream, openStream } from './event-stream.ts';
 
 /** As much of a browser's class as the provider uses; Node has none. */

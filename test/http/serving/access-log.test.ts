@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { ADMIN_TOKEN, ENGINES, startTestServer } from '../../support/server.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
+import { ADMIN_TOKEN, startTestServer } from '../../support/server.ts';
 
 for (const engine of ENGINES) {
   it(`the access log shows requests, and never a token that stands in a path (${engine})`, async () => {

@@ -8,7 +8,8 @@ import {
 } from '../../../src/http/serving/request-log.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import { createLog } from '../../../src/process/log.ts';
-import { ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { ENGINES } from '../../support/installed-engines.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyBudget, type Upload } from '../../../src/http/transport/body-budget.ts';
 import type { RequestHandler } from '../../../src/http/transport/transport.ts';
-import { overBothEngines, type Started, start, text, until } from './engines.ts';
+import { overEachEngine, type Started, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const CHUNKED = 'Transfer-Encoding: chunked';
@@ -35,7 +35,7 @@ async function unfinished(t: Parameters<typeof start>[0], { port, transport }: S
   return connection;
 }
 
-overBothEngines('bodies of those who may not send them', (engine) => {
+overEachEngine('bodies of those who may not send them', (engine) => {
   for (const [kind, bytes] of [
     ['announced', post('/', 'x'.repeat(900_000)).slice(0, -1)] as const,
     [
@@ -95,7 +95,7 @@ overBothEngines('bodies of those who may not send them', (engine) => {
   });
 });
 
-overBothEngines('bodies that compete for memory', (engine) => {
+overEachEngine('bodies that compete for memory', (engine) => {
   const limits = { bodiesBytesMax: 4_000_000, requestDeadlineMs: 3_600_000 };
 
   test('the slowest gives way to one that comes faster', async (t) => {

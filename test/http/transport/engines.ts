@@ -13,20 +13,21 @@ import type {
   TransportOptions,
 } from '../../../src/http/transport/transport.ts';
 import { createUwsTransport } from '../../../src/http/transport/uws-transport.ts';
+import { ENGINES, type EngineName } from '../../support/installed-engines.ts';
 
 export interface Engine {
-  readonly name: 'uws' | 'node';
+  readonly name: EngineName;
   create(options: TransportOptions): Promise<Transport>;
 }
 
-const ENGINES: readonly Engine[] = [
-  { name: 'uws', create: createUwsTransport },
-  { name: 'node', create: async (options) => createNodeTransport(options) },
-];
+export const engineOf = (name: EngineName): Engine => ({
+  name,
+  create: async (options) => (name === 'uws' ? createUwsTransport(options) : createNodeTransport(options)),
+});
 
-export function overBothEngines(subject: string, define: (engine: Engine) => void): void {
-  for (const engine of ENGINES)
-    describe(`${subject} (${engine.name})`, { timeout: 30_000 }, () => define(engine));
+export function overEachEngine(subject: string, define: (engine: Engine) => void): void {
+  for (const name of ENGINES)
+    describe(`${subject} (${name})`, { timeout: 30_000 }, () => define(engineOf(name)));
 }
 
 export class ManualClock implements TransportClock {

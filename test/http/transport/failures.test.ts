@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { Responder } from '../../../src/http/transport/transport.ts';
-import { overBothEngines, start, text, until } from './engines.ts';
+import { overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
-overBothEngines('handlers that fail', (engine) => {
+overEachEngine('handlers that fail', (engine) => {
   for (const [kind, bytes] of [
     ['without a body', request('/')] as const,
     ['with a body', post('/', '{}')] as const,
@@ -115,7 +115,7 @@ overBothEngines('handlers that fail', (engine) => {
   });
 });
 
-overBothEngines('clients that leave', (engine) => {
+overEachEngine('clients that leave', (engine) => {
   test('a response to a client that has gone is dropped, and nothing is logged', async (t) => {
     const responders: Responder[] = [];
     const { port, log, transport } = await start(t, engine, {

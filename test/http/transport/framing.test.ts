@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HEADERS } from '../../../src/http/transport/response.ts';
-import { type Engine, overBothEngines, start, text, until } from './engines.ts';
+import { type Engine, overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const CANARY = request('/canary');
@@ -115,7 +115,7 @@ const MALFORMED: readonly Malformed[] = [
   },
 ];
 
-overBothEngines('malformed framing', (engine) => {
+overEachEngine('malformed framing', (engine) => {
   for (const malformed of MALFORMED) {
     test(`${malformed.name}: neither it nor a canary in the same packet runs`, async (t) => {
       const { port, handled } = await start(t, engine);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { NO_HEADERS } from '../../../src/http/transport/response.ts';
 import { HEADERS_MAX } from '../../../src/http/transport/transport-limits.ts';
 import { liveBytes } from '../../support/live-bytes.ts';
-import { overBothEngines, start, text, until } from './engines.ts';
+import { overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -13,7 +13,7 @@ function chunked(target: string, body: string): string {
   return request(target, { method: 'POST', headers: ['Transfer-Encoding: chunked'], body: chunks });
 }
 
-overBothEngines('sizes', (engine) => {
+overEachEngine('sizes', (engine) => {
   for (const [kind, send] of [['announced', post] as const, ['chunked', chunked] as const]) {
     test(`an ${kind} body is taken up to 1 MiB and refused with 413 from one byte more`, async (t) => {
       const { port, handled, transport } = await start(t, engine, {
@@ -112,7 +112,7 @@ overBothEngines('sizes', (engine) => {
   });
 });
 
-overBothEngines('deadlines', (engine) => {
+overEachEngine('deadlines', (engine) => {
   const limits = { requestDeadlineMs: 30_000, responseDeadlineMs: 120_000 };
 
   test('a body that arrives too slowly is refused with 408 and its connection closed', async (t) => {

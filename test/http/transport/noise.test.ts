@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { overBothEngines, start, text, until } from './engines.ts';
+import { overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const WELL_FORMED = [
@@ -29,7 +29,7 @@ const FRAGMENTS = [
 
 const RESPONSES = ['now', 'next turn', 'after awaiting', 'large', 'no content', 'throws'] as const;
 
-overBothEngines('noise', (engine) => {
+overEachEngine('noise', (engine) => {
   test('no sequence of bytes, answers and partings ends the process, or leaves a request open', async (t) => {
     let responses: readonly (typeof RESPONSES)[number][] = ['now'];
     let calls = 0;

@@ -7,11 +7,10 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createNodeTransport } from '../../../src/http/transport/node-transport.ts';
 import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
-import { createUwsTransport } from '../../../src/http/transport/uws-transport.ts';
-import { text } from './engines.ts';
+import { ENGINES, type EngineName } from '../../support/installed-engines.ts';
+import { engineOf, text } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';
 
 /** A body of more bytes than its sender gets through at its pace. */
@@ -69,7 +68,7 @@ async function silence(t: TestContext, port: number): Promise<number> {
   return performance.now() - begunAt;
 }
 
-for (const name of ['uws', 'node'] as const)
+for (const name of ENGINES)
   describe(`deadlines by a real clock (${name})`, { timeout: 120_000 }, () => {
     test('hold for slow bodies, late readers and silent connections, as docs/limits.md says', async (t) => {
       const transport = await open(name);
@@ -96,7 +95,7 @@ for (const name of ['uws', 'node'] as const)
     });
   });
 
-async function open(name: 'uws' | 'node'): Promise<Transport> {
+async function open(name: EngineName): Promise<Transport> {
   const options: TransportOptions = {
     host: '127.0.0.1',
     port: 0,
@@ -105,5 +104,5 @@ async function open(name: 'uws' | 'node'): Promise<Transport> {
     handle: ({ path }, responder) =>
       responder.send(path === '/unread' ? { status: 200, headers: NO_HEADERS, body: UNREAD } : text('ok')),
   };
-  return name === 'uws' ? createUwsTransport(options) : createNodeTransport(options);
+  return engineOf(name).create(options);
 }

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
-import { overBothEngines, start, text, until } from './engines.ts';
+import { overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
-overBothEngines('what a handler sees and a client gets', (engine) => {
+overEachEngine('what a handler sees and a client gets', (engine) => {
   test('a handler sees method, raw path, raw query and headers as they were sent', async (t) => {
     let seen: TransportRequest | null = null;
     const { port } = await start(t, engine, {
@@ -240,7 +240,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   });
 });
 
-overBothEngines('how connections end and go on', (engine) => {
+overEachEngine('how connections end and go on', (engine) => {
   const large = 'x'.repeat(300_000);
 
   test('a connection serves request after request', async (t) => {

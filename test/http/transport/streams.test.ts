@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response.ts';
 import type { RequestHandler, Responder, ResponseStream } from '../../../src/http/transport/transport.ts';
-import { overBothEngines, type Started, start, text, until } from './engines.ts';
+import { overEachEngine, type Started, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, readChunked, request } from './raw-connection.ts';
 
 const HEAD = { status: 200, headers: ResponseHeaders.of('content-type', 'text/event-stream') };
@@ -64,7 +64,7 @@ async function whole(connection: RawConnection): Promise<void> {
   assert(readChunked(connection.received).isWhole, 'the connection ended before the last chunk');
 }
 
-overBothEngines('streams', (engine) => {
+overEachEngine('streams', (engine) => {
   test('what is written arrives as it is written, and behind the last chunk the connection goes on', async (t) => {
     const opened = streaming();
     const started = await start(t, engine, { handle: opened.handle });

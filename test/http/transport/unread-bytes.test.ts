@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HEADERS } from '../../../src/http/transport/response.ts';
 import { UnreadBytes, type UnreadHolder } from '../../../src/http/transport/unread-bytes.ts';
-import { overBothEngines, start, text, until } from './engines.ts';
+import { overEachEngine, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, request } from './raw-connection.ts';
 
 class Reader implements UnreadHolder {
@@ -80,7 +80,7 @@ test('copies count in full, and a reader too large for the limit goes itself', (
   assert.deepEqual([reader.isEvicted, budget.bytes], [true, 0]);
 });
 
-overBothEngines('unread responses', (engine) => {
+overEachEngine('unread responses', (engine) => {
   test('those made for one request each stay within the limit, and others are served', async (t) => {
     // More than the kernel takes of a response, little by little, for a client that does not read.
     const bodyBytes = 16_000_000;
