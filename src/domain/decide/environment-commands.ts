@@ -79,15 +79,11 @@ function updateEvents(preData: Environment, fields: EnvironmentFields): readonly
     : [{ type: 'environment-updated', ...ofEnvironment(data.name), data, preData }];
 }
 
-interface DeleteEnvironment {
-  readonly name: string;
-}
-
 /**
  * Every project loses the environment first. Tokens for it are deleted too, so that they are not valid in a later
  * environment of the same name.
  */
-export function deleteEnvironment(world: World, { name }: DeleteEnvironment): Decision {
+export function deleteEnvironment(world: World, { name }: { readonly name: string }): Decision {
   const environment = locateEnvironment(world, name);
   if (isRefusal(environment)) return environment;
   const refusal = refuseProtected(environment) ?? refuseInUse(world, name);

@@ -56,11 +56,7 @@ export function setFrontendOrigins(world: World, { origins }: SetFrontendOrigins
   return changeSetting(world, { id: FRONTEND_SETTING_ID, frontendApiOrigins: [...new Set(origins)] });
 }
 
-interface SetMaintenance {
-  readonly enabled: boolean;
-}
-
-export function setMaintenance(world: World, { enabled }: SetMaintenance): Decision {
+export function setMaintenance(world: World, { enabled }: { readonly enabled: boolean }): Decision {
   if (!enabled && !isInMaintenance(world.directory.settings)) return UNCHANGED;
   return changeSetting(world, { id: MAINTENANCE_SETTING_ID, enabled });
 }

@@ -110,12 +110,8 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
 /** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */
 export const FLAGS_DELETED_WITH_PROJECT_MAX = 500;
 
-interface DeleteProject {
-  readonly project: string;
-}
-
 /** Also deletes its archived flags, its memberships, and the tokens that are valid for it alone. */
-export function deleteProject(world: World, command: DeleteProject): Decision {
+export function deleteProject(world: World, command: { readonly project: string }): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
   const { settings } = project;

@@ -98,12 +98,8 @@ export function hasTag(flag: Pick<Flag, 'tags'>, { type, value }: Tag): boolean 
   return flag.tags.some((tag) => tag.type === type && tag.value === value);
 }
 
-interface CreateTag {
-  readonly tag: Tag;
-}
-
 /** A tag that no flag has yet. Whether one has it is found out before: it takes a walk over all flags. */
-export function createTag({ directory }: World, { tag }: CreateTag): Decision {
+export function createTag({ directory }: World, { tag }: { readonly tag: Tag }): Decision {
   if (directory.tags.has(tagKey(tag))) return takenTag(tag);
   if (directory.tags.size >= TAGS_MAX) {
     return invalidOperation(

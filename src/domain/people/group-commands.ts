@@ -57,12 +57,8 @@ export function updateGroup(world: World, { id, fields }: UpdateGroup): Decision
   return refuseGroup(world, data) ?? [{ type: 'group-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-interface DeleteGroup {
-  readonly id: number;
-}
-
 /** Deleting a group takes its roles in projects away. It is refused for the only Owner of a project. */
-export function deleteGroup(world: World, { id }: DeleteGroup): Decision {
+export function deleteGroup(world: World, { id }: { readonly id: number }): Decision {
   const preData = locateGroup(world, id);
   if (isRefusal(preData)) return preData;
   const left = projectsLeft(world, { kind: 'group', id });

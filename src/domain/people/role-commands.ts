@@ -82,12 +82,8 @@ export function updateRole(world: World, { id, fields }: UpdateRole): Decision {
   return [{ type: 'role-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-interface DeleteRole {
-  readonly id: number;
-}
-
 /** A role that somebody holds stays: whoever held it would silently lose rights, or have none. */
-export function deleteRole(world: World, { id }: DeleteRole): Decision {
+export function deleteRole(world: World, { id }: { readonly id: number }): Decision {
   const preData = locateCustomRole(world, id);
   if (isRefusal(preData)) return preData;
   const holder = holderOf(world, id);

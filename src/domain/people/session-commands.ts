@@ -63,12 +63,8 @@ export function sessionBegun(
   return { type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest, tokenDigest } };
 }
 
-interface EndSession {
-  readonly digest: string;
-}
-
 /** Nothing happens where it has ended. */
-export function endSession({ directory }: World, { digest }: EndSession): Decision {
+export function endSession({ directory }: World, { digest }: { readonly digest: string }): Decision {
   const session = directory.sessions.get(digest);
   return session === undefined ? [] : [sessionEnded(session)];
 }

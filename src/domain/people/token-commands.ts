@@ -50,14 +50,9 @@ export function createPersonalToken(
   return [{ type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
 }
 
-interface DeletePersonalToken {
-  readonly userId: number;
-  readonly id: number;
-}
-
 export function deletePersonalToken(
   world: World,
-  { userId, id }: DeletePersonalToken,
+  { userId, id }: { readonly userId: number; readonly id: number },
   { clockMs }: DecideContext,
 ): Decision {
   const token = locatePersonalToken(world, userId, id);
@@ -154,15 +149,10 @@ function refuseScope(world: World, { type, projects, environment }: CreateApiTok
   return refuseUnknownProjects(world, projects);
 }
 
-interface UpdateApiToken {
-  readonly digest: string;
-  readonly expiresAt: string | null;
-}
-
 /** Nothing happens to an unknown token (docs/specification/companions.md#api-tokens). */
 export function updateApiToken(
   world: World,
-  { digest, expiresAt }: UpdateApiToken,
+  { digest, expiresAt }: { readonly digest: string; readonly expiresAt: string | null },
   { clockMs }: DecideContext,
 ): Decision {
   const token = world.directory.apiTokens.get(digest);
@@ -173,14 +163,10 @@ export function updateApiToken(
   return refusal ?? [tokenUpdated(token, { ...token, expiresAt })];
 }
 
-interface DeleteApiToken {
-  readonly digest: string;
-}
-
 /** Nothing happens to an unknown token here either: it is gone, as was asked. */
 export function deleteApiToken(
   world: World,
-  { digest }: DeleteApiToken,
+  { digest }: { readonly digest: string },
   { clockMs }: DecideContext,
 ): Decision {
   const token = world.directory.apiTokens.get(digest);

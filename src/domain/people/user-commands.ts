@@ -90,15 +90,11 @@ function refuseDemotion(world: World, user: User, rootRole: number): Refusal | n
   return rootRole === ADMIN_ROLE_ID ? null : refuseLastAdmin(world, user);
 }
 
-interface DeleteUser {
-  readonly userId: number;
-}
-
 /**
  * Deleting a user deletes the user's memberships and tokens, and the user leaves all groups. It is refused for the last Admin and for the only Owner
  * of a project, because nobody could repair that afterwards.
  */
-export function deleteUser(world: World, { userId }: DeleteUser): Decision {
+export function deleteUser(world: World, { userId }: { readonly userId: number }): Decision {
   const user = locatePerson(world, userId);
   if (isRefusal(user)) return user;
   const left = refuseLastAdmin(world, user) ?? leaveAll(world, user);
@@ -177,12 +173,8 @@ export function updateServiceAccount(
   return [{ type: 'service-account-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-interface DeleteServiceAccount {
-  readonly userId: number;
-}
-
 /** With its tokens and memberships; refused for the only Owner of a project. */
-export function deleteServiceAccount(world: World, { userId }: DeleteServiceAccount): Decision {
+export function deleteServiceAccount(world: World, { userId }: { readonly userId: number }): Decision {
   const account = locateServiceAccount(world, userId);
   if (isRefusal(account)) return account;
   const left = leaveAll(world, account);

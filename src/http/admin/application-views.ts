@@ -118,9 +118,7 @@ function usageOf(places: readonly Place[]) {
   const environments = new Map<string, Set<string>>();
   for (const { environment } of places) {
     for (const project of environment.projects) {
-      const known = environments.get(project);
-      if (known === undefined) environments.set(project, new Set([environment.name]));
-      else known.add(environment.name);
+      environments.set(project, (environments.get(project) ?? new Set()).add(environment.name));
     }
   }
   return [...environments].map(([project, names]) => ({ project, environments: [...names].sort() }));

@@ -1,5 +1,6 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
+import assert from 'node:assert/strict';
 import { canBeInProject } from '../../domain/access/roles.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { favoritesOf } from '../../domain/state/favorites.ts';
@@ -76,12 +77,12 @@ export function projectSummaryView(
 function holdersOf({ directory }: World, project: ProjectState) {
   const users = [...project.members].map(([userId, roleId]) => {
     const user = directory.users.get(userId);
-    if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
+    assert(user !== undefined, 'a member is a user');
     return { user, roleId };
   });
   const groups = [...project.groups].map(([groupId, roleId]) => {
     const group = directory.groups.get(groupId);
-    if (group === undefined) throw new Error(`the group ${groupId} has a role and does not exist`);
+    assert(group !== undefined, 'a role in a project is held by a group that exists');
     return { group, roleId };
   });
   return { users, groups };
@@ -129,9 +130,9 @@ export const projectRolesView = (world: World) => allRoles(world).filter(canBeIn
 /** `enabledToggleCount`: of flags that are switched on in it, in all projects. */
 export function environmentView(world: World, environment: Environment, enabledToggleCount: number) {
   const { name } = environment;
-  let projectCount = 0;
-  for (const { settings } of world.projects.values())
-    if (settings.environments.includes(name)) projectCount += 1;
+  const projectCount = [...world.projects.values()].filter(({ settings }) =>
+    settings.environments.includes(name),
+  ).length;
   const apiTokenCount = countTokens(world, (token) => token.environment === name);
   return { ...environment, projectCount, apiTokenCount, enabledToggleCount };
 }
@@ -155,9 +156,7 @@ export function projectEnvironmentViews(
 }
 
 function countTokens(world: World, isCounted: (token: ApiToken) => boolean): number {
-  let count = 0;
-  for (const token of world.directory.apiTokens.values()) if (isCounted(token)) count += 1;
-  return count;
+  return [...world.directory.apiTokens.values()].filter(isCounted).length;
 }
 
 /** Clients insist on the field secret: where it is not known, its digest stands there. */

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { described, titled } from '../../domain/json/schema.ts';
+import { locateEnvironment } from '../../domain/state/locate.ts';
 import type { Environment, World } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -75,16 +76,13 @@ async function environmentViews(
 }
 
 function enabledCountOf({ projects }: World, environment: string): number {
-  let count = 0;
-  for (const project of projects.values())
-    if (project.settings.environments.includes(environment)) count += project.flags.enabledCount(environment);
-  return count;
+  return [...projects.values()]
+    .filter(({ settings }) => settings.environments.includes(environment))
+    .reduce((count, { flags }) => count + flags.enabledCount(environment), 0);
 }
 
 function environmentResponse({ world }: RequestContext<unknown>, name: string, status: number): HttpResponse {
-  const environment = world.directory.environments.find((one) => one.name === name);
-  if (environment === undefined)
-    throw new Error(`the environment ${name} is gone in the step that changed it`);
+  const environment = locate.present(locateEnvironment(world, name));
   return jsonResponse(status, environmentView(world, environment, enabledCountOf(world, name)));
 }
 

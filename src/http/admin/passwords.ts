@@ -215,8 +215,7 @@ export const invitationRoutes = underTag('Users', [
       ...body,
     }),
     respond: ({ world, params }) => {
-      const invitation = locateInvitation(world, params);
-      if (isRefusal(invitation)) throw new Error('an invitation that was changed is gone');
+      const invitation = locate.present(locateInvitation(world, params));
       return jsonResponse(200, invitationView(world, invitation));
     },
   }),

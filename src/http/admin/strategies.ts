@@ -9,8 +9,9 @@ import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
+import { locateEnvironment } from '../../domain/state/locate.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { type Environment, projectEnvironments } from '../../domain/state/world.ts';
+import type { Environment } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -19,7 +20,7 @@ import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from './bodies.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
 import { environmentView, type FlagUse, useOf } from './render-flag.ts';
-import { settledResponse } from './responses.ts';
+import { recorded, settledResponse } from './responses.ts';
 import { CopiedStrategiesSchema, StrategySchema } from './schemas.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
@@ -36,13 +37,6 @@ function updatedResponse(
   if (event?.type === 'feature-strategy-update') return jsonResponse(200, event.data);
   const { record, strategy } = locate.present(locate.strategy(world, params));
   return jsonResponse(200, strategyData(record.flag, strategy));
-}
-
-/** The added strategy, whose id is only in its event. */
-function addedResponse(_: RequestContext<unknown>, events: readonly DomainEvent[]): HttpResponse {
-  const added = events.find((event) => event.type === 'feature-strategy-add');
-  if (added === undefined) throw new Error('a strategy was added without its event');
-  return jsonResponse(200, added.data);
 }
 
 function switchRoute(position: 'on' | 'off'): RouteDraft {
@@ -75,7 +69,7 @@ export const strategyRoutes = underTag('Strategies', [
       ...locate.flagEnvironmentIn(params),
       strategy: body,
     }),
-    respond: addedResponse,
+    respond: (_, events) => jsonResponse(200, recorded(events, 'feature-strategy-add').data),
   }),
   writeRoute(`PUT ${STRATEGY}`, {
     operationId: 'updateFeatureStrategy',
@@ -133,14 +127,9 @@ const CopyBody = titled('StrategyCopy', {
 const NOT_NAMED_YET = 'new';
 
 function detailedView(flag: Flag, environment: Environment, use: FlagUse) {
-  const shown = environmentView(flag, environment, use);
-  const { variants } = environmentOf(flag, environment.name);
-  return {
-    ...shown,
-    featureName: flag.name,
-    environment: environment.name,
-    variants,
-  };
+  const { name } = environment;
+  const { variants } = environmentOf(flag, name);
+  return { ...environmentView(flag, environment, use), featureName: flag.name, environment: name, variants };
 }
 
 export const flagEnvironmentRoutes = underTag('Strategies', [
@@ -150,15 +139,10 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
     summary: 'Read a flag in one environment.',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: DetailedFlagEnvironmentSchema },
-    read: (context, { project, record, flagEnvironment }) => {
-      const environment = projectEnvironments(context.world, project).find(
-        (one) => one.name === flagEnvironment.name,
-      );
-      if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
-      return settledResponse(
-        context,
-        detailedView(record.flag, environment, useOf(context.usage.seen, record.flag.name)),
-      );
+    read: (context, { record, flagEnvironment }) => {
+      const environment = locate.present(locateEnvironment(context.world, flagEnvironment.name));
+      const use = useOf(context.usage.seen, record.flag.name);
+      return settledResponse(context, detailedView(record.flag, environment, use));
     },
   }),
   readRoute(`GET ${STRATEGIES}`, {
@@ -212,10 +196,10 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
         dryRun,
       };
     },
-    respond: ({ world }, recorded, command) => {
+    respond: ({ world }, happened, command) => {
       if (command.type !== 'copy-strategies') throw new Error(`a copy was asked for, not ${command.type}`);
       const { dryRun } = command;
-      const events = dryRun ? plannedCopy(world, command, () => NOT_NAMED_YET) : recorded;
+      const events = dryRun ? plannedCopy(world, command, () => NOT_NAMED_YET) : happened;
       if (isRefusal(events)) throw new Error(`a copy that is possible is refused: ${events.message}`);
       return jsonResponse(200, { dryRun, events: events.map(plannedEventView) });
     },

@@ -56,16 +56,11 @@ const TEXT_LENGTH_MAX = 250;
 /** Directories list hundreds of groups for some people. */
 const GROUPS_MAX = 1_000;
 
-interface Known {
-  readonly atMs: number;
-  readonly config: Client.Configuration;
-}
-
 export class Provider {
   readonly #settings: OidcSettings;
   readonly #redirectUri: string;
   readonly #now: () => number;
-  #known: Known | null = null;
+  #known: { readonly atMs: number; readonly config: Client.Configuration } | null = null;
   #asking: Promise<Client.Configuration> | null = null;
   #failure: { readonly atMs: number; readonly error: unknown } | null = null;
 
