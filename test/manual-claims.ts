@@ -1,4 +1,4 @@
-/** Sentences of the specification, each with requests that show whether it holds. They run in this order, on one server. */
+/** Sentences of the specification and of the page on what differs from Unleash, each with requests that show whether it holds. They run in this order, on one server. */
 
 /** Method, path below `/api/admin`, body, and the status, or what the body of a 200 or 201 is asked for as `status field=JSON`. */
 type Asked = readonly [method: string, path: string, body: unknown, expected: number | string];
@@ -36,8 +36,11 @@ const create = (body: object, expected: number | string): Asked => ['POST', FLAG
 const even = (name: string, parts: object = {}): object => ({ name, weight: 0, ...parts });
 const user = (parts: object): object => ({ rootRole: 3, ...parts });
 
+const onPage = (page: string, sentences: readonly (readonly [string, ...Asked[]])[]): Sentence[] =>
+  sentences.map(([quote, ...asked]) => ({ page, quote, asked }));
+
 const on = (page: string, sentences: readonly (readonly [string, ...Asked[]])[]): Sentence[] =>
-  sentences.map(([quote, ...asked]) => ({ page: `docs/specification/${page}.md`, quote, asked }));
+  onPage(`docs/specification/${page}.md`, sentences);
 
 export const SENTENCES: readonly Sentence[] = [
   ...on('flags', [
@@ -457,6 +460,73 @@ export const SENTENCES: readonly Sentence[] = [
         409,
       ],
       ['GET', `${FLAGS}/said`, undefined, '200 description="x"'],
+    ],
+  ]),
+  ...onPage('docs/unleash-compatibility.md', [
+    ['deleting the project `default`', ['DELETE', '/projects/default', undefined, 409]],
+    [
+      'an unknown project or environment',
+      ['GET', '/projects/none/features', undefined, 404],
+      ['POST', `${FLAGS}/said/environments/none/on`, undefined, 404],
+    ],
+    ['with an id that is no number | 400 | 404', ['GET', '/segments/people', undefined, 404]],
+    [
+      '400; one is made where `id` is missing',
+      ['POST', '/projects', { id: ' ', name: 'Blank' }, 400],
+      ['POST', '/projects', { id: '', name: 'Blank' }, 400],
+      ['POST', '/projects', { name: 'Missing' }, '201 id="missing"'],
+    ],
+    [
+      'takes `archived` and `variants` | ignores them',
+      create({ name: 'ignored', archived: true, variants: [even('a')] }, '201 archived=false'),
+      ['GET', `${FLAGS}/ignored`, undefined, '200 variants=null'],
+    ],
+    [
+      '`DELETE /archive/:featureName` of others does nothing',
+      ['DELETE', '/archive/ignored', undefined, 409],
+      ['POST', '/projects/default/delete', { features: ['ignored'] }, 409],
+    ],
+    [
+      'with [`replaceGroupId`]',
+      [
+        'POST',
+        `${FLAGS}/ignored${DEV}/strategies`,
+        { name: 'flexibleRollout', parameters: { groupId: 'ignored' } },
+        200,
+      ],
+      ['POST', `${FLAGS}/ignored/clone`, { name: 'ignored.2' }, 201],
+      ['GET', `${FLAGS}/ignored.2${DEV}/strategies`, undefined, '200 0.parameters.groupId="ignored"'],
+    ],
+    [
+      'ignores an impossible `status` or `sortOrder`',
+      ['GET', '/search/features?status=on', undefined, 400],
+      ['GET', '/search/features?sortOrder=up', undefined, 400],
+    ],
+    [
+      '`flexibleRollout` alone',
+      ['POST', `/projects/default${DEV}/default-strategy`, { name: 'default', parameters: {} }, 200],
+    ],
+    [
+      'admin tokens make none',
+      ['POST', '/api-tokens', { tokenName: 'made', type: 'admin' }, '201 type="admin"'],
+    ],
+    [
+      'may be for all environments (`*`)',
+      ['POST', '/api-tokens', { tokenName: 'all', type: 'client', environment: '*' }, 400],
+    ],
+    ['responds without `rootRole`', ['PUT', '/user-admin/2', { name: 'Held' }, '200 rootRole=5']],
+    [
+      'a flag twice is a 409',
+      [
+        'POST',
+        '/features-batch/import',
+        {
+          project: 'default',
+          environment: 'development',
+          data: { features: [{ name: 'twice' }, { name: 'twice' }], featureStrategies: [] },
+        },
+        400,
+      ],
     ],
   ]),
 ];
