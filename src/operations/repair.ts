@@ -232,7 +232,8 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
     await fs.syncFolder(aside);
     await fs.syncFolder(folder);
   }
-  for (const of of [beginning, headsPath]) await moveIfThere(fs, of(repairFolder(folder)), of(folder));
+  for (const pathIn of [beginning, headsPath])
+    await moveIfThere(fs, pathIn(repairFolder(folder)), pathIn(folder));
   await fs.remove(readyFile(folder));
   rmSync(repairFolder(folder), { recursive: true, force: true });
   await fs.syncFolder(folder);
