@@ -16,7 +16,7 @@ import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { besetSignIns } from './hostile-sign-ins.ts';
 import { runKills } from './kill.ts';
 import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
-import { fillEverything } from './limits/everything-full.ts';
+import { checkEverything, EVERYTHING, fillEverything } from './limits/everything-full.ts';
 import { serveWorst } from './limits/worst-rules.ts';
 import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
@@ -77,12 +77,14 @@ export const LONG_FORMS: readonly LongForm[] = [
   },
   {
     name: 'everything full',
-    total: 5,
-    batch: 1,
-    leastSeconds: 600,
-    run: async (rounds) => ({
-      ...(await fillEverything({ heapMib: 512, filters: 100, streams: 1_000, unread: 20, rounds })),
-    }),
+    total: EVERYTHING.rounds,
+    batch: EVERYTHING.rounds,
+    leastSeconds: 900,
+    run: async (rounds) => {
+      const result = await fillEverything({ ...EVERYTHING, rounds });
+      checkEverything(result);
+      return { ...result };
+    },
   },
   {
     name: 'rows of the limits',
