@@ -20,7 +20,7 @@ const USERS = 1_000;
 /** A run that is shorter than a step of the clock counts as one step. */
 const MICROS_MIN = 10_000;
 
-interface Read {
+export interface Read {
   readonly what: string;
   /** Sent in turn. */
   readonly requests: readonly Request[];
@@ -55,7 +55,7 @@ export const sdkReads: Scenario = {
   },
 };
 
-async function readsOf(target: Target): Promise<Read[]> {
+export async function readsOf(target: Target): Promise<Read[]> {
   const identity: Request = {
     ...{ method: 'GET', surface: '/api/client', path: '/features' },
     headers: { authorization: await secretOf(target, 'client'), 'unleash-client-spec': '5.2.0' },
@@ -79,7 +79,7 @@ async function readsOf(target: Target): Promise<Read[]> {
   ];
 }
 
-async function secretOf(target: Target, type: 'client' | 'frontend'): Promise<string> {
+export async function secretOf(target: Target, type: 'client' | 'frontend'): Promise<string> {
   const body = { tokenName: `bench ${type}`, type, environment: FLAG_ENVIRONMENT };
   const made = await request(target, { method: 'POST', path: '/api-tokens', body });
   return (JSON.parse(made.body.toString()) as { readonly secret: string }).secret;

@@ -62,6 +62,12 @@ export interface ReportScope {
   readonly projects: readonly string[] | typeof ALL;
 }
 
+/** The taker of reports in place of this process: the stream of a cluster, or an edge, which passes them on. */
+export interface SharedReports extends Pick<SharedUsage, 'send' | 'follow' | 'close'> {
+  /** Takes impact metrics, of which a server keeps nothing. */
+  impact?(environment: string, metrics: readonly unknown[]): void;
+}
+
 export interface UsageOptions {
   readonly world: World;
   readonly feed: Pick<ChangeFeed, 'subscribe'>;
@@ -76,7 +82,7 @@ export interface UsageOptions {
   timer(delayMs: number, callback: () => void): void;
   readonly countsBytesMax?: number;
   /** The reports of all nodes of a cluster; null where a server runs alone. */
-  readonly shared?: SharedUsage | null;
+  readonly shared?: SharedReports | null;
 }
 
 /** Usage reported by one side, servers or pages. */
@@ -149,7 +155,7 @@ export class Usage {
     });
   }
 
-  get #shared(): SharedUsage | null {
+  get #shared(): SharedReports | null {
     return this.#options.shared ?? null;
   }
 
@@ -237,6 +243,10 @@ export class Usage {
       'what is counted is bounded',
     );
     assert(applications.bytes <= APPLICATIONS_BYTES_MAX, 'what applications say of themselves is bounded');
+  }
+
+  impact(environment: string, metrics: readonly unknown[]): void {
+    this.#shared?.impact?.(environment, metrics);
   }
 
   /** Notes that a token, which exists, was used. */

@@ -1,6 +1,7 @@
 /** Maps an error to an exit code and a message of one line. */
 import { LogGoneError, UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { ControlError } from '../control/control-client.ts';
+import { ListenError } from '../http/transport/transport.ts';
 import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
 import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
@@ -44,6 +45,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof FolderLockedError) return { exitCode: EXIT.folderLocked, message };
   if (error instanceof UnsafeLogError || error instanceof LogGoneError)
     return { exitCode: EXIT.badConfig, message };
+  if (error instanceof ListenError)
+    return { exitCode: error.isBusy ? EXIT.unavailable : EXIT.badConfig, message };
   if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message };
   if (error instanceof ControlError) return { exitCode: EXIT.unavailable, message };
   if (error instanceof ShortWriteError) return { exitCode: EXIT.journalFailed, message };

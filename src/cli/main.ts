@@ -11,6 +11,7 @@ import { addBackup } from './backup.ts';
 import { addCluster } from './cluster.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { addDiff } from './diff.ts';
+import { addEdge } from './edge.ts';
 import { addEvents } from './events.ts';
 import { addExport } from './export.ts';
 import { failureOf } from './failure.ts';
@@ -40,6 +41,7 @@ const COMMANDS: readonly AddCommand[] = [
   addImportUnleash,
   addToken,
   addCluster,
+  addEdge,
 ];
 
 export interface RunOptions {

@@ -5,6 +5,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Registry } from 'prom-client';
+import { type EdgeMetricsSources, edgeMetrics } from '../../src/addons/edge/metrics.ts';
+import {
+  EDGE_OPTIONS,
+  type EdgeOption,
+  OFFLINE_OPTIONS,
+  OTHER_OPTIONS,
+  variableOf,
+} from '../../src/addons/edge/options.ts';
 import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
 import {
@@ -27,6 +36,14 @@ export const MANUAL_TABLES: readonly ManualTable[] = [
   { page: 'docs/operating.md', name: 'exit codes', make: exitCodes },
   { page: 'docs/operating.md', name: 'metrics', make: metrics },
   { page: 'docs/operating.md', name: 'log messages', make: logTable },
+  { page: 'docs/edge.md', name: 'options of an edge', make: () => edgeOptions(EDGE_OPTIONS) },
+  {
+    page: 'docs/edge.md',
+    name: 'options of an edge without an upstream',
+    make: () => edgeOptions(OFFLINE_OPTIONS),
+  },
+  { page: 'docs/edge.md', name: 'other options of an edge', make: otherOptions },
+  { page: 'docs/edge.md', name: 'metrics of an edge', make: metricsOfEdge },
   { page: 'docs/settings.md', name: 'settings', make: () => settings(SERVER_SETTINGS) },
   { page: 'docs/settings.md', name: 'settings of OpenID Connect', make: () => settings(OIDC_SETTINGS) },
   { page: 'docs/settings.md', name: 'settings of clusters', make: () => settings(CLUSTER_SETTINGS) },
@@ -45,15 +62,46 @@ function exitCodes(): string {
   );
 }
 
-/** Reads only what the registry is told of each metric; no source is asked for its value. */
 function metrics(): string {
-  const unread = new Proxy({}, { get: () => () => undefined }) as MetricsSources;
-  const own = createMetrics(unread)
-    .getMetricsAsArray()
-    .filter(({ name }) => name.startsWith('flagstaff_'));
+  return metricTable(createMetrics(unread<MetricsSources>()));
+}
+
+function metricsOfEdge(): string {
+  return metricTable(edgeMetrics(unread<EdgeMetricsSources>()));
+}
+
+/** Reads only what a registry is told of each metric; no source is asked for its value. */
+function unread<T>(): T {
+  return new Proxy({}, { get: () => () => undefined }) as T;
+}
+
+function metricTable(registry: Registry): string {
+  const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('flagstaff_'));
   return table(
     ['metric', 'what it counts, and what to look for'],
     own.map(({ name, help }) => [`\`${name}\``, help]),
+  );
+}
+
+function edgeOptions(options: readonly EdgeOption[]): string {
+  return table(
+    ['option', 'variable', 'default', 'what it is'],
+    options.map(({ name, takes, initial, purpose }) => [
+      takes === null ? `\`--${name}\`` : `\`--${name} <${takes}>\``,
+      `\`${variableOf(name)}\``,
+      initial === null ? 'none' : `\`${initial}\``,
+      purpose,
+    ]),
+  );
+}
+
+function otherOptions(): string {
+  const byAdvice = new Map<string, string[]>();
+  for (const [name, instead] of OTHER_OPTIONS)
+    byAdvice.set(instead, [...(byAdvice.get(instead) ?? []), `\`--${name}\``]);
+  return table(
+    ['option', 'in its place'],
+    [...byAdvice].map(([instead, names]) => [names.join(', '), instead]),
   );
 }
 

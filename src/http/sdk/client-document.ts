@@ -298,7 +298,10 @@ function* recordsOn(shelves: readonly ShelvedFlags[], query: ClientQuery): Gener
   }
 }
 
-export function surroundingsOf(world: World, { environment, inlineSegments }: ClientQuery): FlagSurroundings {
+export function surroundingsOf(
+  world: World,
+  { environment, inlineSegments }: Pick<ClientQuery, 'environment' | 'inlineSegments'>,
+): FlagSurroundings {
   const found = world.directory.environments.find(({ name }) => name === environment);
   return {
     environment,

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -191,9 +191,9 @@ function later(delayMs: number, callback: () => void): void {
 }
 
 /** Keyed by the engine whose state they show: they go with it. */
-const documentsOf = new WeakMap<Engine, ClientDocuments>();
+const documentsOf = new WeakMap<ServedState, ClientDocuments>();
 
-export function clientDocuments(engine: Engine): ClientDocuments {
+export function clientDocuments(engine: ServedState): ClientDocuments {
   let known = documentsOf.get(engine);
   if (known === undefined) {
     known = new ClientDocuments({ world: engine.world, cache: cacheOf(engine) });

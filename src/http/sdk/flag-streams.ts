@@ -5,7 +5,7 @@
  * told together in its next round.
  */
 import type { Change } from '../../actors/change-feed.ts';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { FollowUp, inTurns, ownTurn, type Requester, until } from '../../actors/turn.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
@@ -66,7 +66,7 @@ interface Prepared extends Pick<FlagStreamOptions, 'first' | 'hydration' | 'sent
 
 export class FlagStreams {
   readonly watches: QueryWatches;
-  readonly #engine: Engine;
+  readonly #engine: ServedState;
   readonly #now: () => number;
   readonly #streams = new Set<FlagStream>();
   #pageStreamCount = 0;
@@ -89,7 +89,7 @@ export class FlagStreams {
   #silent: Iterator<FlagStream> = this.#streams.values();
 
   /** `now`: milliseconds since 1970. */
-  constructor(engine: Engine, now: () => number = Date.now) {
+  constructor(engine: ServedState, now: () => number = Date.now) {
     this.#engine = engine;
     this.#now = now;
     this.watches = new QueryWatches(engine);
@@ -366,9 +366,9 @@ function eventIdOf(lastEventId: string): number {
 }
 
 /** Keyed by the engine whose changes they tell of: they go with it. */
-const streamsOf = new WeakMap<Engine, FlagStreams>();
+const streamsOf = new WeakMap<ServedState, FlagStreams>();
 
-export function flagStreams(engine: Engine): FlagStreams {
+export function flagStreams(engine: ServedState): FlagStreams {
   let known = streamsOf.get(engine);
   if (known === undefined) {
     known = new FlagStreams(engine);

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type CachePart, type CachePartOptions, cacheOf } from '../../actors/cache.ts';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { each, inTurns, type Requester } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { described, titled } from '../../domain/json/schema.ts';
@@ -88,12 +88,12 @@ interface Entry extends FlagdDocument {
 }
 
 class FlagdDocuments {
-  readonly #engine: Engine;
+  readonly #engine: ServedState;
   readonly #whole: CachePart<string, Entry>;
   readonly #narrowed: CachePart<string, Entry>;
   readonly #making: Making<FlagdDocument>;
 
-  constructor(engine: Engine) {
+  constructor(engine: ServedState) {
     this.#engine = engine;
     this.#making = new Making(cacheOf(engine));
     const options: CachePartOptions<string, Entry> = {
@@ -173,9 +173,9 @@ class FlagdDocuments {
 }
 
 /** Keyed by the engine whose state they show: they go with it. */
-const documentsOf = new WeakMap<Engine, FlagdDocuments>();
+const documentsOf = new WeakMap<ServedState, FlagdDocuments>();
 
-function flagdDocuments(engine: Engine): FlagdDocuments {
+function flagdDocuments(engine: ServedState): FlagdDocuments {
   let known = documentsOf.get(engine);
   if (known === undefined) {
     known = new FlagdDocuments(engine);

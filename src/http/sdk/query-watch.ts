@@ -6,7 +6,7 @@
  * its id is durable (invariant 4).
  */
 import type { Change } from '../../actors/change-feed.ts';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns, type Requester, until } from '../../actors/turn.ts';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { typesThatReach } from '../../domain/state/event-types.ts';
@@ -22,7 +22,7 @@ import { Hydration } from './stream-format.ts';
 import { LOG_CHARACTERS_MAX, WatchLog } from './watch-log.ts';
 
 export interface QueryWatchOptions {
-  readonly engine: Engine;
+  readonly engine: ServedState;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
   /** The present limit on the characters of its log. */
@@ -37,7 +37,7 @@ const WATCH_BYTES = 2 * 1024;
 
 export class QueryWatch {
   readonly query: ClientQuery;
-  readonly #engine: Engine;
+  readonly #engine: ServedState;
   readonly #blocks: FlagBlocks;
   readonly #content: QueryContent;
   readonly #logCharactersMax: () => number;

@@ -3,7 +3,7 @@
  * So are the parts of hydrations, which all streams of a query share that begin together.
  */
 import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
 import { clientDocuments, Making } from './client-documents.ts';
@@ -63,7 +63,7 @@ function cachesIn(cache: Cache, isMultiplied: boolean): Caches {
 }
 
 export class QueryWatches {
-  readonly #engine: Engine;
+  readonly #engine: ServedState;
   readonly #cache: Cache;
   readonly #whole: Caches;
   readonly #narrowed: Caches;
@@ -74,7 +74,7 @@ export class QueryWatches {
   readonly #hydrations = new WeakMap<QueryWatch, WeakRef<Hydration>>();
   readonly #making: Making<HydrationBody>;
 
-  constructor(engine: Engine, cache = cacheOf(engine)) {
+  constructor(engine: ServedState, cache = cacheOf(engine)) {
     this.#engine = engine;
     this.#cache = cache;
     this.#making = new Making(cache);

@@ -244,8 +244,9 @@ function* report(
   context: RequestContext<v.InferOutput<typeof UsageBody>>,
   side: Side,
 ): Generator<void, undefined> {
-  const { appName, bucket } = context.body;
+  const { appName, bucket, impactMetrics } = context.body;
   told(context, context.body, side);
+  if (impactMetrics !== undefined) context.usage.impact(environmentOf(context), impactMetrics);
   if (bucket === null || bucket === undefined) return undefined;
   const toggles = Object.entries(bucket.toggles);
   const startMs = millisecondsOf(bucket.start);

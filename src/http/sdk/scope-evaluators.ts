@@ -3,8 +3,8 @@
  * so evaluators are part of the cache.
  */
 import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
-import type { Engine } from '../../actors/engine.ts';
 import { FairQueue, type FairQueueLimits } from '../../actors/fair-queue.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns } from '../../actors/turn.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import { ALL, type World } from '../../domain/state/world.ts';
@@ -139,9 +139,9 @@ export class ScopeEvaluators {
 }
 
 /** Keyed by the engine whose state they show: they go with it. */
-const evaluatorsOf = new WeakMap<Engine, ScopeEvaluators>();
+const evaluatorsOf = new WeakMap<ServedState, ScopeEvaluators>();
 
-export function scopeEvaluators(engine: Engine): ScopeEvaluators {
+export function scopeEvaluators(engine: ServedState): ScopeEvaluators {
   let known = evaluatorsOf.get(engine);
   if (known === undefined) {
     known = new ScopeEvaluators({ world: engine.world, cache: cacheOf(engine) });

@@ -1,5 +1,5 @@
 /** The dispatcher's view of a cluster: which node takes writes, and how far this node is. */
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { invalid, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 
@@ -50,14 +50,14 @@ interface Waiter extends Waiting {
 
 /** Holds requests back until this node has the event that they ask for, for a second at most. */
 export class AtLeast {
-  readonly #engine: Pick<Engine, 'durableId' | 'feed'>;
+  readonly #engine: Pick<ServedState, 'durableId' | 'feed'>;
   readonly #timer: (delayMs: number, run: () => void) => () => void;
   readonly #waiters = new Set<Waiter>();
   #bytes = 0;
   #strangers = 0;
 
   constructor(
-    engine: Pick<Engine, 'durableId' | 'feed'>,
+    engine: Pick<ServedState, 'durableId' | 'feed'>,
     timer: (delayMs: number, run: () => void) => () => void,
   ) {
     this.#engine = engine;

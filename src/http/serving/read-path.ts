@@ -2,7 +2,7 @@
 
 import { crc32 } from 'node:zlib';
 import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { joinedChecksum, shiftPast } from '../../persistence/codec/joined-checksum.ts';
 import { BodyPieces, byteLengthOf, bytesOf } from '../transport/response.ts';
@@ -16,11 +16,11 @@ import type { ResponseSender } from './response-sender.ts';
 import type { ReadResponse, ReadRoute, RequestContext, StreamOpening, StreamRoute } from './route.ts';
 
 export class ReadPath {
-  readonly #engine: Engine;
+  readonly #engine: ServedState;
   readonly #sender: ResponseSender;
   readonly #coder: ResponseCoder;
 
-  constructor(engine: Engine, sender: ResponseSender) {
+  constructor(engine: ServedState, sender: ResponseSender) {
     this.#engine = engine;
     this.#sender = sender;
     this.#coder = new ResponseCoder(cacheOf(engine));

@@ -9,7 +9,9 @@
  * request that has arrived meanwhile is read first, because its connection was not silent.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import {
   closeExchangeServer,
@@ -67,7 +69,8 @@ class NodeTransport implements Transport {
     this.#options = options;
     this.#server = createExchangeServer(options);
     const { limits } = this.#server;
-    this.#http = createServer({
+    const { tls } = options;
+    const settings = {
       maxHeaderSize: HEADER_BLOCK_BYTES_MAX,
       headersTimeout: limits.idleMs,
       keepAliveTimeout: limits.idleMs,
@@ -77,7 +80,10 @@ class NodeTransport implements Transport {
       // Judged with the other headers, so that the refusal is worded like them.
       requireHostHeader: false,
       noDelay: true,
-    });
+    };
+    this.#http = tls
+      ? createSecureServer({ ...settings, cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) })
+      : createServer(settings);
     this.#attach();
   }
 
@@ -136,7 +142,8 @@ class NodeTransport implements Transport {
     // Node drops headers beyond its default of 2,000 unseen; the block is bounded, and they are counted later.
     this.#http.maxHeadersCount = 0;
     (this.#http as unknown as HalfOpenServer).httpAllowHalfOpen = true;
-    this.#http.on('connection', (socket) => this.#admit(socket));
+    const opening = this.#options.tls ? 'secureConnection' : 'connection';
+    this.#http.on(opening, (socket: Socket) => this.#admit(socket));
     this.#http.on('request', (message, res) => this.#receive(message, res, false));
     this.#http.on('checkContinue', (message, res) => this.#receive(message, res, true));
     this.#http.on('clientError', (error, socket) => this.#reject(error, socket as Socket));

@@ -130,6 +130,10 @@ export interface TransportOptions {
   /** The caller of a request that another node of the cluster hands on; null for every other request. */
   handedOnFor?(request: Pick<TransportRequest, 'header'>): string | null;
   readonly clock?: TransportClock;
+  /** PEM files of a certificate and its key: HTTPS and nothing else. Absent: HTTP. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Whether other processes may listen on the same port, among which the system shares connections out; uWebSockets.js on Linux alone. */
+  readonly sharesPort?: boolean;
 }
 
 export interface Transport {

@@ -47,7 +47,8 @@ export class UwsTransport implements Transport {
     this.#uws = uws;
     this.#options = options;
     this.#server = createExchangeServer(options);
-    this.#app = uws.App();
+    const { tls } = options;
+    this.#app = tls ? uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }) : uws.App();
     this.#app.filter((res, change) => this.#countConnection(res, change));
     // Asking the library for the method of each request would cost a native call that its router has made already.
     this.#app.get('/*', (res, req) => this.#receive(res, req, 'GET'));
@@ -149,6 +150,7 @@ function addHeader(name: string, value: string): void {
 /** The module's interface at run time, as far as it is used here; its type declarations leave some of it out. */
 interface UwsModule {
   App(): TemplatedApp;
+  SSLApp(options: { cert_file_name: string; key_file_name: string }): TemplatedApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_socket): number;
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
@@ -182,11 +184,12 @@ interface Listening {
 export async function listenOn(
   uws: UwsModule,
   app: TemplatedApp,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, sharesPort }: Pick<TransportOptions, 'host' | 'port' | 'sharesPort'>,
 ): Promise<Listening> {
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     // Without the exclusive flag a second process would share the port, and half of the requests, in silence.
-    (app as unknown as ListeningApp).listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+    const flags = sharesPort === true ? 0 : uws.LIBUS_LISTEN_EXCLUSIVE_PORT;
+    (app as unknown as ListeningApp).listen(host, port, flags, resolve);
   });
   if (socket === false) throw await explainListenFailure(host, port);
   let isOpen = true;

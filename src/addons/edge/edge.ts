@@ -1,0 +1,372 @@
+/**
+ * An edge: serves SDKs from copies of what an upstream has, kept in memory and on disk, and gathers what they report. It decides nothing
+ * and owns nothing: its folder may be lost at any time, and any number of edges may stand beside each other, or one behind another.
+ *
+ * Order of a start: the port is open, then the copy on disk is read, then the upstream is asked. `ready` waits for flags, wherever they
+ * come from.
+ */
+import { getHeapStatistics } from 'node:v8';
+import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
+import { createNodeTransport } from '../../http/transport/node-transport.ts';
+import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
+import { createUwsTransport } from '../../http/transport/uws-transport.ts';
+import type { Log } from '../../process/log.ts';
+import { ConfigError } from '../../process/settings.ts';
+import { type BackstageSources, backstageOf } from './backstage.ts';
+import { type CopiedMirror, copiedToken, copyFile, copyOf, reportsFile } from './copy.ts';
+import { Feed, type FeedPosition } from './feed.ts';
+import { FileFeed } from './file-feed.ts';
+import { Front } from './front.ts';
+import { type Home, Homes } from './homes.ts';
+import { Mirror } from './mirror.ts';
+import { Reports, sendReports } from './reports.ts';
+import { ServedMirror } from './served-mirror.ts';
+import type { EdgeSettings, Offline } from './settings.ts';
+import { Shadow } from './shadow.ts';
+import { edgeSurfaces } from './surfaces.ts';
+import { Tokens } from './tokens.ts';
+import { UpstreamClient, type ValidToken } from './upstream-client.ts';
+import { readDocument } from './upstream-document.ts';
+
+/** After a change, so that many changes are one write. */
+const COPY_AFTER_MS = 2_000;
+/** Without a change: the copy's age is no older. */
+const COPY_EVERY_MS = 60_000;
+/** While the upstream does not say which tokens are valid. */
+const ASK_AGAIN_MS = 2_000;
+const DRAIN_LOOK_MS = 10;
+const DRAIN_MS_MAX = 4_000;
+
+export interface EdgeOptions {
+  readonly settings: EdgeSettings;
+  readonly log: Log;
+  readonly now?: () => number;
+  readonly monotonicMs?: () => number;
+}
+
+export class Edge {
+  readonly #settings: EdgeSettings;
+  readonly #log: Log;
+  readonly #now: () => number;
+  readonly #monotonicMs: () => number;
+  readonly #client: UpstreamClient;
+  readonly reports = new Reports();
+  readonly tokens: Tokens;
+  readonly homes: Homes;
+  readonly #lobby: ServedMirror;
+  readonly #front: Front;
+  readonly #shadow: Shadow | null;
+  readonly #surfaces: ReturnType<typeof edgeSurfaces>;
+  /** Null where nothing is kept on disk. One each, because writes of a file wait for each other there. */
+  readonly #copyFile: ReturnType<typeof copyFile> | null;
+  readonly #reportsFile: ReturnType<typeof reportsFile> | null;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #transport: Transport | null = null;
+  #isCopyDue = false;
+  #isStopped = false;
+
+  constructor({ settings, log, now = Date.now, monotonicMs = () => performance.now() }: EdgeOptions) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#now = now;
+    this.#monotonicMs = monotonicMs;
+    this.#client = new UpstreamClient(settings.upstream);
+    const { folder } = settings;
+    this.#copyFile = folder === null ? null : copyFile(folder);
+    this.#reportsFile = folder === null ? null : reportsFile(folder);
+    const bytesMax = defaultMemoryBudget(getHeapStatistics().heap_size_limit);
+    this.homes = new Homes({ bytesMax, open: (token) => this.#open(token, null) });
+    this.tokens = new Tokens({
+      validate: (tokens) => this.#client.validate(tokens),
+      isStrict: settings.isStrict,
+      onValid: (token) => this.#lobby.admit(token),
+      onRevoked: (token) => this.#forget(token.token),
+      onFault: (error) => this.#warn(error),
+      monotonicMs,
+    });
+    this.#shadow = settings.shadowUrl === null ? null : this.#openShadow(settings.shadowUrl);
+    this.#surfaces = edgeSurfaces({ backstage: backstageOf(this.#sources()), disabled: settings.disabled });
+    this.#lobby = this.#served(this.#mirror(''));
+    this.#front = new Front({
+      ...{ lobby: this.#lobby.api, homes: this.homes, tokens: this.tokens },
+      ...{ basePath: settings.basePath, tokenHeader: settings.tokenHeader },
+      ...{ allowed: settings.allowed, denied: settings.denied, patienceMs: settings.patienceMs },
+      onEvaluated: this.#shadow?.note ?? null,
+    });
+  }
+
+  /** Resolves when the port is open and the copy on disk is read. Rejects with `ListenError`, or what the disk says. */
+  async start(): Promise<{ readonly port: number }> {
+    this.#transport = await this.#openTransport();
+    const { port } = await this.#transport.listen();
+    if (this.#settings.offline === null) await this.#readCopy();
+    else this.#openOffline(this.#settings.offline);
+    for (const token of this.#settings.trusted) this.#addToken(token, true);
+    if (this.#settings.offline !== null) return { port };
+    void this.#askForTokens();
+    const { revalidateMs, reportMs, folder } = this.#settings;
+    this.#every(revalidateMs, () => this.tokens.revalidate());
+    this.#every(reportMs, () => this.sendReports());
+    if (folder !== null) this.#every(COPY_EVERY_MS, () => this.saveCopy());
+    return { port };
+  }
+
+  /** The reason why it is not ready; null when it is. Only tokens of the settings count: others must not take it out of service. */
+  get unready(): string | null {
+    const { tokens, offline } = this.#settings;
+    const named = offline === null ? tokens.map((secret) => this.homes.of(secret)) : [...this.homes];
+    const homes = [...new Set(named)].filter((home) => home !== undefined);
+    const filled = homes.filter(({ served }) => served.mirror.isFilled);
+    if (tokens.length > 0 && homes.length === 0)
+      return 'The upstream has not called a token of --tokens valid yet.';
+    if (filled.length < homes.length) return 'The upstream has not sent all flags yet.';
+    const ageMs = Math.max(0, ...filled.map(({ feed }) => feed.ageMs));
+    if (ageMs <= this.#settings.ageMsMax) return null;
+    return `The flags are ${Math.round(ageMs / 1000)} seconds old, and --max-age is ${this.#settings.ageMsMax / 1000}.`;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    const transport = this.#transport;
+    transport?.drain();
+    const deadline = this.#monotonicMs() + DRAIN_MS_MAX;
+    while (
+      transport !== null &&
+      transport.openRequests + transport.openStreams > 0 &&
+      this.#monotonicMs() < deadline
+    )
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+    await transport?.close();
+    await this.saveCopy();
+    this.homes.stop();
+    if (this.#settings.offline === null) await this.sendReports();
+    this.#client.close();
+  }
+
+  /** Sends what applications reported. Never rejects. */
+  sendReports(): Promise<void> {
+    const { appName, instanceId } = this.#settings.upstream;
+    return sendReports({
+      reports: this.reports,
+      post: (environment, body) => {
+        const home = [...this.homes].find(({ served }) => served.mirror.environment === environment);
+        return home === undefined
+          ? null
+          : this.#client.post('/api/client/metrics/bulk', home.token.token, body);
+      },
+      save: () => this.#saveReports(),
+      connectVia: { appName, instanceId },
+      onFault: (error) => this.#warn(error),
+    });
+  }
+
+  /** Writes the copy where there is a folder. Never rejects. */
+  async saveCopy(): Promise<void> {
+    const { folder, upstream } = this.#settings;
+    if (this.#copyFile === null) return;
+    this.#isCopyDue = false;
+    try {
+      const mirrors: CopiedMirror[] = [];
+      for (const home of this.homes) if (home.served.mirror.isFilled) mirrors.push(await copyOf(home));
+      await this.#copyFile.write({
+        upstream: upstream.url,
+        tokens: [...this.tokens.values()].map(copiedToken),
+        mirrors,
+      });
+      await this.#saveReports();
+    } catch (err) {
+      // Operators: make room on the disk, or look at its permissions; the edge serves, and starts from an older copy
+      this.#log.error({ err, folder }, 'The copy for a start without the upstream cannot be written.');
+    }
+  }
+
+  async #saveReports(): Promise<void> {
+    const { folder } = this.#settings;
+    try {
+      await this.#reportsFile?.write(this.reports.saved());
+    } catch (err) {
+      // Operators: make room on the disk, or look at its permissions; a kill would now lose or repeat counts
+      this.#log.error({ err, folder }, 'Reports that wait for the upstream cannot be written.');
+    }
+  }
+
+  async #readCopy(): Promise<void> {
+    const { upstream, isStrict, tokens: named } = this.#settings;
+    if (this.#copyFile === null || this.#reportsFile === null) return;
+    const onDamaged = (problem: string, file: string): void => {
+      // Operators: nothing; the edge asks its upstream, as if there were none
+      this.#log.warn({ problem, file }, 'The copy on disk is damaged, and was set aside.');
+    };
+    const reports = await this.#reportsFile.read(onDamaged);
+    if (reports !== null) this.reports.putBack(reports);
+    const copy = await this.#copyFile.read(onDamaged);
+    if (copy === null || copy.upstream !== upstream.url) return;
+    const isLetIn = ({ token }: ValidToken): boolean => !isStrict || named.includes(token);
+    for (const mirror of copy.mirrors)
+      if (isLetIn(mirror.token)) this.homes.restore(mirror.token, () => this.#open(mirror.token, mirror));
+    for (const token of copy.tokens) if (isLetIn(token)) this.#addToken(token, false);
+  }
+
+  /** One mirror for each environment, with all that the file has. */
+  #openOffline({ file, reloadMs, environments }: Offline): void {
+    for (const environment of environments) {
+      const token: ValidToken = {
+        token: `file ${environment}`,
+        type: 'client',
+        projects: ['*'],
+        environment,
+      };
+      const mirror = this.#mirror(environment);
+      const feed = new FileFeed({ file, reloadMs, mirror, onFault: (error) => this.#warn(error) });
+      feed.start();
+      const home: Home = { token, served: this.#served(mirror), feed, filled: Promise.resolve() };
+      this.homes.restore(token, () => home);
+    }
+  }
+
+  /** Asks for the settings' tokens until the upstream says which are valid. */
+  async #askForTokens(): Promise<void> {
+    const { tokens } = this.#settings;
+    while (!this.#isStopped && tokens.length > 0) {
+      try {
+        const valid = await this.#client.validate(tokens);
+        for (const token of valid) this.#addToken(token, false);
+        // Operators: correct --tokens
+        if (valid.length < tokens.length)
+          this.#log.warn(
+            { valid: valid.length, given: tokens.length },
+            'The upstream does not know all tokens of --tokens.',
+          );
+        // Those of a copy may have been revoked since.
+        await this.tokens.revalidate();
+        break;
+      } catch (error) {
+        this.#warn(error);
+        await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS).unref());
+      }
+    }
+  }
+
+  #addToken(token: ValidToken, isTrusted: boolean): void {
+    this.tokens.add(token, isTrusted);
+    if (token.type === 'client') this.homes.lodge(token);
+  }
+
+  /** A token that the upstream refuses or does not know any more. */
+  #forget(secret: string): void {
+    this.#lobby.dismiss(secret);
+    this.tokens.forget(secret);
+    this.homes.evict(secret);
+    this.#copySoon();
+  }
+
+  #open(token: ValidToken, copied: CopiedMirror | null): Home {
+    const mirror = this.#mirror(token.environment === '*' ? 'default' : token.environment);
+    let fill: () => void = () => undefined;
+    const filled = new Promise<void>((resolve) => {
+      fill = resolve;
+    });
+    if (copied !== null) {
+      mirror.replaceAll(readDocument(copied.document, mirror.environment), copied.lastId);
+      fill();
+    }
+    const feed = new Feed(
+      {
+        ...{ token: token.token, mirror, client: this.#client, log: this.#log, now: this.#now },
+        ...{ ways: this.#settings.ways, pollMs: this.#settings.pollMs },
+        onConfirmed: (isChanged) => {
+          fill();
+          if (isChanged) this.#copySoon();
+        },
+        onRevoked: () => this.#forget(token.token),
+      },
+      copied satisfies FeedPosition | null,
+    );
+    feed.start();
+    return { token, served: this.#served(mirror), feed, filled };
+  }
+
+  #mirror(environment: string): Mirror {
+    const memoryBudgetBytes = defaultMemoryBudget(getHeapStatistics().heap_size_limit);
+    const onFault = (error: unknown): void => this.#warn(error);
+    return new Mirror({ environment, memoryBudgetBytes, monotonicMs: this.#monotonicMs, onFault });
+  }
+
+  #served(mirror: Mirror): ServedMirror {
+    const { basePath, origins } = this.#settings;
+    return new ServedMirror({
+      ...{ mirror, basePath, origins, surfaces: this.#surfaces, reports: this.reports, log: this.#log },
+      ...{ now: this.#now, monotonicMs: this.#monotonicMs },
+    });
+  }
+
+  #openShadow(url: string): Shadow {
+    return new Shadow({
+      client: new UpstreamClient({ ...this.#settings.upstream, url }),
+      basePath: this.#settings.basePath,
+      now: this.#now,
+      onFault: (error) => this.#warn(error),
+      // Operators: compare the flag on both servers
+      onDifference: (flag) =>
+        this.#log.warn({ flag }, 'The server in --shadow evaluates a flag differently.'),
+    });
+  }
+
+  async #openTransport(): Promise<Transport> {
+    const { host, port, tls, trustedProxies, basePath } = this.#settings;
+    const options: TransportOptions = {
+      ...{ host, port, tls, trustedProxies, log: this.#log, sharesPort: true },
+      ...{ handle: this.#front.handle, admit: this.#front.admit, refuse: this.#lobby.api.refuse },
+      polledPaths: ['/api/client/features', '/api/client/delta', '/api/frontend'].map(
+        (path) => basePath + path,
+      ),
+    };
+    try {
+      return await createUwsTransport(options);
+    } catch (err) {
+      // Operators: use a version of Node that has one
+      this.#log.warn(
+        { err },
+        'There is no uWebSockets.js binary for this platform; the edge uses the slower node:http, and shares its port with no other.',
+      );
+      return createNodeTransport(options);
+    }
+  }
+
+  #sources(): BackstageSources {
+    return {
+      ...{ homes: this.homes, tokens: this.tokens, reports: this.reports, shadow: this.#shadow },
+      ...{ upstream: this.#settings.upstream, startedAt: this.#now() },
+      transport: () => this.#transport!,
+      meters: () =>
+        [this.#lobby, ...[...this.homes].map(({ served }) => served)].flatMap(({ api }) => api.meters),
+      unready: () => this.unready,
+    };
+  }
+
+  #copySoon(): void {
+    if (this.#isCopyDue || this.#settings.folder === null || this.#isStopped) return;
+    this.#isCopyDue = true;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.saveCopy();
+    }, COPY_AFTER_MS);
+    this.#timers.add(timer);
+  }
+
+  #every(delayMs: number, run: () => Promise<void>): void {
+    this.#timers.add(setInterval(() => void run(), delayMs).unref());
+  }
+
+  #warn(err: unknown): void {
+    // Operators: look at `err`; the edge serves what it has, and asks again
+    this.#log.warn({ err }, 'The edge could not do something with its upstream.');
+  }
+}
+
+/** The settings name no token, and nothing would ever be served. */
+export function assertServesSomething({ tokens, trusted, isStrict }: EdgeSettings): void {
+  if (isStrict && tokens.length + trusted.length === 0)
+    throw new ConfigError('--strict needs --tokens: without one, no request would ever be answered.');
+}

@@ -1,0 +1,255 @@
+/**
+ * Keeps one mirror as new as its upstream: by the upstream's stream where it has one, else by deltas, else by whole documents. It falls
+ * back by itself, and comes back by itself: from each lower way it tries the better one again after a while. What the mirror has stays
+ * whatever happens, except that a token which the upstream refuses ends its mirror.
+ */
+import type { Log } from '../../process/log.ts';
+import type { Mirror } from './mirror.ts';
+import { type UpstreamClient, UpstreamError, type UpstreamResponse } from './upstream-client.ts';
+import { readDocument, readEvents } from './upstream-document.ts';
+
+export const FEED_WAYS = ['streaming', 'delta', 'polling'] as const;
+export type FeedWay = (typeof FEED_WAYS)[number];
+
+/** The wait before a better way is tried again. */
+const RETRY_BETTER_MS = 5 * 60_000;
+
+/** A stream that ends so often within that time is given up for a while: something between here and the upstream ends it. */
+const STREAM_ENDS_MAX = 5;
+const STREAM_ENDS_WITHIN_MS = 60_000;
+
+const BACK_OFF_MS_MAX = 60_000;
+const BACK_OFF_MS_MIN = 500;
+
+/** The source that keeps a mirror new. */
+export interface MirrorSource {
+  readonly way: FeedWay | 'file';
+  /** Milliseconds since the source last said that this is all. */
+  readonly ageMs: number;
+  readonly position: FeedPosition;
+  stop(): void;
+}
+
+export interface FeedOptions {
+  readonly token: string;
+  readonly mirror: Mirror;
+  readonly client: UpstreamClient;
+  /** The ways that may be taken, the best one first. */
+  readonly ways: readonly FeedWay[];
+  readonly pollMs: number;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  now(): number;
+  /** Told after each confirmation that the mirror is as new as the upstream; `isChanged`: and has changed. */
+  onConfirmed(isChanged: boolean): void;
+  /** Told once, when the upstream refuses the token: the feed has ended. */
+  onRevoked(): void;
+}
+
+/** The end of an attempt. */
+type Outcome = 'went-well' | 'not-there' | 'failed';
+
+export class Feed implements MirrorSource {
+  readonly #options: FeedOptions;
+  readonly #ended = new AbortController();
+  /** The tag of the last document, and the last event id of the upstream's own, which deltas and streams go on from. */
+  #etag: string;
+  #upstreamId: number | null;
+  #way: FeedWay;
+  /** The time at which a way that was not there is tried again. */
+  readonly #notBefore = new Map<FeedWay, number>();
+  #streamEnds: number[] = [];
+  #failures = 0;
+  #confirmedAt: number;
+  #isStreaming = false;
+  /** The way in which the upstream was last read. */
+  #confirmedWay: FeedWay | null = null;
+  /** The wait that the upstream has asked for. */
+  #retryAfterMs: number | null = null;
+  #wake: () => void = () => undefined;
+
+  /** `resumed`: where a copy on disk left off. */
+  constructor(options: FeedOptions, resumed: FeedPosition | null = null) {
+    this.#options = options;
+    this.#etag = resumed?.etag ?? '';
+    this.#upstreamId = resumed?.upstreamId ?? null;
+    this.#confirmedAt = resumed?.confirmedAt ?? Number.NEGATIVE_INFINITY;
+    this.#way = options.ways[0]!;
+  }
+
+  /** Starts; never rejects. */
+  start(): void {
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#ended.abort();
+    this.#wake();
+  }
+
+  get way(): FeedWay {
+    return this.#way;
+  }
+
+  get position(): FeedPosition {
+    return { etag: this.#etag, upstreamId: this.#upstreamId, confirmedAt: this.#confirmedAt };
+  }
+
+  /** Milliseconds since the upstream last said that this is all; 0 while its stream is open. */
+  get ageMs(): number {
+    return this.#isStreaming ? 0 : Math.max(0, this.#options.now() - this.#confirmedAt);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      this.#choose();
+      const outcome = await this.#attempt();
+      if (this.#ended.signal.aborted) return;
+      if (outcome === 'not-there') this.#notBefore.set(this.#way, this.#options.now() + RETRY_BETTER_MS);
+      else await this.#pause(outcome);
+    }
+  }
+
+  #choose(): void {
+    const { ways, now } = this.#options;
+    const at = now();
+    this.#way = ways.find((one) => (this.#notBefore.get(one) ?? 0) <= at) ?? ways.at(-1)!;
+  }
+
+  async #attempt(): Promise<Outcome> {
+    const { log, mirror } = this.#options;
+    try {
+      if (this.#way === 'streaming') return await this.#streamed();
+      return await (this.#way === 'delta' ? this.#delta() : this.#poll());
+    } catch (error) {
+      if (this.#ended.signal.aborted) return 'failed';
+      const status = error instanceof UpstreamError ? error.status : -1;
+      if (status === 401 || status === 403) return this.#revoked(status);
+      if (this.#way !== 'polling' && [404, 405, 406, 501].includes(status)) return 'not-there';
+      const { environment } = mirror;
+      // Operators: look at `err`; what the edge has is served meanwhile, and the upstream is asked again
+      if (this.#failures === 0)
+        log.warn({ err: error, environment, way: this.#way }, 'The upstream cannot be read.');
+      return 'failed';
+    } finally {
+      this.#isStreaming = false;
+    }
+  }
+
+  #revoked(status: number): Outcome {
+    const { log, mirror, onRevoked } = this.#options;
+    // Operators: give the edge a token that is valid, or nothing if it was revoked on purpose
+    log.warn(
+      { status, environment: mirror.environment },
+      'The upstream refuses a token; what it covered is not served any more.',
+    );
+    this.stop();
+    onRevoked();
+    return 'failed';
+  }
+
+  async #streamed(): Promise<Outcome> {
+    const { client, token, mirror, now } = this.#options;
+    for await (const { type, data } of client.stream(token, this.#upstreamId, this.#ended.signal)) {
+      if (type === 'fetch-mode' && data.includes('polling')) return 'not-there';
+      if (type.startsWith('unleash-')) this.#take(data, mirror);
+      else if (type === 'comment' && mirror.isFilled) this.#confirmed(() => undefined);
+      else continue;
+      this.#isStreaming = true;
+    }
+    const at = now();
+    this.#streamEnds = [...this.#streamEnds.filter((end) => end > at - STREAM_ENDS_WITHIN_MS), at];
+    if (this.#streamEnds.length < STREAM_ENDS_MAX) return 'failed';
+    this.#streamEnds = [];
+    return 'not-there';
+  }
+
+  async #delta(): Promise<Outcome> {
+    const { client, token, mirror } = this.#options;
+    const tag = this.#upstreamId === null ? {} : { 'if-none-match': `"${this.#upstreamId}"` };
+    const response = await client.get('/api/client/delta', token, tag);
+    if (!this.#isNew(response)) return 'went-well';
+    this.#take(response.body, mirror);
+    return 'went-well';
+  }
+
+  async #poll(): Promise<Outcome> {
+    const { client, token, mirror } = this.#options;
+    const tag = this.#etag === '' ? {} : { 'if-none-match': this.#etag };
+    const response = await client.get('/api/client/features', token, tag);
+    if (!this.#isNew(response)) return 'went-well';
+    const document = readDocument(response.body, mirror.environment);
+    this.#confirmed(() => mirror.replaceAll(document, document.revisionId));
+    this.#etag = response.etag;
+    return 'went-well';
+  }
+
+  /** Throws where the upstream sent neither what was asked nor that there is nothing new. */
+  #isNew({ status, retryAfterMs }: UpstreamResponse): boolean {
+    if (status === 304) this.#confirmed(() => undefined);
+    else if (status !== 200) {
+      if (retryAfterMs !== null) this.#retryAfterMs = Math.min(retryAfterMs, BACK_OFF_MS_MAX);
+      throw new UpstreamError(status, `the upstream answered ${status}`);
+    }
+    return status === 200;
+  }
+
+  #take(data: string, mirror: Mirror): void {
+    const events = readEvents(data, mirror.environment);
+    this.#confirmed(() => mirror.take(events));
+    this.#upstreamId = events.at(-1)?.eventId ?? this.#upstreamId;
+  }
+
+  #confirmed(take: () => void): void {
+    const { mirror, now, onConfirmed } = this.#options;
+    const before = mirror.isFilled ? mirror.lastId : -1;
+    take();
+    this.#confirmedAt = now();
+    this.#say();
+    this.#failures = 0;
+    onConfirmed(mirror.lastId !== before);
+  }
+
+  /** Tells operators of another way, and of the end of a fault. */
+  #say(): void {
+    const { log, mirror } = this.#options;
+    const way = this.#way;
+    const { environment } = mirror;
+    if (this.#failures > 0) {
+      // Operators: nothing
+      log.info({ way, environment }, 'The upstream can be read again.');
+    }
+    if (way !== this.#confirmedWay) {
+      // Operators: nothing, unless the upstream should stream: look for a proxy that ends long responses
+      log.info({ way, environment }, 'The edge has found the way in which it reads its upstream.');
+    }
+    this.#confirmedWay = way;
+  }
+
+  /** Waits with jitter: a thousand edges must not come back to their upstream at once. */
+  async #pause(outcome: Outcome): Promise<void> {
+    const { pollMs } = this.#options;
+    const asked = this.#retryAfterMs;
+    this.#retryAfterMs = null;
+    let delayMs = pollMs;
+    if (outcome === 'failed') {
+      this.#failures += 1;
+      const most = Math.min(BACK_OFF_MS_MIN * 2 ** Math.min(this.#failures, 10), BACK_OFF_MS_MAX);
+      delayMs = asked ?? most * (0.5 + Math.random() / 2);
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, delayMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** How far a mirror is, for a copy on disk. */
+export interface FeedPosition {
+  readonly etag: string;
+  readonly upstreamId: number | null;
+  /** The time at which the upstream last said that this is all, in milliseconds since 1970. */
+  readonly confirmedAt: number;
+}

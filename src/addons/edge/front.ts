@@ -1,0 +1,282 @@
+/**
+ * The front of an edge: leads each request to the mirror that serves its token. Nearly all tokens are known, and cost one look into a map;
+ * one that is not waits for the upstream's word, with its body, within a bound. What needs no token, and what no token helps, is responded
+ * to by the lobby, which has no flags.
+ */
+import type { BlockList } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { refuse } from '../../domain/state/refusal.ts';
+import { secretIn } from '../../http/serving/access.ts';
+import type { Api } from '../../http/serving/dispatcher.ts';
+import { errorOfRefusal, plainErrorResponse } from '../../http/serving/errors.ts';
+import type { ResponseHeaders } from '../../http/transport/response.ts';
+import type {
+  HttpResponse,
+  RequestHandler,
+  Responder,
+  ResponseStream,
+  StreamHead,
+  TransportRequest,
+  TransportRequestHead,
+} from '../../http/transport/transport.ts';
+import type { Home, Homes } from './homes.ts';
+import type { Tokens } from './tokens.ts';
+
+/** The age of what is served, in milliseconds: 0 while the upstream's stream is open. */
+export const AGE_HEADER = 'flagstaff-age-ms';
+
+/** Bytes of the bodies of requests whose tokens are not known. Protects memory. */
+export const WAITING_BODIES_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Requests that wait for the upstream's word, or for the first flags. */
+export const WAITING_REQUESTS_MAX = 2_000;
+
+/** Tokens of one question of an edge behind this one. */
+const ASKED_MAX = 500;
+
+const refusal = (message: string): HttpResponse =>
+  plainErrorResponse(errorOfRefusal(refuse('ServiceUnavailableError', message)));
+
+const UPSTREAM_AWAY = refusal(
+  'The upstream does not respond, and this edge does not know the token; ask again in a moment.',
+);
+const TOO_MANY = refusal('Too many requests wait for the upstream at the moment; ask again in a moment.');
+const UNCOVERED = refusal(
+  'This edge has no flags for the token: give it, with --tokens or by a request, one client token of the same environment that covers the same projects.',
+);
+const FULL = refusal(
+  'This edge has no room for the flags of another token; start another edge, or give it more memory.',
+);
+const NO_FLAGS = refusal('The upstream has not sent the flags of the token yet; ask again in a moment.');
+const NOT_ALLOWED = plainErrorResponse(
+  errorOfRefusal(refuse('NoAccessError', 'This address may not call here.')),
+);
+
+export interface FrontOptions {
+  readonly lobby: Api;
+  readonly homes: Homes;
+  readonly tokens: Tokens;
+  readonly basePath: string;
+  /** The header that holds tokens, in lower case. */
+  readonly tokenHeader: string;
+  readonly allowed: BlockList | null;
+  readonly denied: BlockList | null;
+  /** For how long a request waits for the first flags. */
+  readonly patienceMs: number;
+  /** Told of each evaluation that was answered; absent where nobody compares. */
+  readonly onEvaluated?: ((request: TransportRequest, response: HttpResponse) => void) | null;
+}
+
+export class Front {
+  readonly #options: FrontOptions;
+  #waitingCount = 0;
+  #waitingBytes = 0;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  get waitingCount(): number {
+    return this.#waitingCount;
+  }
+
+  readonly handle: RequestHandler = (given, responder) => {
+    const { lobby, tokenHeader, homes, allowed, denied, basePath } = this.#options;
+    if (isShut(given, allowed, denied)) return responder.send(NOT_ALLOWED);
+    const request = tokenHeader === 'authorization' ? given : new Renamed(given, tokenHeader);
+    if (request.path === `${basePath}/edge/validate`) return this.#validate(request, responder);
+    const secret = secretIn(request.header('authorization'));
+    if (secret === null) return lobby.handle(request, responder);
+    const home = homes.of(secret);
+    if (home?.served.mirror.isFilled === true) return this.#serve(home, request, responder);
+    if (this.#options.tokens.known(secret) === 'invalid') return lobby.handle(request, responder);
+    this.#wait(request, responder, () => this.#lodged(secret));
+  };
+
+  /** Whether a body is worth memory: what the token is good for is not known yet for a token that is new. */
+  readonly admit = (given: TransportRequestHead): boolean => {
+    const { lobby, homes, tokens, tokenHeader } = this.#options;
+    const head =
+      tokenHeader === 'authorization' ? given : new Renamed(given as TransportRequest, tokenHeader);
+    const secret = secretIn(head.header('authorization'));
+    if (secret === null) return lobby.admit(head);
+    const home = homes.of(secret);
+    if (home !== undefined) return home.served.api.admit(head);
+    return tokens.known(secret) !== 'invalid' && this.#waitingCount < WAITING_REQUESTS_MAX;
+  };
+
+  #serve(home: Home, request: TransportRequest, responder: Responder): void {
+    const { onEvaluated = null } = this.#options;
+    const said = onEvaluated === null ? null : (response: HttpResponse) => onEvaluated(request, response);
+    home.served.api.handle(request, new AgedResponder(responder, home.feed.ageMs, said));
+  }
+
+  /** The home of the token, or why it has none; null for a token that is not valid. */
+  async #lodged(secret: string): Promise<Home | HttpResponse | null> {
+    const { tokens, homes, patienceMs } = this.#options;
+    const verdict = await tokens.find(secret);
+    if (verdict === 'unknown') return UPSTREAM_AWAY;
+    if (verdict === 'too-many') return TOO_MANY;
+    const token = tokens.get(secret);
+    if (token === undefined) return null;
+    const home = homes.lodge(token);
+    if (home === 'uncovered') return UNCOVERED;
+    if (home === 'full') return FULL;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patienceMs);
+    });
+    await Promise.race([home.filled, late]);
+    clearTimeout(timer);
+    return home.served.mirror.isFilled ? home : NO_FLAGS;
+  }
+
+  #wait(
+    request: TransportRequest,
+    responder: Responder,
+    find: () => Promise<Home | HttpResponse | null>,
+  ): void {
+    const bytes = request.body.byteLength;
+    if (this.#waitingCount >= WAITING_REQUESTS_MAX || this.#waitingBytes + bytes > WAITING_BODIES_BYTES_MAX)
+      return responder.send(TOO_MANY);
+    this.#waitingCount += 1;
+    this.#waitingBytes += bytes;
+    find().then(
+      (found) => {
+        this.#waitingCount -= 1;
+        this.#waitingBytes -= bytes;
+        if (!responder.isWanted) return;
+        if (found === null) this.#options.lobby.handle(request, responder);
+        else if ('served' in found) this.#serve(found, request, responder);
+        else responder.send(found);
+      },
+      () => responder.send(NO_FLAGS),
+    );
+  }
+
+  /** Asks the upstream for what this edge does not know; the lobby, which knows all valid tokens, then responds. */
+  #validate(request: TransportRequest, responder: Responder): void {
+    const { tokens } = this.#options;
+    const unknown = tokensIn(request).filter((secret) => tokens.known(secret) === null);
+    if (unknown.length === 0) return this.#options.lobby.handle(request, responder);
+    this.#wait(request, responder, async () => {
+      const verdicts = await Promise.all(unknown.map((secret) => tokens.find(secret)));
+      if (verdicts.includes('unknown')) return UPSTREAM_AWAY;
+      return verdicts.includes('too-many') ? TOO_MANY : null;
+    });
+  }
+}
+
+function tokensIn({ body }: TransportRequest): readonly string[] {
+  try {
+    const sent: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    if (typeof sent !== 'object' || sent === null || !('tokens' in sent) || !Array.isArray(sent.tokens))
+      return [];
+    return sent.tokens.slice(0, ASKED_MAX).filter((one): one is string => typeof one === 'string');
+  } catch {
+    // The lobby says what is wrong with it.
+    return [];
+  }
+}
+
+function isShut(head: TransportRequestHead, allowed: BlockList | null, denied: BlockList | null): boolean {
+  if (allowed === null && denied === null) return false;
+  const address = head.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '');
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  if (denied?.check(address, family) === true) return true;
+  return allowed !== null && !allowed.check(address, family);
+}
+
+/** A request whose tokens stand in a header of another name. */
+class Renamed implements TransportRequest {
+  readonly #request: TransportRequest;
+  readonly #tokenHeader: string;
+
+  constructor(request: TransportRequest, tokenHeader: string) {
+    this.#request = request;
+    this.#tokenHeader = tokenHeader;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+  get path(): string {
+    return this.#request.path;
+  }
+  get query(): string {
+    return this.#request.query;
+  }
+  get body(): Uint8Array {
+    return this.#request.body;
+  }
+  get hasBody(): boolean {
+    return this.#request.hasBody;
+  }
+  get bodyDropped(): boolean {
+    return this.#request.bodyDropped;
+  }
+
+  header(name: string): string {
+    return this.#request.header(name === 'authorization' ? this.#tokenHeader : name);
+  }
+
+  remoteAddress(): string {
+    return this.#request.remoteAddress();
+  }
+}
+
+/** Headers with an age of 0, which nearly all responses have; made once for headers that are sent again and again. */
+const freshHeaders = new WeakMap<ResponseHeaders, ResponseHeaders>();
+
+function aged(headers: ResponseHeaders, ageMs: number): ResponseHeaders {
+  if (ageMs !== 0)
+    return headers.with(AGE_HEADER, String(Math.min(Math.round(ageMs), Number.MAX_SAFE_INTEGER)));
+  let fresh = freshHeaders.get(headers);
+  if (fresh === undefined) {
+    fresh = headers.with(AGE_HEADER, '0');
+    freshHeaders.set(headers, fresh);
+  }
+  return fresh;
+}
+
+/** Says how old the flags are with each response. */
+class AgedResponder implements Responder {
+  readonly #responder: Responder;
+  readonly #ageMs: number;
+  readonly #said: ((response: HttpResponse) => void) | null;
+
+  constructor(responder: Responder, ageMs: number, said: ((response: HttpResponse) => void) | null) {
+    this.#responder = responder;
+    this.#ageMs = ageMs;
+    this.#said = said;
+  }
+
+  send({ status, headers, body }: HttpResponse): void {
+    const response = { status, headers: aged(headers, this.#ageMs), body };
+    this.#responder.send(response);
+    this.#said?.(response);
+  }
+
+  stream({ status, headers }: StreamHead): ResponseStream | null {
+    return this.#responder.stream({ status, headers: aged(headers, this.#ageMs) });
+  }
+
+  get aborted(): boolean {
+    return this.#responder.aborted;
+  }
+  get isWanted(): boolean {
+    return this.#responder.isWanted;
+  }
+  get isAwaited(): boolean {
+    return this.#responder.isAwaited;
+  }
+  get signal(): AbortSignal {
+    return this.#responder.signal;
+  }
+
+  onUnwanted(callback: () => void): void {
+    if (this.#responder.onUnwanted === undefined)
+      this.#responder.signal.addEventListener('abort', callback, { once: true });
+    else this.#responder.onUnwanted(callback);
+  }
+}

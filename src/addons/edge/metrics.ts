@@ -1,0 +1,177 @@
+/** The metrics of an edge. Metrics of requests sum over all mirrors, by route and status. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { RouteMeter } from '../../http/serving/meters.ts';
+import type { Transport } from '../../http/transport/transport.ts';
+import { VERSION } from '../../process/installation.ts';
+import { FEED_WAYS } from './feed.ts';
+import type { Homes } from './homes.ts';
+import type { Reports } from './reports.ts';
+import type { Shadow } from './shadow.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface EdgeMetricsSources {
+  readonly homes: Homes;
+  readonly tokens: Tokens;
+  readonly reports: Reports;
+  readonly shadow: Shadow | null;
+  readonly transport: () => Pick<
+    Transport,
+    'openConnections' | 'openStreams' | 'openRequests' | 'unreadBytes'
+  >;
+  meters(): readonly RouteMeter[];
+}
+
+type Row = readonly [name: string, help: string, read: (sources: EdgeMetricsSources) => number];
+
+export const EDGE_GAUGES: readonly Row[] = [
+  ['flagstaff_edge_mirrors', 'Sets of flags that are read from the upstream.', ({ homes }) => homes.size],
+  ['flagstaff_edge_mirror_bytes', 'Memory of the flags.', ({ homes }) => homes.bytes],
+  ['flagstaff_edge_tokens', 'Tokens that the upstream has called valid.', ({ tokens }) => tokens.validCount],
+  [
+    'flagstaff_edge_tokens_waiting',
+    'Tokens that wait for the word of the upstream. High for long: somebody makes tokens up.',
+    ({ tokens }) => tokens.waitingCount,
+  ],
+  [
+    'flagstaff_edge_reports_waiting_bytes',
+    'Memory of reports that the upstream has not taken, up to 32 MiB. Growing: the upstream is away.',
+    ({ reports }) => reports.bytes,
+  ],
+  ['flagstaff_edge_connections', 'Open connections.', ({ transport }) => transport().openConnections],
+  ['flagstaff_edge_requests_in_flight', 'Requests under way.', ({ transport }) => transport().openRequests],
+  [
+    'flagstaff_edge_streams',
+    'Streams, each of which keeps a connection open.',
+    ({ transport }) => transport().openStreams,
+  ],
+  [
+    'flagstaff_edge_unread_bytes',
+    'Bytes of responses that clients have not read.',
+    ({ transport }) => transport().unreadBytes,
+  ],
+];
+
+export const EDGE_COUNTERS: readonly Row[] = [
+  [
+    'flagstaff_edge_token_questions_total',
+    'Requests to the upstream about tokens.',
+    ({ tokens }) => tokens.askedCount,
+  ],
+  [
+    'flagstaff_edge_reports_dropped_total',
+    'Counts of flags that were dropped: for want of room, or because a connection broke while they were sent.',
+    ({ reports }) => reports.droppedCount,
+  ],
+  [
+    'flagstaff_edge_shadow_compared_total',
+    'Evaluations that were compared with those of the server in --shadow.',
+    ({ shadow }) => shadow?.comparedCount ?? 0,
+  ],
+];
+
+export function edgeMetrics(sources: EdgeMetricsSources): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const [name, help, read] of EDGE_GAUGES)
+    gauge(registry, { name, help, labels: [] }, () => [[[], read(sources)]]);
+  for (const [name, help, read] of EDGE_COUNTERS)
+    counter(registry, { name, help, labels: [] }, () => [[[], read(sources)]]);
+  gauge(
+    registry,
+    {
+      name: 'flagstaff_edge_build_info',
+      help: 'Always 1; its labels name the version and Node.',
+      labels: ['version', 'node'],
+    },
+    () => [[[VERSION, process.version], 1]],
+  );
+  gauge(
+    registry,
+    {
+      name: 'flagstaff_edge_age_seconds',
+      help: 'Time since the upstream last said that the flags of an environment are the newest; the highest of several. Alert beyond a minute.',
+      labels: ['environment'],
+    },
+    () => ages(sources.homes),
+  );
+  gauge(
+    registry,
+    {
+      name: 'flagstaff_edge_feeds',
+      help: 'Mirrors by the way in which the upstream is read. All in polling: it neither streams nor gives deltas.',
+      labels: ['way'],
+    },
+    () => ways(sources.homes),
+  );
+  counter(
+    registry,
+    {
+      name: 'flagstaff_edge_requests_total',
+      help: 'Responses, by route and status.',
+      labels: ['method', 'route', 'status'],
+    },
+    () =>
+      sources
+        .meters()
+        .flatMap((meter) =>
+          meter
+            .statuses()
+            .map(({ status, count }): Sample => [[meter.method, meter.route, String(status)], count]),
+        ),
+  );
+  counter(
+    registry,
+    {
+      name: 'flagstaff_edge_shadow_differences_total',
+      help: 'Evaluations that the server in --shadow answers differently, by flag.',
+      labels: ['flag'],
+    },
+    () => [...(sources.shadow?.differences ?? [])].map(([flag, count]): Sample => [[flag], count]),
+  );
+  return registry;
+}
+
+function ages(homes: Homes): readonly Sample[] {
+  const ages = new Map<string, number>();
+  for (const { served, feed } of homes) {
+    const { environment, isFilled } = served.mirror;
+    if (isFilled) ages.set(environment, Math.max(ages.get(environment) ?? 0, feed.ageMs / 1000));
+  }
+  return [...ages].map(([environment, age]): Sample => [[environment], age]);
+}
+
+function ways(homes: Homes): readonly Sample[] {
+  const all = [...homes].map(({ feed }) => feed.way);
+  return FEED_WAYS.map((way): Sample => [[way], all.filter((one) => one === way).length]);
+}
+
+type Sample = readonly [labels: readonly string[], value: number];
+
+interface Described {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+const labelled = (names: readonly string[], values: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name, at) => [name, values[at]!]));
+
+function gauge(registry: Registry, { name, help, labels }: Described, read: () => readonly Sample[]): void {
+  new Gauge({
+    ...{ name, help, labelNames: [...labels], registers: [registry] },
+    collect() {
+      this.reset();
+      for (const [values, value] of read()) this.set(labelled(labels, values), value);
+    },
+  });
+}
+
+function counter(registry: Registry, { name, help, labels }: Described, read: () => readonly Sample[]): void {
+  new Counter({
+    ...{ name, help, labelNames: [...labels], registers: [registry] },
+    collect() {
+      this.reset();
+      for (const [values, value] of read()) this.inc(labelled(labels, values), value);
+    },
+  });
+}

@@ -1,0 +1,298 @@
+/**
+ * The copy of what one token of an upstream covers: a state that surfaces for SDKs read as they read the engine's, with the event ids
+ * of the upstream. So a client may go from one edge to another, or to the upstream itself, and go on where it was.
+ *
+ * Ids only grow. Where an upstream gives a smaller id to something new, because it was restored or gives none at all, the next number
+ * is taken: what is served under an id never changes.
+ *
+ * Nothing is decided here and nothing is durable here: the upstream has done both before it sent anything.
+ */
+import assert from 'node:assert/strict';
+import { cacheOf } from '../../actors/cache.ts';
+import type { Change, ChangeListener } from '../../actors/change-feed.ts';
+import { LoopAccounts } from '../../actors/loop-accounts.ts';
+import type { ServedState } from '../../actors/served-state.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { jsonEqual } from '../../domain/json/json.ts';
+import type { Segment } from '../../domain/kinds/segment.ts';
+import { ProjectFlags } from '../../domain/state/project-flags.ts';
+import {
+  dropFlag,
+  dropRecord,
+  noteFlag,
+  putFlag,
+  putRecord,
+  stateBytes,
+} from '../../domain/state/records.ts';
+import { type ApiToken, emptyWorld, type ProjectState, type World } from '../../domain/state/world.ts';
+import type { UpstreamDocument, UpstreamEvent } from './upstream-document.ts';
+
+/** Changes that watches may still ask for; one that is further behind looks at every flag. */
+const CHANGES_MAX = 1_000;
+
+/** An event as far as readers of changes look at it. */
+type NotedEvent = Change['events'][number];
+
+export interface MirrorOptions {
+  readonly environment: string;
+  readonly memoryBudgetBytes: number;
+  /** Milliseconds, monotonic. */
+  monotonicMs(): number;
+  /** Told what a reader of changes threw: its own fault, which stops nothing. */
+  onFault(error: unknown): void;
+}
+
+export class Mirror implements ServedState {
+  readonly world: World = emptyWorld();
+  readonly environment: string;
+  readonly memoryBudgetBytes: number;
+  readonly loopAccounts: LoopAccounts;
+  readonly queuedCount = 0;
+  readonly journal = { pendingFrames: 0 };
+  readonly feed: MirrorFeed;
+  #lastId = 0;
+  /** Whether the upstream has sent anything yet. */
+  #isFilled = false;
+
+  constructor({ environment, memoryBudgetBytes, monotonicMs, onFault }: MirrorOptions) {
+    this.environment = environment;
+    this.memoryBudgetBytes = memoryBudgetBytes;
+    this.loopAccounts = new LoopAccounts(monotonicMs);
+    this.feed = new MirrorFeed(onFault);
+    const sortOrder = 0;
+    const shape = { type: 'production', enabled: true, protected: false, sortOrder };
+    this.world.directory.environments = [{ name: environment, ...shape }];
+    cacheOf(this);
+  }
+
+  get lastId(): number {
+    return this.#lastId;
+  }
+
+  get durableId(): number {
+    return this.#lastId;
+  }
+
+  get isFilled(): boolean {
+    return this.#isFilled;
+  }
+
+  get bytes(): number {
+    return stateBytes(this.world);
+  }
+
+  whenDurable(id: number, resume: () => void): void {
+    assert(id <= this.#lastId, 'nobody waits for an event that there is not');
+    resume();
+  }
+
+  /** Takes all that the token covers, in place of what is here. `id`: null where the upstream names no event. */
+  replaceAll({ flags, segments }: Pick<UpstreamDocument, 'flags' | 'segments'>, id: number | null): void {
+    const sent = new Set(flags.map(({ name }) => name));
+    const sentSegments = new Set(segments.map((one) => one.id));
+    const { flagProjects, segments: known } = this.world.directory;
+    this.#change(id, (revision) => [
+      ...segments.flatMap((one) => this.#putSegment(one, revision)),
+      ...[...flagProjects.keys()].flatMap((name) => (sent.has(name) ? [] : this.#dropFlag(name, revision))),
+      ...flags.flatMap((flag) => this.#putFlag(flag, revision)),
+      ...[...known.keys()].flatMap((one) => (sentSegments.has(one) ? [] : this.#dropSegment(one, revision))),
+    ]);
+  }
+
+  /** Takes changes in the order in which the upstream sent them. */
+  take(events: readonly UpstreamEvent[]): void {
+    let at = 0;
+    while (at < events.length) {
+      const { eventId } = events[at]!;
+      // What has one id is shown together.
+      let end = at;
+      while (end < events.length && events[end]!.eventId === eventId) end += 1;
+      this.#takeTogether(events.slice(at, end), eventId);
+      at = end;
+    }
+  }
+
+  #takeTogether(events: readonly UpstreamEvent[], id: number): void {
+    const whole = events.findLast((event) => event.type === 'hydration');
+    if (whole !== undefined) return this.replaceAll(whole, id);
+    this.#change(id, (revision) => events.flatMap((event) => this.#takeOne(event, revision)));
+  }
+
+  #takeOne(event: UpstreamEvent, revision: number): readonly NotedEvent[] {
+    switch (event.type) {
+      case 'feature-updated':
+        return this.#putFlag(event.flag, revision);
+      case 'feature-removed':
+        return this.#dropFlag(event.name, revision);
+      case 'segment-updated':
+        return this.#putSegment(event.segment, revision);
+      case 'segment-removed':
+        return this.#dropSegment(event.id, revision);
+      case 'hydration':
+        throw new Error('a hydration is taken in place of everything');
+    }
+  }
+
+  /** Makes a change under the upstream's id, or under the next number where that is taken. Nothing new is no change. */
+  #change(id: number | null, make: (revision: number) => readonly NotedEvent[]): void {
+    const revision = id !== null && id > this.#lastId ? id : this.#lastId + 1;
+    const events = make(revision);
+    const isFirst = !this.#isFilled;
+    this.#isFilled = true;
+    // The upstream may have passed by what the token does not cover: its id is the newer one all the same.
+    if (events.length === 0 && !isFirst && revision !== id) return;
+    this.#lastId = revision;
+    this.feed.add(revision, events);
+  }
+
+  #putFlag(flag: Flag, revision: number): readonly NotedEvent[] {
+    const { directory } = this.world;
+    const home = directory.flagProjects.get(flag.name);
+    const moved = home !== undefined && home !== flag.project ? this.#dropFlag(flag.name, revision) : [];
+    const project = this.#projectOf(flag.project, revision);
+    const record = project.flags.get(flag.name);
+    if (record === undefined) putFlag(this.world, project, { flag, revision, createdBy: null });
+    else if (jsonEqual(record.flag, flag)) return [];
+    else record.replace({ flag, revision, growth: noteFlag(this.world, record.flag, flag) });
+    directory.flagProjects.set(flag.name, flag.project);
+    project.revision = revision;
+    return [...moved, flagEvent(flag.project, flag.name)];
+  }
+
+  #dropFlag(name: string, revision: number): readonly NotedEvent[] {
+    const { directory, projects } = this.world;
+    const id = directory.flagProjects.get(name);
+    const project = id === undefined ? undefined : projects.get(id);
+    const record = project?.flags.get(name);
+    if (project === undefined || record === undefined) return [];
+    dropFlag(this.world, project, record);
+    directory.flagProjects.delete(name);
+    project.revision = revision;
+    return [flagEvent(project.settings.id, name)];
+  }
+
+  #projectOf(id: string, revision: number): ProjectState {
+    const known = this.world.projects.get(id);
+    if (known !== undefined) return known;
+    const project = emptyProject(id, this.environment, revision);
+    this.world.projects.set(id, project);
+    return project;
+  }
+
+  #putSegment(segment: Segment, revision: number): readonly NotedEvent[] {
+    const { directory } = this.world;
+    const known = directory.segments.get(segment.id);
+    if (known !== undefined && jsonEqual(known, segment)) return [];
+    putRecord(this.world, directory.segments, segment.id, segment);
+    directory.revision = revision;
+    return [segmentEvent('segment-updated', { data: segment, preData: null })];
+  }
+
+  #dropSegment(id: number, revision: number): readonly NotedEvent[] {
+    const { directory } = this.world;
+    const segment = directory.segments.get(id);
+    if (segment === undefined) return [];
+    dropRecord(this.world, directory.segments, id);
+    directory.revision = revision;
+    return [segmentEvent('segment-deleted', { data: null, preData: segment })];
+  }
+
+  // The tokens of callers. They are no part of what the upstream sends, so they leave its ids alone: the revision of rights counts down.
+
+  putToken(token: ApiToken): void {
+    putRecord(this.world, this.world.directory.apiTokens, token.digest, token);
+    this.world.directory.accessRevision -= 1;
+  }
+
+  /** Ends the streams of the token too. */
+  dropToken(digest: string): void {
+    dropRecord(this.world, this.world.directory.apiTokens, digest);
+    this.world.directory.accessRevision -= 1;
+    this.feed.tellOfTokens();
+  }
+}
+
+const BY_NOBODY = { at: 0, by: '', userId: 0 } as const;
+const OF_NOTHING = { project: null, featureName: null, environment: null } as const;
+
+function flagEvent(project: string, featureName: string): NotedEvent {
+  return {
+    ...{ type: 'feature-updated', project, featureName, environment: null, data: null, preData: null },
+  };
+}
+
+function segmentEvent(type: string, parts: Pick<NotedEvent, 'data' | 'preData'>): NotedEvent {
+  return { type, ...OF_NOTHING, ...parts };
+}
+
+function emptyProject(id: string, environment: string, revision: number): ProjectState {
+  return {
+    settings: {
+      ...{ id, name: id, description: null, mode: 'open', defaultStickiness: 'default' },
+      ...{ createdAt: '', updatedAt: '', environments: [environment] },
+    },
+    ...{ members: new Map(), defaultStrategies: new Map(), groups: new Map(), flags: new ProjectFlags() },
+    revision,
+    environmentsRevision: revision,
+  };
+}
+
+/** The newest changes, whose ids have gaps: an upstream tells of what a token covers, and of nothing else. */
+class MirrorFeed {
+  readonly #onFault: (error: unknown) => void;
+  readonly #listeners = new Set<ChangeListener>();
+  #changes: Change[] = [];
+  /** Changes up to this id may be gone. */
+  #droppedId = -1;
+
+  constructor(onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  subscribe(listener: ChangeListener): () => void {
+    const own: ChangeListener = (changes) => listener(changes);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  appliedSince(id: number, lastId: number): readonly Change[] | 'too-old' {
+    if (id < this.#droppedId) return 'too-old';
+    return this.#changes.filter((change) => change.id > id && change.id <= lastId);
+  }
+
+  report(error: unknown): void {
+    this.#onFault(error);
+  }
+
+  add(id: number, events: readonly NotedEvent[]): void {
+    // One each: all that is told of one id is told under it, and not under the ids behind it.
+    const changes = events.map((event): Change => ({ id, ...BY_NOBODY, events: [event] }));
+    this.#changes.push(...changes.slice(-CHANGES_MAX));
+    if (this.#changes.length > CHANGES_MAX || changes.length > CHANGES_MAX) {
+      const kept = this.#changes.slice(-CHANGES_MAX / 2);
+      this.#droppedId = changes.length > CHANGES_MAX / 2 ? id : kept[0]!.id;
+      this.#changes = kept;
+    }
+    this.#tell(changes);
+  }
+
+  tellOfTokens(): void {
+    this.#tell([
+      {
+        id: 0,
+        ...BY_NOBODY,
+        events: [{ type: 'api-token-deleted', ...OF_NOTHING, data: null, preData: null }],
+      },
+    ]);
+  }
+
+  #tell(changes: readonly Change[]): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(changes);
+      } catch (error) {
+        this.#onFault(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** The process of an edge: its settings, its log, and the signals that stop it. */
+import { originOf } from '../../http/transport/transport.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { createLog } from '../../process/log.ts';
+import { assertServesSomething, Edge } from './edge.ts';
+import { type GivenOptions, readOfflineSettings, readSettings } from './settings.ts';
+
+/** Resolves when the edge listens. Rejects with what its settings, the port or the disk have against it. */
+export async function runEdge(
+  given: GivenOptions,
+  env: Readonly<Record<string, string | undefined>>,
+  isOffline = false,
+): Promise<void> {
+  const settings = isOffline ? readOfflineSettings(given, env) : readSettings(given, env);
+  assertServesSomething(settings);
+  const log = createLog(settings.logLevel);
+  const edge = new Edge({ settings, log });
+  let isStopping = false;
+  const stop = (signal: string): void => {
+    if (isStopping) process.exit(EXIT.ok);
+    isStopping = true;
+    // Operators, of "…: finishing the requests under way, then stopping": nothing
+    log.info({}, `${signal}: finishing the requests under way, then stopping`);
+    edge.stop().then(
+      () => process.exit(EXIT.ok),
+      (err: unknown) => {
+        // Operators: look at `err`; nothing that the upstream has is lost
+        log.error({ err }, 'The edge could not stop as it should.');
+        process.exit(EXIT.fault);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  const { port } = await edge.start();
+  const { host, basePath, upstream, offline } = settings;
+  // Operators: nothing; `ready` says when it serves
+  log.info(
+    { port, ...(offline === null ? { upstream: upstream.url } : { file: offline.file }) },
+    `Flagstaff edge listens on ${originOf(host, port)}${basePath}`,
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * A mirror behind the surfaces of an edge: the dispatcher of a server over a state that only an upstream changes. The surfaces for SDKs
+ * ask nothing of the engine but what a mirror has (src/actors/served-state.ts), and write nothing; so there are no histories to read, no
+ * passwords, and no mailboxes here.
+ */
+import type { Engine } from '../../actors/engine.ts';
+import { Usage } from '../../actors/usage.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../domain/flags/growth-limits.ts';
+import { Authenticator, digestOf } from '../../http/serving/access.ts';
+import { AtLeast } from '../../http/serving/cluster.ts';
+import { type Api, createApi } from '../../http/serving/dispatcher.ts';
+import type { ApiLog } from '../../http/serving/request-log.ts';
+import { SessionCookies } from '../../http/serving/session-cookie.ts';
+import type { Surface } from '../../http/serving/surface.ts';
+import { VERSION } from '../../process/installation.ts';
+import type { Mirror } from './mirror.ts';
+import type { Reports } from './reports.ts';
+import type { ValidToken } from './upstream-client.ts';
+
+export interface ServedMirrorOptions {
+  readonly mirror: Mirror;
+  readonly surfaces: readonly Surface[];
+  readonly reports: Reports;
+  readonly basePath: string;
+  /** Origins of pages that may call. */
+  readonly origins: readonly string[];
+  readonly log: ApiLog;
+  now(): number;
+  monotonicMs(): number;
+}
+
+/** Any value of a type: for what no surface of an edge asks for. */
+const NOT_HERE = undefined as never;
+
+export class ServedMirror {
+  readonly mirror: Mirror;
+  readonly api: Api;
+  /** By digest: the tokens that it serves. */
+  readonly #secrets = new Map<string, string>();
+
+  constructor(options: ServedMirrorOptions) {
+    const { mirror, surfaces, reports, basePath, origins, log, now, monotonicMs } = options;
+    const { world } = mirror;
+    this.mirror = mirror;
+    this.api = createApi({
+      engine: mirror as unknown as Engine,
+      reads: NOT_HERE,
+      passwords: NOT_HERE,
+      instance: {
+        ...{ version: VERSION, configuredOrigins: origins, limits: DEFAULT_GROWTH_LIMITS },
+        ...{ signOn: null, tokenKey: null, figures: () => NOT_HERE },
+      },
+      authenticator: new Authenticator({
+        ...{ world, open: false, now, usedAt: () => null, sessionIdleMs: 0 },
+        onUse: (digest) => this.#noteUse(digest, reports),
+      }),
+      cookies: new SessionCookies(basePath, false),
+      usage: new Usage({
+        // With reports that are shared, it keeps nothing itself, in memory or on disk.
+        ...{ world, feed: mirror.feed, shared: reports, folder: NOT_HERE, now },
+        hasRoom: () => false,
+        onFault: (error) => mirror.feed.report(error),
+        timer: () => undefined,
+      }),
+      ...{ surfaces, basePath, log, now, monotonicMs, metered: true, tracer: null },
+      streaming: { forSdks: false, forPages: false, areOpen: false, basePath, publicOrigin: null },
+      cluster: {
+        isLeading: () => true,
+        forward: () => Promise.reject(new Error('an edge takes no writes')),
+        atLeast: new AtLeast(mirror, (delayMs, run) => {
+          const timer = setTimeout(run, delayMs).unref();
+          return () => clearTimeout(timer);
+        }),
+      },
+    });
+  }
+
+  admit({ token, type, projects, environment }: ValidToken): void {
+    const digest = digestOf(token);
+    this.#secrets.set(digest, token);
+    this.mirror.putToken({
+      ...{ digest, type, projects: [...projects] },
+      // The lobby has no environment, and tokens of all.
+      environment: this.mirror.environment || environment,
+      ...{ tokenName: `${type} token`, createdAt: '', expiresAt: null },
+    });
+  }
+
+  /** Ends the streams of the token too. */
+  dismiss(secret: string): void {
+    const digest = digestOf(secret);
+    this.#secrets.delete(digest);
+    this.mirror.dropToken(digest);
+  }
+
+  /** The tokens that it serves. */
+  get secrets(): Iterable<string> {
+    return this.#secrets.values();
+  }
+
+  #noteUse(digest: string, reports: Reports): void {
+    const secret = this.#secrets.get(digest);
+    if (secret !== undefined) reports.sawToken(secret, this.mirror.environment);
+  }
+}

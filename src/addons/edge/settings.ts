@@ -1,0 +1,273 @@
+/** The settings of an edge, read from options and environment variables, and checked: a wrong one says what would be right. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { LOG_LEVELS, type LogLevel } from '../../process/log.ts';
+import { ConfigError } from '../../process/settings.ts';
+import { FEED_WAYS, type FeedWay } from './feed.ts';
+import { EDGE_OPTIONS, OTHER_OPTIONS, variableOf } from './options.ts';
+import { trustedToken } from './tokens.ts';
+import type { UpstreamOptions, ValidToken } from './upstream-client.ts';
+
+export interface EdgeSettings {
+  readonly upstream: UpstreamOptions;
+  readonly tokens: readonly string[];
+  readonly trusted: readonly ValidToken[];
+  readonly isStrict: boolean;
+  readonly ways: readonly FeedWay[];
+  readonly host: string;
+  readonly port: number;
+  readonly basePath: string;
+  readonly pollMs: number;
+  readonly revalidateMs: number;
+  readonly reportMs: number;
+  readonly patienceMs: number;
+  /** Null: nothing is kept on disk. */
+  readonly folder: string | null;
+  readonly ageMsMax: number;
+  readonly shadowUrl: string | null;
+  /** Null: everybody may call. */
+  readonly allowed: BlockList | null;
+  readonly denied: BlockList | null;
+  readonly trustedProxies: readonly string[];
+  readonly origins: readonly string[];
+  /** The name in lower case. */
+  readonly tokenHeader: string;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Names of what is switched off, such as `tokens` for `--disable-tokens-endpoint`. */
+  readonly disabled: ReadonlySet<string>;
+  readonly logLevel: LogLevel;
+  /** Null: the edge has an upstream. */
+  readonly offline: Offline | null;
+}
+
+/** An edge that serves a file, and has no upstream. */
+export interface Offline {
+  readonly file: string;
+  readonly reloadMs: number | null;
+  readonly environments: readonly string[];
+}
+
+/** Options as they are given, by name; `true` for one that takes nothing. */
+export type GivenOptions = Readonly<Record<string, string | true | undefined>>;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A day; a longer wait is a mistake. */
+const SECONDS_MAX = 86_400;
+
+/** Addresses that proxies of one's own have. */
+const PRIVATE_RANGES = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '::1', 'fc00::/7'];
+
+/** Throws `ConfigError`. */
+export function readSettings(given: GivenOptions, env: Environment): EdgeSettings {
+  refuseOthers(given);
+  const from = new Source(given, env);
+  const file = (name: string): string | undefined => contentOf(name, from.text(name));
+  const isTls = from.isSet('tls-enable');
+  return {
+    upstream: {
+      url: upstreamUrl(from),
+      appName: from.needed('app-name'),
+      instanceId: from.text('instance-id') ?? randomUUID(),
+      connectionId: randomUUID(),
+      timeoutMs: from.seconds('upstream-request-timeout'),
+      authHeader: headerName(from, 'upstream-auth-header'),
+      tls: {
+        ...optional('ca', file('upstream-certificate-file')),
+        ...optional('cert', file('pkcs8-client-certificate-file')),
+        ...optional('key', file('pkcs8-client-key-file')),
+        rejectUnauthorized: !from.isSet('skip-ssl-verification'),
+      },
+    },
+    tokens: from.list('tokens'),
+    trusted: from.list('pretrusted-tokens').map((text, at) => trusted(text, at)),
+    isStrict: from.isSet('strict'),
+    ways: from.isSet('delta') && !from.isSet('streaming') ? FEED_WAYS.slice(1) : FEED_WAYS,
+    host: from.needed('interface'),
+    port: from.port(isTls ? 'tls-server-port' : 'port'),
+    basePath: basePath(from),
+    pollMs: from.seconds('features-refresh-interval-seconds'),
+    revalidateMs: from.seconds('token-revalidation-interval-seconds'),
+    reportMs: from.seconds('metrics-interval-seconds'),
+    patienceMs: from.seconds('edge-request-timeout'),
+    folder: from.text('backup-folder') ?? null,
+    ageMsMax: from.text('max-age') === undefined ? Number.POSITIVE_INFINITY : from.seconds('max-age'),
+    shadowUrl: from.text('shadow') === undefined ? null : urlOf('shadow', from.text('shadow')),
+    allowed: ranges(from, 'allow-list'),
+    denied: ranges(from, 'deny-list'),
+    trustedProxies: proxies(from),
+    origins: from.list('cors-origin'),
+    tokenHeader: headerName(
+      from,
+      from.text('token-header') === 'authorization' ? 'edge-auth-header' : 'token-header',
+    ),
+    tls: isTls ? { certFile: from.needed('tls-server-cert'), keyFile: from.needed('tls-server-key') } : null,
+    disabled: new Set(
+      EDGE_OPTIONS.flatMap(({ name }) => {
+        const [, what] = /^disable-(.+)-endpoint$/.exec(name) ?? [];
+        return what !== undefined && from.isSet(name) ? [what] : [];
+      }),
+    ),
+    logLevel: logLevel(from),
+    offline: null,
+  };
+}
+
+/** The settings of an edge that serves a file. Throws `ConfigError`. */
+export function readOfflineSettings(given: GivenOptions, env: Environment): EdgeSettings {
+  const from = new Source(given, env);
+  const file = from.needed('bootstrap-file');
+  const trustedAs = (name: string, type: ValidToken['type']): readonly ValidToken[] =>
+    from.list(name).map((text, at) => ({ ...trusted(text, at, name), type }));
+  const tokens = [
+    ...[...trustedAs('client-tokens', 'client'), ...trustedAs('tokens', 'client')],
+    ...trustedAs('frontend-tokens', 'frontend'),
+  ];
+  if (tokens.length === 0)
+    throw new ConfigError('--client-tokens or --frontend-tokens is needed: nobody else is served.');
+  const reloadMs = from.text('reload-interval') === undefined ? null : from.seconds('reload-interval');
+  const environments = [...new Set(tokens.map(({ environment }) => environment))];
+  const served = {
+    ...given,
+    'upstream-url': 'http://offline.invalid',
+    tokens: undefined,
+    strict: true,
+  } as const;
+  const settings = readSettings(served, { ...env, TOKENS: undefined, BACKUP_FOLDER: undefined });
+  return { ...settings, tokens: [], trusted: tokens, offline: { file, reloadMs, environments } };
+}
+
+/** Refuses an option of Unleash Edge that does not exist here, with what to do in place of it. */
+function refuseOthers(given: GivenOptions): void {
+  for (const [name, instead] of OTHER_OPTIONS)
+    if (given[name] !== undefined) throw new ConfigError(`--${name} does not exist here. ${instead}`);
+}
+
+class Source {
+  readonly #given: GivenOptions;
+  readonly #env: Environment;
+
+  constructor(given: GivenOptions, env: Environment) {
+    this.#given = given;
+    this.#env = env;
+  }
+
+  text(name: string): string | undefined {
+    const given = this.#given[name];
+    const value = typeof given === 'string' ? given : this.#env[variableOf(name)];
+    const initial = EDGE_OPTIONS.find((one) => one.name === name)?.initial ?? undefined;
+    return value === undefined || value.trim() === '' ? initial : value.trim();
+  }
+
+  isSet(name: string): boolean {
+    if (this.#given[name] === true) return true;
+    const value = (this.#env[variableOf(name)] ?? 'false').trim().toLowerCase();
+    if (['', '0', 'false', 'off', 'no'].includes(value)) return false;
+    if (['1', 'true', 'on', 'yes'].includes(value)) return true;
+    throw new ConfigError(`${variableOf(name)} must be true or false, not "${value}".`);
+  }
+
+  needed(name: string): string {
+    const value = this.text(name);
+    if (value === undefined) throw new ConfigError(`--${name} is needed.`);
+    return value;
+  }
+
+  list(name: string): readonly string[] {
+    return (this.text(name) ?? '').split(/[,\n]/).flatMap((one) => one.trim() || []);
+  }
+
+  /** The number in milliseconds. */
+  seconds(name: string): number {
+    const value = this.needed(name);
+    const seconds = Number(value);
+    if (/^[0-9]{1,5}(?:\.[0-9]{1,3})?$/.test(value) && seconds > 0 && seconds <= SECONDS_MAX)
+      return seconds * 1000;
+    throw new ConfigError(`--${name} must be seconds, up to ${SECONDS_MAX}, not "${value}".`);
+  }
+
+  port(name: string): number {
+    const value = this.needed(name);
+    if (/^[0-9]{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+    throw new ConfigError(`--${name} must be a port number from 0 to 65535, not "${value}".`);
+  }
+}
+
+function optional<K extends string>(name: K, value: string | undefined): { readonly [P in K]?: string } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [P in K]: string });
+}
+
+function upstreamUrl(from: Source): string {
+  const value = from.text('upstream-url');
+  if (value === undefined)
+    throw new ConfigError(
+      '--upstream-url is needed: the address of a Flagstaff or an Unleash, without /api.',
+    );
+  return urlOf('upstream-url', value);
+}
+
+function urlOf(name: string, value: string | undefined): string {
+  const url = value !== undefined && URL.canParse(value) ? new URL(value) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '')
+    return url.href;
+  throw new ConfigError(`--${name} must be an address such as https://flags.example, not "${value}".`);
+}
+
+/** Messages never repeat a token, because logs live longer than secrets. */
+function trusted(text: string, at: number, name = 'pretrusted-tokens'): ValidToken {
+  const token = trustedToken(text);
+  if (token !== null) return token;
+  throw new ConfigError(
+    `--${name} must be like project:environment.secret or secret@environment; number ${at + 1} is not.`,
+  );
+}
+
+function contentOf(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`--${name}: the file ${file} cannot be read.`, { cause });
+  }
+}
+
+function headerName(from: Source, name: string): string {
+  const value = from.needed(name).toLowerCase();
+  if (/^[a-z0-9-]{1,100}$/.test(value)) return value;
+  throw new ConfigError(`--${name} must be the name of a header, not "${value}".`);
+}
+
+function basePath(from: Source): string {
+  const value = (from.text('base-path') ?? '').replace(/\/+$/, '');
+  if (value === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(value)) return value;
+  throw new ConfigError(`--base-path must be a path such as /flags, not "${value}".`);
+}
+
+function ranges(from: Source, name: string): BlockList | null {
+  const list = from.list(name);
+  if (list.length === 0) return null;
+  const block = new BlockList();
+  for (const range of list) {
+    const [address = '', length] = range.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    const bits = length === undefined ? (family === 'ipv6' ? 128 : 32) : Number(length);
+    if (isIP(address) === 0 || !Number.isInteger(bits) || bits < 0 || bits > (family === 'ipv6' ? 128 : 32))
+      throw new ConfigError(`--${name} must be addresses and ranges such as 10.0.0.0/8, not "${range}".`);
+    block.addSubnet(address, bits, family);
+  }
+  return block;
+}
+
+function proxies(from: Source): readonly string[] {
+  ranges(from, 'proxy-trusted-servers');
+  const named = from.list('proxy-trusted-servers');
+  return named.length === 0 && from.isSet('trust-proxy') ? PRIVATE_RANGES : named;
+}
+
+function logLevel(from: Source): LogLevel {
+  const value = from.needed('log-level').toLowerCase();
+  const found = LOG_LEVELS.find((level) => level === value);
+  if (found !== undefined) return found;
+  throw new ConfigError(`--log-level must be one of ${LOG_LEVELS.join(', ')}, not "${value}".`);
+}

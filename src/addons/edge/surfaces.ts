@@ -1,0 +1,165 @@
+/** The surfaces of an edge: those of a server for SDKs, what Unleash Edge has beside them, and what operators ask. */
+import type { Registry } from 'prom-client';
+import * as v from 'valibot';
+import { titled } from '../../domain/json/schema.ts';
+import { clientSurface } from '../../http/sdk/client-surface.ts';
+import { edgeSurface } from '../../http/sdk/edge-surface.ts';
+import { evaluated, evaluatedList, type ListOptions } from '../../http/sdk/evaluated.ts';
+import { flagdSurface } from '../../http/sdk/flagd-surface.ts';
+import { frontendSurface } from '../../http/sdk/frontend-surface.ts';
+import { ofrepSurface } from '../../http/sdk/ofrep-surface.ts';
+import { OutcomeLists } from '../../http/sdk/outcome-lists.ts';
+import {
+  ContextSchema,
+  contextInBody,
+  contextInQuery,
+  type SentContext,
+} from '../../http/sdk/request-input.ts';
+import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
+import { jsonResponse } from '../../http/serving/json-response.ts';
+import { METRICS_PATH } from '../../http/serving/probes.ts';
+import {
+  type PlainRoute,
+  type RequestContext,
+  type Route,
+  readRoute,
+  underTag,
+} from '../../http/serving/route.ts';
+import type { Surface } from '../../http/serving/surface.ts';
+import { ResponseHeaders } from '../../http/transport/response.ts';
+import type { HttpResponse } from '../../http/transport/transport.ts';
+import type { Backstage } from './backstage.ts';
+
+export interface SurfaceOptions {
+  readonly backstage: Backstage;
+  /** Names of what is switched off, such as `tokens`. */
+  readonly disabled: ReadonlySet<string>;
+}
+
+export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
+  const frontend = frontendWithOffFlags(options.disabled.has('all'));
+  return [
+    { ...clientSurface, routes: [...clientSurface.routes, ...postedDocument] },
+    frontend,
+    // The older name of the frontend API.
+    { ...frontend, prefix: '/api/proxy', description: null },
+    ofrepSurface,
+    edgeSurface,
+    flagdSurface,
+    noAdministration,
+    backstageSurface(options),
+  ];
+}
+
+/** Some SDKs ask for the document with a body, whatever it says. */
+const postedDocument = clientSurface.routes.flatMap((route): Route[] =>
+  route.kind === 'read' && route.path === '/features' ? [{ ...route, method: 'POST' }] : [],
+);
+
+const ADMIN_ERRORS: ErrorShape = {
+  ...COMMON_ERRORS,
+  bodyOf: (error, id, params) => {
+    const message = 'An edge has no administrative interface: call the server that --upstream-url names.';
+    return COMMON_ERRORS.bodyOf({ ...error, message }, id, params);
+  },
+};
+
+const noAdministration: Surface = {
+  ...{ prefix: '/api/admin', access: null, errors: ADMIN_ERRORS, routes: [], description: null },
+};
+
+// Flags that are off too, and one flag alone, as Unleash Edge has them.
+
+const ALL_TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
+
+const ALL: ListOptions = { key: 'all toggles', onlyEnabled: false, begin: () => ALL_TOGGLES.begin() };
+
+const ContextBody = titled('EdgeContext', { context: v.optional(ContextSchema, () => ({})) });
+
+const ROUTE = { permission: 'scope', success: { status: 200, schema: null } } as const;
+
+function one(request: RequestContext<unknown>, sent: SentContext) {
+  return evaluated(request, sent, {
+    name: request.params.featureName,
+    respond: ({ toggle }) => jsonResponse(200, { ...toggle, impression_data: toggle.impressionData }),
+  });
+}
+
+const frontendOne: readonly Route[] = underTag('Frontend', [
+  readRoute('GET /features/:featureName', {
+    ...{ ...ROUTE, operationId: 'getFrontendFeature', summary: 'Evaluate one flag.' },
+    read: (request) => one(request, contextInQuery(request.rawQuery)),
+  }),
+  readRoute('POST /features/:featureName', {
+    ...{ ...ROUTE, operationId: 'getFrontendFeatureByContext', summary: 'Evaluate one flag.' },
+    body: ContextBody,
+    bodyIsOptional: true,
+    read: (request) => one(request, contextInBody(request.body.context)),
+  }),
+]);
+
+const frontendAll: readonly Route[] = underTag('Frontend', [
+  readRoute('GET /all', {
+    ...{ ...ROUTE, operationId: 'getAllFrontendFeatures', summary: 'Evaluate all flags.' },
+    read: (request) => evaluatedList(request, contextInQuery(request.rawQuery), ALL),
+  }),
+  readRoute('POST /all', {
+    ...{ ...ROUTE, operationId: 'getAllFrontendFeaturesByContext', summary: 'Evaluate all flags.' },
+    body: ContextBody,
+    bodyIsOptional: true,
+    read: (request) => evaluatedList(request, contextInBody(request.body.context), ALL),
+  }),
+]);
+
+function frontendWithOffFlags(isAllDisabled: boolean): Surface {
+  const routes = [...frontendSurface.routes, ...frontendOne, ...(isAllDisabled ? [] : frontendAll)];
+  return { ...frontendSurface, routes };
+}
+
+// What operators ask, by the paths of Unleash Edge.
+
+function backstageSurface({ backstage, disabled }: SurfaceOptions): Surface {
+  const json = (path: string, read: () => object): PlainRoute => ({
+    ...{ kind: 'plain', method: 'GET', path: `/internal-backstage/${path}` },
+    respond: () => jsonResponse(200, read()),
+  });
+  const metrics = (path: string): PlainRoute => ({
+    ...{ kind: 'plain', method: 'GET', path },
+    respond: () => metricsPage(backstage.registry),
+  });
+  const offered: readonly (readonly [name: string, route: PlainRoute])[] = [
+    ['features', json('features', backstage.features)],
+    ['tokens', json('tokens', backstage.tokens)],
+    ['metrics-batch', json('metricsbatch', backstage.waitingMetrics)],
+    ['instance-data', json('instancedata', backstage.instance)],
+    ['metrics', metrics('/internal-backstage/metrics')],
+    ['metrics', metrics(METRICS_PATH)],
+  ];
+  const ready = (path: string): PlainRoute => ({
+    ...{ kind: 'plain', method: 'GET', path },
+    respond: () => {
+      const problem = backstage.unready();
+      return problem === null
+        ? jsonResponse(200, { status: 'READY' })
+        : jsonResponse(503, { status: 'NOT_READY', reason: problem });
+    },
+  });
+  return {
+    prefix: '',
+    access: null,
+    errors: COMMON_ERRORS,
+    routes: [
+      json('health', backstage.health),
+      { ...json('health', backstage.health), path: '/health' },
+      ready('/internal-backstage/ready'),
+      ready('/ready'),
+      ...offered.flatMap(([name, route]) => (disabled.has(name) ? [] : [route])),
+    ],
+    description: null,
+  };
+}
+
+async function metricsPage(registry: Registry): Promise<HttpResponse> {
+  const headers = ResponseHeaders.of('content-type', registry.contentType);
+  return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
+}

@@ -1,0 +1,303 @@
+/**
+ * Requests to the upstream: what an edge reads from it, in bodies of bounded size, and what it reports to it. Each method says how the
+ * upstream answered; only a connection that fails, a body that is too large or something unreadable is thrown.
+ */
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type AgentOptions, request as httpsRequest, Agent as SecureAgent } from 'node:https';
+import { createGunzip } from 'node:zlib';
+import * as v from 'valibot';
+import { UnreadableError } from './upstream-document.ts';
+
+/** Protects memory from an upstream that sends without end. The largest document of flags is 64 MiB. */
+export const BODY_BYTES_MAX = 96 * 1024 * 1024;
+
+/** Characters of one event of a stream; a hydration is a whole document. */
+const EVENT_CHARACTERS_MAX = BODY_BYTES_MAX;
+
+/** Servers send a comment every 30 s at the latest. */
+const STREAM_SILENCE_MS_MAX = 90_000;
+
+/** Connections to the upstream; more requests wait for one of them. */
+const CONNECTIONS_MAX = 64;
+
+/** Below the time after which servers close a silent connection. */
+const IDLE_MS = 5_000;
+
+/** The part of the specification of SDKs that this program knows: segments come as a list, once. */
+const CLIENT_SPEC = '5.2.0';
+
+/** The address of the upstream, and how it is spoken to. */
+export interface UpstreamOptions {
+  /** Without `/api`. */
+  readonly url: string;
+  readonly appName: string;
+  readonly instanceId: string;
+  readonly connectionId: string;
+  readonly timeoutMs: number;
+  /** The header in which the upstream expects tokens, in lower case. */
+  readonly authHeader: string;
+  /** Certificates and keys, as files; absent for those of Node. */
+  readonly tls: Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>;
+}
+
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly body: string;
+  readonly etag: string;
+  /** Milliseconds that the upstream asks to wait; null where it asks for nothing. */
+  readonly retryAfterMs: number | null;
+}
+
+/** An event of a stream. One of the type `comment` only shows that the stream lives. */
+export interface SentEvent {
+  readonly type: string;
+  readonly data: string;
+}
+
+const TOKENS = v.object({
+  tokens: v.array(
+    v.object({
+      token: v.string(),
+      type: v.string(),
+      projects: v.array(v.string()),
+      environment: v.nullish(v.string()),
+    }),
+  ),
+});
+
+export interface ValidToken {
+  readonly token: string;
+  readonly type: 'client' | 'frontend';
+  readonly projects: readonly string[];
+  readonly environment: string;
+}
+
+/** The upstream did not do what was asked; trying again later may help. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  /** 0 where there was no response. */
+  readonly status: number;
+  /** Whether the upstream cannot have seen the request. */
+  readonly isUnsent: boolean;
+
+  constructor(status: number, message: string, isUnsent = status === 0) {
+    super(message);
+    this.status = status;
+    this.isUnsent = isUnsent;
+  }
+}
+
+/** Errors of a connection that was never there. */
+const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROTO']);
+
+interface Sending {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly token: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export class UpstreamClient {
+  readonly #options: UpstreamOptions;
+  readonly #base: URL;
+  readonly #agent: Agent;
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+    this.#base = new URL(options.url.replace(/\/+$/, '').replace(/\/api$/, ''));
+    const limits = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_MS };
+    this.#agent =
+      this.#base.protocol === 'https:' ? new SecureAgent({ ...limits, ...options.tls }) : new Agent(limits);
+  }
+
+  get url(): string {
+    return this.#base.href;
+  }
+
+  get(
+    path: string,
+    token: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<UpstreamResponse> {
+    return this.#exchange({ method: 'GET', path, token, headers });
+  }
+
+  post(path: string, token: string | null, body: unknown): Promise<UpstreamResponse> {
+    return this.#exchange({ method: 'POST', path, token, body: JSON.stringify(body) });
+  }
+
+  /** Finds those of the tokens that are valid. Throws where the upstream does not say. */
+  async validate(tokens: readonly string[]): Promise<readonly ValidToken[]> {
+    const { status, body } = await this.post('/edge/validate', null, { tokens });
+    if (status !== 200) throw new UpstreamError(status, `the upstream answered ${status} to /edge/validate`);
+    const result = v.safeParse(TOKENS, jsonOf(body));
+    if (!result.success) throw new UnreadableError('the upstream sent something else than tokens');
+    const asked = new Set(tokens);
+    return result.output.tokens.flatMap(({ token, type, projects, environment }): ValidToken[] => {
+      const kind = KINDS.get(type.toLowerCase());
+      if (kind === undefined || !asked.has(token) || projects.length === 0) return [];
+      return [{ token, type: kind, projects, environment: environment ?? '*' }];
+    });
+  }
+
+  /**
+   * Opens a stream, and gives its events until it ends, which it does when the upstream is silent for too long. Throws `UpstreamError`
+   * where the upstream opens none.
+   */
+  async *stream(token: string, lastEventId: number | null, signal: AbortSignal): AsyncGenerator<SentEvent> {
+    const headers: Record<string, string> = { accept: 'text/event-stream' };
+    if (lastEventId !== null) headers['last-event-id'] = String(lastEventId);
+    const sending: Sending = { method: 'GET', path: '/api/client/streaming', token, headers };
+    const { response, request } = await this.#send(sending, signal);
+    try {
+      const status = response.statusCode ?? 0;
+      const isStream = (response.headers['content-type'] ?? '').startsWith('text/event-stream');
+      if (status !== 200 || !isStream)
+        throw new UpstreamError(status === 200 ? 501 : status, `the upstream opens no stream (${status})`);
+      request.setTimeout(STREAM_SILENCE_MS_MAX, () => request.destroy(new Error('the stream was silent')));
+      yield* eventsIn(decoded(response));
+    } finally {
+      request.destroy();
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #exchange(sending: Sending): Promise<UpstreamResponse> {
+    const { timeoutMs } = this.#options;
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const { response, request } = await this.#send(sending, deadline);
+    try {
+      const body = await textOf(decoded(response));
+      const { etag = '', 'retry-after': retryAfter } = response.headers;
+      const seconds = Number(retryAfter ?? Number.NaN);
+      const retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null;
+      return { status: response.statusCode ?? 0, body, etag, retryAfterMs };
+    } catch (error) {
+      request.destroy();
+      throw explained(error, this.#base);
+    }
+  }
+
+  #send(
+    { method, path, token, headers, body }: Sending,
+    signal: AbortSignal,
+  ): Promise<{ readonly response: IncomingMessage; readonly request: ClientRequest }> {
+    const { appName, instanceId, connectionId, authHeader, timeoutMs } = this.#options;
+    const isSecure = this.#base.protocol === 'https:';
+    return new Promise((resolve, reject) => {
+      const request = (isSecure ? httpsRequest : httpRequest)(
+        new URL(`${this.#base.pathname.replace(/\/$/, '')}${path}`, this.#base),
+        {
+          method,
+          agent: this.#agent,
+          signal,
+          headers: {
+            ...{ accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': appName },
+            ...{ 'unleash-appname': appName, 'unleash-instanceid': instanceId },
+            ...{ 'unleash-connection-id': connectionId, 'unleash-client-spec': CLIENT_SPEC },
+            ...(token === null ? {} : { [authHeader]: token }),
+            ...(body === undefined
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+            ...headers,
+          },
+        },
+        (response) => resolve({ response, request }),
+      );
+      request.setTimeout(timeoutMs, () => request.destroy(new Error('no response came')));
+      request.once('error', (error) => reject(explained(error, this.#base)));
+      request.end(body);
+    });
+  }
+}
+
+const KINDS: ReadonlyMap<string, ValidToken['type']> = new Map([
+  ['client', 'client'],
+  ['backend', 'client'],
+  ['frontend', 'frontend'],
+]);
+
+function jsonOf(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+/** An error that says what went wrong: Node's own for a connection names no server. */
+function explained(error: unknown, { origin }: URL): Error {
+  if (error instanceof UpstreamError || error instanceof UnreadableError) return error;
+  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
+  const isLate = name === 'TimeoutError' || name === 'AbortError';
+  const problem = isLate ? 'took too long to respond' : `cannot be reached: ${message}`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isUnsent = UNSENT.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT');
+  return new UpstreamError(0, `${origin} ${problem}`, isUnsent);
+}
+
+function decoded(response: IncomingMessage): AsyncIterable<Buffer> {
+  const coding = response.headers['content-encoding'];
+  if (coding === undefined || coding === 'identity') return response;
+  if (coding !== 'gzip') throw new UnreadableError(`the upstream sent the content coding ${coding}`);
+  const gunzip = createGunzip();
+  response.once('error', (error) => gunzip.destroy(error));
+  return response.pipe(gunzip);
+}
+
+async function textOf(chunks: AsyncIterable<Buffer>): Promise<string> {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength;
+    if (bytes > BODY_BYTES_MAX)
+      throw new UnreadableError(`the upstream sent a body of more than ${BODY_BYTES_MAX / 2 ** 20} MiB`);
+    kept.push(chunk);
+  }
+  return Buffer.concat(kept).toString('utf8');
+}
+
+/** Server-sent events (WHATWG HTML, section 9.2.6). */
+async function* eventsIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<SentEvent> {
+  const decoder = new TextDecoder();
+  let lines: string[] = [];
+  /** Pieces of the line that has no end yet. */
+  let rest: string[] = [];
+  let characters = 0;
+  for await (const chunk of chunks) {
+    const pieces = decoder.decode(chunk, { stream: true }).split('\n');
+    characters += chunk.byteLength;
+    if (characters > EVENT_CHARACTERS_MAX)
+      throw new UnreadableError('the upstream sent an event that is larger than any document');
+    for (const [at, piece] of pieces.entries()) {
+      rest.push(piece);
+      if (at === pieces.length - 1) continue;
+      const line = rest.join('').replace(/\r$/, '');
+      rest = [];
+      if (line !== '') {
+        lines.push(line);
+        continue;
+      }
+      const event = eventOf(lines);
+      lines = [];
+      characters = 0;
+      if (event !== null) yield event;
+    }
+  }
+}
+
+function eventOf(lines: readonly string[]): SentEvent | null {
+  const data: string[] = [];
+  let type = 'message';
+  for (const line of lines) {
+    const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (field === 'data') data.push(value ?? '');
+    if (field === 'event') type = value ?? '';
+  }
+  if (data.length > 0) return { type, data: data.join('\n') };
+  return lines[0]?.startsWith(':') === true ? { type: 'comment', data: '' } : null;
+}

@@ -1,0 +1,227 @@
+/**
+ * The messages of an upstream, in one shape whatever program and version sends it: flags of one environment and segments, as SDKs get them.
+ * It is read as generously as SDKs read it, because an edge that refuses a document serves nothing: what is missing gets the default
+ * of SDKs, and an operator that this program does not know holds for nobody. What cannot be a flag at all is an error that names it.
+ */
+import * as v from 'valibot';
+import type { Constraint } from '../../domain/flags/constraint.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { FLAG_TYPES, type FlagType } from '../../domain/flags/metadata.ts';
+import type { Strategy } from '../../domain/flags/strategy.ts';
+import type { Variant } from '../../domain/flags/variant.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
+import type { Segment } from '../../domain/kinds/segment.ts';
+
+const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
+const text = v.nullish(v.string(), '');
+const flagged = v.nullish(v.boolean(), false);
+
+const CONSTRAINT = v.object({
+  contextName: v.string(),
+  operator: v.string(),
+  caseInsensitive: flagged,
+  inverted: flagged,
+  values: listOf(v.string()),
+  value: v.nullish(v.union([v.string(), v.number()])),
+});
+
+const VARIANT = v.object({
+  name: v.string(),
+  weight: v.number(),
+  weightType: v.nullish(v.picklist(['variable', 'fix'])),
+  stickiness: text,
+  payload: v.nullish(v.object({ type: v.string(), value: v.string() })),
+  overrides: listOf(v.object({ contextName: v.string(), values: listOf(v.string()) })),
+});
+
+/** No `v.record`, which drops fields named constructor. */
+const PARAMETERS = v.nullish(v.custom<JsonObject>(isJsonObject, 'an object'));
+
+const STRATEGY = v.object({
+  name: v.string(),
+  title: v.nullish(v.string()),
+  sortOrder: v.nullish(v.number()),
+  parameters: PARAMETERS,
+  constraints: listOf(CONSTRAINT),
+  segments: listOf(v.number()),
+  variants: listOf(VARIANT),
+});
+
+const FLAG = v.object({
+  name: v.string(),
+  type: text,
+  enabled: v.boolean(),
+  project: v.nullish(v.string()),
+  stale: flagged,
+  impressionData: flagged,
+  description: v.nullish(v.string()),
+  strategies: listOf(STRATEGY),
+  variants: listOf(VARIANT),
+  dependencies: listOf(
+    v.object({ feature: v.string(), enabled: v.nullish(v.boolean()), variants: listOf(v.string()) }),
+  ),
+});
+
+const SEGMENT = v.object({ id: v.number(), name: v.nullish(v.string()), constraints: listOf(CONSTRAINT) });
+
+const DOCUMENT = v.object({
+  features: v.array(FLAG),
+  segments: listOf(SEGMENT),
+  query: v.nullish(v.object({ environment: v.nullish(v.string()) })),
+  meta: v.nullish(v.object({ revisionId: v.nullish(v.number()) })),
+});
+
+const EVENT_ID = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const EVENTS = v.object({
+  events: v.array(
+    v.variant('type', [
+      v.object({
+        type: v.literal('hydration'),
+        eventId: EVENT_ID,
+        features: v.array(FLAG),
+        segments: listOf(SEGMENT),
+      }),
+      v.object({ type: v.literal('feature-updated'), eventId: EVENT_ID, feature: FLAG }),
+      v.object({ type: v.literal('feature-removed'), eventId: EVENT_ID, featureName: v.string() }),
+      v.object({ type: v.literal('segment-updated'), eventId: EVENT_ID, segment: SEGMENT }),
+      v.object({ type: v.literal('segment-removed'), eventId: EVENT_ID, segmentId: v.number() }),
+    ]),
+  ),
+});
+
+type SentFlag = v.InferOutput<typeof FLAG>;
+type SentStrategy = v.InferOutput<typeof STRATEGY>;
+
+/** All that a token covers. */
+export interface UpstreamDocument {
+  readonly flags: readonly Flag[];
+  readonly segments: readonly Segment[];
+  /** Null in documents of servers that have no event ids. */
+  readonly revisionId: number | null;
+}
+
+export type UpstreamEvent =
+  | ({ readonly type: 'hydration'; readonly eventId: number } & Pick<UpstreamDocument, 'flags' | 'segments'>)
+  | { readonly type: 'feature-updated'; readonly eventId: number; readonly flag: Flag }
+  | { readonly type: 'feature-removed'; readonly eventId: number; readonly name: string }
+  | { readonly type: 'segment-updated'; readonly eventId: number; readonly segment: Segment }
+  | { readonly type: 'segment-removed'; readonly eventId: number; readonly id: number };
+
+/** The upstream sent something that cannot be read. */
+export class UnreadableError extends Error {
+  override readonly name = 'UnreadableError';
+}
+
+/** Throws `UnreadableError`. */
+export function readDocument(body: string, environment: string): UpstreamDocument {
+  const { features, segments, meta } = parsed(DOCUMENT, body);
+  return {
+    flags: features.map((one) => flagOf(one, environment)),
+    segments: segments.map(segmentOf),
+    revisionId: meta?.revisionId ?? null,
+  };
+}
+
+/** Reads the body of a delta, or the data of an event of a stream. Throws `UnreadableError`. */
+export function readEvents(body: string, environment: string): readonly UpstreamEvent[] {
+  return parsed(EVENTS, body).events.map((event) => eventOf(event, environment));
+}
+
+type SentEvent = v.InferOutput<typeof EVENTS>['events'][number];
+
+function eventOf(event: SentEvent, environment: string): UpstreamEvent {
+  const { eventId } = event;
+  switch (event.type) {
+    case 'hydration': {
+      const flags = event.features.map((one) => flagOf(one, environment));
+      return { type: event.type, eventId, flags, segments: event.segments.map(segmentOf) };
+    }
+    case 'feature-updated':
+      return { type: event.type, eventId, flag: flagOf(event.feature, environment) };
+    case 'feature-removed':
+      return { type: event.type, eventId, name: event.featureName };
+    case 'segment-updated':
+      return { type: event.type, eventId, segment: segmentOf(event.segment) };
+    case 'segment-removed':
+      return { type: event.type, eventId, id: event.segmentId };
+  }
+}
+
+function parsed<S extends v.GenericSchema>(schema: S, body: string): v.InferOutput<S> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (cause) {
+    throw new UnreadableError('the upstream sent something that is no JSON', { cause });
+  }
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new UnreadableError(
+    `the upstream sent something else than flags: at ${v.getDotPath(issue) ?? 'the top'}, ${issue.message}`,
+  );
+}
+
+const isFlagType = (type: string): type is FlagType => (FLAG_TYPES as readonly string[]).includes(type);
+
+function flagOf(sent: SentFlag, environment: string): Flag {
+  const { name, enabled, strategies, variants } = sent;
+  return {
+    name,
+    project: sent.project ?? 'default',
+    description: sent.description ?? null,
+    type: isFlagType(sent.type) ? sent.type : 'release',
+    stale: sent.stale,
+    impressionData: sent.impressionData,
+    dependencies: sent.dependencies.map((one) => ({ ...one, enabled: one.enabled ?? true })),
+    ...{ links: [], tags: [], children: [], createdAt: '', archivedAt: null },
+    environments: [
+      {
+        name: environment,
+        enabled,
+        strategies: strategies.map(strategyOf),
+        variants: variants.map(variantOf),
+      },
+    ],
+  };
+}
+
+function strategyOf(sent: SentStrategy, at: number): Strategy {
+  return {
+    id: String(at),
+    name: sent.name,
+    title: sent.title ?? null,
+    disabled: false,
+    constraints: sent.constraints.map(constraintOf),
+    parameters: sent.parameters ?? {},
+    variants: sent.variants.map(variantOf),
+    segments: sent.segments,
+    sortOrder: sent.sortOrder ?? at,
+  };
+}
+
+/** Types say what this program lets people set; what an upstream lets them set beyond that is passed on, and evaluated as SDKs do. */
+function constraintOf({ value, ...rest }: SentStrategy['constraints'][number]): Constraint {
+  const single = value === null || value === undefined ? {} : { value: String(value) };
+  return { ...rest, ...single } as Constraint;
+}
+
+/** A stickiness that is not sent is not passed on either: SDKs take that of the strategy. */
+function variantOf(sent: SentStrategy['variants'][number]): Variant {
+  const { payload, weightType, stickiness, ...rest } = sent;
+  return {
+    ...rest,
+    weightType: weightType ?? 'variable',
+    ...(stickiness === '' ? {} : { stickiness }),
+    ...(payload === null || payload === undefined ? {} : { payload }),
+  } as Variant;
+}
+
+function segmentOf({ id, name, constraints }: v.InferOutput<typeof SEGMENT>): Segment {
+  return {
+    ...{ id, name: name ?? `segment ${id}`, description: null, project: null },
+    constraints: constraints.map(constraintOf),
+    ...{ createdBy: '', createdAt: '' },
+  };
+}

@@ -1,0 +1,215 @@
+/** `flagstaff edge` as a process: it serves, is killed and serves again from its copy, shares its port, and is asked how it is. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readSettings } from '../../../src/addons/edge/settings.ts';
+import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
+import { freePort } from '../../support/free-port.ts';
+import { flagstaff } from '../../support/operator.ts';
+import { caller, ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
+import { nodeArguments } from '../../support/source.ts';
+import { CLIENT, documents, flag, startEdge, startStub, until } from './edges.ts';
+
+interface EdgeProcess {
+  readonly child: ChildProcess;
+  readonly origin: string;
+  kill(): Promise<void>;
+}
+
+async function spawnEdge(...options: readonly string[]): Promise<EdgeProcess> {
+  const child = spawn(
+    process.execPath,
+    nodeArguments('src/cli/bin.ts', 'edge', ...options, '--interface', '127.0.0.1'),
+    {
+      cwd: ROOT_FOLDER,
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const exited = once(child, 'exit');
+  let output = '';
+  const port = await new Promise<number>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      const listening = /"port":([0-9]+)/.exec(output);
+      if (listening !== null) resolve(Number(listening[1]));
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('exit', (code) => reject(new Error(`the edge ended with ${code}: ${output}`)));
+  });
+  return {
+    child,
+    origin: `http://127.0.0.1:${port}`,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+const read = (origin: string) =>
+  caller(origin, '/api/client')('GET', '/features', undefined, { token: CLIENT });
+const isReady = async (origin: string): Promise<boolean> =>
+  (await flagstaff(['edge', 'ready', '--edge-url', origin])).code === 0;
+
+describe('the command flagstaff edge', () => {
+  let folder: string;
+  before(() => {
+    folder = temporaryFolder();
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('a process that is killed while its upstream is away serves again from its copy', async () => {
+    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+    const options = [
+      '--upstream-url',
+      upstream.origin,
+      '--tokens',
+      CLIENT,
+      '--backup-folder',
+      folder,
+      '--port',
+      '0',
+    ];
+    const first = await spawnEdge(...options);
+    await until(() => isReady(first.origin));
+    const document = (await read(first.origin)).body;
+    await until(() => {
+      try {
+        return execFileSync('grep', ['-c', '"a', join(folder, 'edge-copy')]).length > 0;
+      } catch {
+        return false;
+      }
+    });
+    await upstream.close();
+    await first.kill();
+    const second = await spawnEdge(...options);
+    await until(() => isReady(second.origin));
+    const { status, body, headers } = await read(second.origin);
+    assert.deepEqual([status, body], [200, document]);
+    assert.ok(Number(headers.get('flagstaff-age-ms')) > 0);
+    await second.kill();
+  });
+
+  it('two of them share a port', {
+    skip: process.platform === 'linux' ? false : 'only Linux shares ports',
+  }, async () => {
+    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+    const port = String(await freePort());
+    const options = ['--upstream-url', upstream.origin, '--tokens', CLIENT, '--port', port];
+    const both = [
+      await spawnEdge(...options, '--instance-id', 'one'),
+      await spawnEdge(...options, '--instance-id', 'two'),
+    ];
+    const seen = new Set<string>();
+    await until(async () => {
+      // A connection of its own each time: the kernel shares them out.
+      const response = await fetch(`${both[0]!.origin}/internal-backstage/instancedata`, {
+        headers: { connection: 'close' },
+      });
+      seen.add(((await response.json()) as { identifier: string }).identifier);
+      return seen.size === 2;
+    });
+    for (const one of both) await one.kill();
+    await upstream.close();
+  });
+
+  it('offline serves a file, to the tokens that are named', async () => {
+    const file = join(folder, 'flags.json');
+    writeFileSync(file, JSON.stringify({ version: 2, features: [flag('of-a-file')] }));
+    const edge = await spawnEdge(
+      'offline',
+      '--bootstrap-file',
+      file,
+      '--client-tokens',
+      CLIENT,
+      '--port',
+      '0',
+    );
+    const { body } = await read(edge.origin);
+    assert.deepEqual(
+      body.features.map((one: { name: string }) => one.name),
+      ['of-a-file'],
+    );
+    const other = await caller(edge.origin, '/api/client')('GET', '/features', undefined, {
+      token: '*:development.other',
+    });
+    assert.equal(other.status, 401);
+    await edge.kill();
+  });
+
+  it('says in one line what is wrong with its options, and that nothing runs where it is asked', async () => {
+    const unknown = await flagstaff([
+      'edge',
+      '--upstream-url',
+      'http://x.example',
+      '--redis-url',
+      'redis://x',
+    ]);
+    assert.equal(unknown.code, 78);
+    assert.match(unknown.err, /^flagstaff: --redis-url does not exist here\. Give --backup-folder.*$/);
+    const nobody = await flagstaff(['edge', 'health', '--edge-url', `http://127.0.0.1:${await freePort()}`]);
+    assert.equal(nobody.code, 69);
+  });
+});
+
+describe('TLS of an edge', () => {
+  let folder: string;
+  let [cert, key] = ['', ''];
+  before(() => {
+    folder = temporaryFolder();
+    [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const made = [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '1',
+      ...subject,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ];
+    execFileSync('openssl', made, { stdio: 'ignore' });
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('a certificate that nobody signed is refused and named, unless it is the one that is given', async () => {
+    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+    const tls = {
+      'tls-enable': true,
+      'tls-server-cert': cert,
+      'tls-server-key': key,
+      'tls-server-port': '0',
+    } as const;
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT, ...tls });
+    const url = edge.origin.replace('http:', 'https:');
+    const clientWith = (given: Readonly<Record<string, string | true>>) =>
+      new UpstreamClient(readSettings({ 'upstream-url': url, ...given }, {}).upstream);
+    await assert.rejects(clientWith({}).get('/api/client/features', CLIENT), /self-signed certificate/);
+    for (const given of [{ 'upstream-certificate-file': cert }, { 'skip-ssl-verification': true }] as const) {
+      const client = clientWith(given);
+      const { status, body } = await client.get('/api/client/features', CLIENT);
+      assert.equal(status, 200);
+      assert.equal(JSON.parse(body).features[0].name, 'a');
+      client.close();
+    }
+    const behind = await startEdge({
+      'upstream-url': url,
+      tokens: CLIENT,
+      'upstream-certificate-file': cert,
+    });
+    assert.equal((await read(behind.origin)).status, 200);
+    await behind.stop();
+    await edge.stop();
+    await upstream.close();
+  });
+});

@@ -1,0 +1,182 @@
+/** Callers and upstreams that mean harm, or are broken: what they can take is bounded, and what is wrong is named. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readSettings } from '../../../src/addons/edge/settings.ts';
+import { INVALID_MAX, Tokens, WAITING_MAX } from '../../../src/addons/edge/tokens.ts';
+import { BODY_BYTES_MAX, UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
+import { readDocument } from '../../../src/addons/edge/upstream-document.ts';
+import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
+
+const settingsWith = (url: string) =>
+  readSettings({ 'upstream-url': url, 'upstream-request-timeout': '60' }, {});
+
+describe('a hostile upstream', () => {
+  it('a body without end is cut off, and named', async () => {
+    const mebibyte = Buffer.alloc(1024 * 1024, ' ');
+    let sentBytes = 0;
+    const upstream = await startStub((_, response) => {
+      const send = (): void => {
+        while (!response.destroyed && response.write(mebibyte)) sentBytes += mebibyte.length;
+      };
+      response.on('drain', send);
+      send();
+    });
+    const client = new UpstreamClient(settingsWith(upstream.origin).upstream);
+    await assert.rejects(client.get('/api/client/features', CLIENT), /more than 96 MiB/);
+    assert.ok(sentBytes < BODY_BYTES_MAX + 64 * mebibyte.length, 'it is not read to its end');
+    client.close();
+    await upstream.close();
+  });
+
+  it('what is no document changes nothing, and is named with its place', async () => {
+    let isBroken = false;
+    const upstream = await startStub(
+      documents(() => ({ features: isBroken ? [{ name: 'a', enabled: 'yes' }] : [flag('a')] })),
+    );
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: `${CLIENT},${FRONTEND}` });
+    isBroken = true;
+    const asked = upstream.received.length;
+    await until(() => upstream.received.length > asked + 1);
+    const { body } = await edge.call('/api/frontend')('GET', '?userId=1', undefined, { token: FRONTEND });
+    assert.deepEqual(
+      body.toggles.map((one: { name: string }) => one.name),
+      ['a'],
+    );
+    assert.throws(
+      () => readDocument('{"features":[{"name":"a","enabled":"yes"}]}', 'x'),
+      /features\.0\.enabled/,
+    );
+    assert.throws(() => readDocument('<html>', 'x'), /no JSON/);
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('a token that it refuses is not served any more, and neither is what was read with it', async () => {
+    let isRefused = false;
+    const refused = new Set<string>();
+    const upstream = await startStub(
+      (request, response) => {
+        if (isRefused) response.writeHead(403).end('{}');
+        else documents(() => ({ features: [flag('a')] }))(request, response);
+      },
+      { refused },
+    );
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const read = () => edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
+    assert.equal((await read()).status, 200);
+    refused.add(CLIENT);
+    isRefused = true;
+    await until(async () => (await read()).status === 401);
+    assert.equal(edge.edge.homes.size, 0);
+    await edge.stop();
+    await upstream.close();
+  });
+});
+
+describe('hostile callers', () => {
+  it('made-up tokens cost the upstream one question at a time, and are remembered within a bound', async () => {
+    let underWay = 0;
+    let together = 0;
+    const tokens = new Tokens({
+      validate: async (asked) => {
+        underWay += 1;
+        together = Math.max(together, underWay);
+        await new Promise((resolve) => setImmediate(resolve));
+        underWay -= 1;
+        return asked
+          .filter((one) => one === CLIENT)
+          .map((token) => ({
+            ...{ token, type: 'client', projects: ['*'], environment: 'development' },
+          }));
+      },
+      isStrict: false,
+      onValid: () => undefined,
+      onRevoked: () => undefined,
+      onFault: (error) => assert.fail(String(error)),
+      monotonicMs: () => 0,
+    });
+    let [refusedCount, askedCount] = [0, 0];
+    for (let round = 0; round < 20; round += 1) {
+      const found = Array.from({ length: 2 * WAITING_MAX }, (_, at) =>
+        tokens.find(`*:development.made-up-${round}-${at}`),
+      );
+      assert.ok(tokens.waitingCount <= WAITING_MAX);
+      const verdicts = await Promise.all(found);
+      refusedCount += verdicts.filter((one) => one === 'too-many').length;
+      askedCount += verdicts.filter((one) => one === 'invalid').length;
+    }
+    assert.equal(together, 1);
+    assert.deepEqual([refusedCount, askedCount], [20 * WAITING_MAX, 20 * WAITING_MAX]);
+    assert.equal(tokens.invalidCount, INVALID_MAX);
+    assert.equal(await tokens.find(CLIENT), 'valid', 'a token that is valid is found beside them');
+    const before = tokens.askedCount;
+    assert.equal(await tokens.find('*:development.made-up-19-1'), 'invalid');
+    assert.equal(await tokens.find('no token at all'), 'invalid');
+    assert.equal(
+      tokens.askedCount,
+      before,
+      'nobody is asked twice within a minute, nor for what is no token',
+    );
+  });
+
+  it('addresses that are denied, or not allowed, get 403', async () => {
+    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+    const origin = { 'upstream-url': upstream.origin, tokens: CLIENT };
+    for (const [lists, status] of [
+      [{ 'deny-list': '127.0.0.0/8' }, 403],
+      [{ 'allow-list': '10.0.0.0/8' }, 403],
+      [{ 'allow-list': '127.0.0.1', 'deny-list': '10.0.0.0/8' }, 200],
+    ] as const) {
+      const edge = await startEdge({ ...origin, ...lists });
+      const read = await edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
+      assert.equal(read.status, status);
+      await edge.stop();
+    }
+    await upstream.close();
+  });
+
+  it('a frontend token that no client token covers is told so, and not refused for ever', async () => {
+    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const token = '*:production.frontend-secret';
+    const { status, body } = await edge.call('/api/frontend')('GET', '', undefined, { token });
+    assert.equal(status, 503);
+    assert.match(body.message, /one client token of the same environment/);
+    await edge.stop();
+    await upstream.close();
+  });
+});
+
+describe('settings of an edge', () => {
+  const refusal = (given: Readonly<Record<string, string | true>>, env = {}): string => {
+    try {
+      readSettings(given, env);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it('a wrong one says what would be right, and never repeats a token', () => {
+    const url = { 'upstream-url': 'http://127.0.0.1:1' };
+    assert.match(refusal({}), /--upstream-url is needed/);
+    assert.match(refusal({ 'upstream-url': 'flags' }), /must be an address such as/);
+    assert.match(refusal({ ...url, port: 'x' }), /--port must be a port number/);
+    assert.match(refusal({ ...url, 'allow-list': '10.0.0.0/99' }), /10\.0\.0\.0\/99/);
+    assert.doesNotMatch(refusal({ ...url, 'pretrusted-tokens': 'secret' }), /"secret"/);
+    assert.match(
+      refusal({ ...url, 'redis-url': 'redis://x' }),
+      /--redis-url does not exist here\. Give --backup-folder/,
+    );
+    assert.equal(refusal(url), '');
+  });
+
+  it('each is an environment variable too, and an option wins', () => {
+    const env = { UPSTREAM_URL: 'http://a.example', TOKENS: 'x,y', STRICT: 'true', PORT: '1234' };
+    const settings = readSettings({ port: '99' }, env);
+    assert.deepEqual(
+      [settings.upstream.url, settings.tokens, settings.isStrict, settings.port],
+      ['http://a.example/', ['x', 'y'], true, 99],
+    );
+  });
+});

@@ -1,0 +1,196 @@
+/** What applications report to an edge: summed, bounded, kept while the upstream is away, cut where it is too large, and counted once. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { IMPACT_BYTES_MAX, ImpactSums } from '../../../src/addons/edge/impact.ts';
+import { Reports, WAITING_BYTES_MAX } from '../../../src/addons/edge/reports.ts';
+import { freePort } from '../../support/free-port.ts';
+import { temporaryFolder } from '../../support/server.ts';
+import { CLIENT, documents, flag, type Received, startEdge, startStub, type TestEdge } from './edges.ts';
+
+const HOUR = '2026-11-24T10:00:00.000Z';
+
+const FLAGS = ['a', 'b', 'c', 'd', 'e'];
+const document = documents(() => ({ version: 2, features: FLAGS.map((name) => flag(name)) }));
+
+interface SentBulk {
+  readonly metrics: readonly { readonly featureName: string; readonly yes: number }[];
+}
+
+const isBulk = ({ path }: Received): boolean => path === '/api/client/metrics/bulk';
+const bulkOf = ({ body }: Received): SentBulk => JSON.parse(body) as SentBulk;
+
+async function report(edge: TestEdge, toggles: Readonly<Record<string, object>>): Promise<void> {
+  const bucket = { start: HOUR, stop: HOUR, toggles };
+  const sent = { appName: 'shop', instanceId: '1', bucket };
+  const { status } = await edge.call('/api/client')('POST', '/metrics', sent, { token: CLIENT });
+  assert.equal(status, 202);
+}
+
+const yes = (count: number) => ({ yes: count, no: 0, variants: { blue: count } });
+
+describe('reports to an edge', () => {
+  it('counts of one hour are one, and come with their application', async () => {
+    const upstream = await startStub(document);
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT, 'app-name': 'the-edge' });
+    await report(edge, { a: yes(1), b: yes(2) });
+    await report(edge, { a: yes(10), unknown: yes(5) });
+    await edge.edge.sendReports();
+    const [bulk, ...others] = upstream.received.filter(isBulk);
+    const { metrics, applications } = JSON.parse(bulk!.body);
+    assert.equal(others.length, 0);
+    assert.deepEqual(metrics, [
+      {
+        featureName: 'a',
+        appName: 'shop',
+        environment: 'development',
+        timestamp: HOUR,
+        yes: 11,
+        no: 0,
+        variants: { blue: 11 },
+      },
+      {
+        featureName: 'b',
+        appName: 'shop',
+        environment: 'development',
+        timestamp: HOUR,
+        yes: 2,
+        no: 0,
+        variants: { blue: 2 },
+      },
+    ]);
+    assert.equal(applications[0].appName, 'shop');
+    assert.equal(applications[0].connectVia[0].appName, 'the-edge');
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('what a 413 refuses goes in halves, each count once', async () => {
+    const taken: SentBulk[] = [];
+    const upstream = await startStub((request, response) => {
+      if (!isBulk(request)) return document(request, response);
+      const bulk = bulkOf(request);
+      response.statusCode = bulk.metrics.length > 2 ? 413 : 202;
+      if (response.statusCode === 202) taken.push(bulk);
+      response.end();
+    });
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    await report(edge, Object.fromEntries(FLAGS.map((name, at) => [name, yes(at + 1)])));
+    await edge.edge.sendReports();
+    const counted = taken.flatMap(({ metrics }) => metrics.map((one) => [one.featureName, one.yes] as const));
+    assert.deepEqual(new Map(counted), new Map(FLAGS.map((name, at) => [name, at + 1])));
+    assert.equal(counted.length, FLAGS.length);
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('an upstream that is away over two restarts gets each count once', async () => {
+    const folder = temporaryFolder();
+    const port = await freePort();
+    const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
+    const before = await startStub(document, { port });
+    const first = await startEdge(options);
+    await before.close();
+    await report(first, { a: yes(1) });
+    await first.edge.sendReports();
+    await report(first, { a: yes(2) });
+    await first.stop();
+    const second = await startEdge(options);
+    await report(second, { a: yes(4) });
+    await second.stop();
+    const after = await startStub(document, { port });
+    const third = await startEdge(options);
+    await third.edge.sendReports();
+    await third.edge.sendReports();
+    const bulks = after.received.filter(isBulk).map(bulkOf);
+    assert.deepEqual(
+      bulks.flatMap(({ metrics }) => metrics.map((one) => one.yes)),
+      [7],
+    );
+    await third.stop();
+    await after.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('what nobody knows to have arrived is not sent again, and is counted as dropped', async () => {
+    const upstream = await startStub((request, response) => {
+      if (isBulk(request)) response.destroy();
+      else document(request, response);
+    });
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    await report(edge, { a: yes(1) });
+    await edge.edge.sendReports();
+    assert.deepEqual([edge.edge.reports.size, edge.edge.reports.droppedCount], [0, 1]);
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('impact metrics of several reports are one, and wait within a bound', async () => {
+    const upstream = await startStub(document);
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const labels = { plan: 'free' };
+    const histogram = (count: number) => ({
+      count,
+      sum: count,
+      buckets: [
+        { le: 1, count },
+        { le: '+Inf', count },
+      ],
+      labels,
+    });
+    const impactOf = (value: number): readonly object[] => [
+      { name: 'sales', help: 'h', type: 'counter', samples: [{ value, labels }] },
+      { name: 'load', help: 'h', type: 'gauge', samples: [{ value, labels }] },
+      { name: 'waits', help: 'h', type: 'histogram', samples: [histogram(value)] },
+      { name: 'broken', type: 'sundial' },
+    ];
+    for (const value of [2, 3]) {
+      const sent = { appName: 'shop', impactMetrics: impactOf(value) };
+      const { status } = await edge.call('/api/client')('POST', '/metrics', sent, { token: CLIENT });
+      assert.equal(status, 202);
+    }
+    await edge.edge.sendReports();
+    const [bulk] = upstream.received.filter(isBulk);
+    assert.deepEqual(JSON.parse(bulk!.body).impactMetrics, [
+      { name: 'sales', help: 'h', type: 'counter', samples: [{ value: 5, labels }] },
+      { name: 'load', help: 'h', type: 'gauge', samples: [{ value: 3, labels }] },
+      { name: 'waits', help: 'h', type: 'histogram', samples: [histogram(5)] },
+    ]);
+    const sums = new ImpactSums();
+    for (let user = 0; user < 100_000; user += 1)
+      sums.take('development', [
+        { name: 'n', type: 'counter', samples: [{ value: 1, labels: { user: `user-${user}` } }] },
+      ]);
+    assert.ok(sums.bytes <= IMPACT_BYTES_MAX);
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('what pages report drives out nothing that servers report', () => {
+    const reports = new Reports();
+    const counted = (flagName: string, side: 'backend' | 'frontend'): void => {
+      const counts = [{ flag: flagName, yes: 1, no: 0, variants: [] }];
+      const named = { appName: 'shop', environment: 'development', side } as const;
+      reports.send({ kind: 'counts', atMs: 0, report: { ...named, startMs: 0, counts, unknownFlags: [] } });
+    };
+    counted('of-a-server', 'backend');
+    for (let at = 0; at < 50_000; at += 1) counted(`of-a-page-${at}`, 'frontend');
+    assert.ok(reports.droppedCount > 0);
+    assert.equal(reports.saved().counts[0]?.featureName, 'of-a-server');
+  });
+
+  it('what waits is bounded in bytes, and the oldest counts go', () => {
+    const reports = new Reports();
+    const variants = Array.from({ length: 50 }, (_, at) => [`variant-${at}-${'x'.repeat(80)}`, 1] as const);
+    for (let at = 0; at < 10_000; at += 1) {
+      const counts = [{ flag: `flag-${at}`, yes: 1, no: 0, variants }];
+      const named = { appName: 'shop', environment: 'development', side: 'backend' } as const;
+      reports.send({ kind: 'counts', atMs: 0, report: { ...named, startMs: 0, counts, unknownFlags: [] } });
+    }
+    assert.ok(reports.bytes <= WAITING_BYTES_MAX.backend);
+    assert.ok(reports.droppedCount > 0);
+    const kept = reports.saved().counts.map(({ featureName }) => featureName);
+    assert.equal(kept.at(-1), 'flag-9999');
+    assert.equal(kept.length + reports.droppedCount, 10_000);
+  });
+});
