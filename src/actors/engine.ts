@@ -29,6 +29,7 @@ import {
   type TurnTime,
 } from './command-decider.ts';
 import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability-waiters.ts';
+import type { HeadView } from './head-keeper.ts';
 import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
 import { auditWorld } from './state/world-audit.ts';
@@ -87,6 +88,8 @@ export class Engine {
   readonly loopAccounts: LoopAccounts;
   /** How much each user may still have written. */
   readonly writeAllowances: WriteAllowances;
+  /** The newest signed head of this process's history; null before the first one. */
+  signedHead: HeadView | null = null;
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
   readonly #durabilityWaiters: DurabilityWaiters;

@@ -10,13 +10,16 @@ import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
 import type { Timer } from '../persistence/journal/mark-keeper.ts';
-import { HeadsFile } from '../persistence/proof/heads-file.ts';
+import { forgetHeads, HeadsFile } from '../persistence/proof/heads-file.ts';
 import { rootOf } from '../persistence/proof/merkle-tree.ts';
 import type { Head, HeadSigner } from '../persistence/proof/signed-head.ts';
 import type { TreePlace } from '../persistence/proof/tree-growth.ts';
 
 /** Changes within this time share a head. */
-export const HEAD_DELAY_MS = 1000;
+const HEAD_DELAY_MS = 1_000;
+
+/** A disk that is full, or that fails, is not asked, and written about in the log, more often. */
+const RETRY_DELAY_MS = 60_000;
 
 export interface HeadKeeperOptions {
   readonly fs: FileSystem;
@@ -32,10 +35,14 @@ export interface HeadKeeperOptions {
     error(details: object, message: string): void;
   };
   readonly timer: Timer;
+  /** The oldest event that is kept. */
+  firstId(): number;
   /** The last event on disk, and the checksum of its frame. */
   durable(): { readonly id: number; readonly chain: number };
   /** Milliseconds since 1970. */
   now(): number;
+  /** Told of each head. */
+  onSigned?(head: HeadView): void;
 }
 
 /** The newest head, as it is told. */
@@ -47,12 +54,16 @@ export interface HeadView {
   readonly key: string;
 }
 
+/** A head as JSON shows it. */
+export const shownHead = ({ at, ...head }: HeadView): object => ({ ...head, at: new Date(at).toISOString() });
+
 export class HeadKeeper {
   readonly #options: HeadKeeperOptions;
   #file: HeadsFile | null = null;
   #problem: string | null = null;
   #round: Promise<void> | null = null;
   #cancel: (() => void) | null = null;
+  #hasFailed = false;
   #isStopped = false;
 
   constructor(options: HeadKeeperOptions) {
@@ -74,7 +85,7 @@ export class HeadKeeper {
   /** Has a head signed soon. */
   noticed(): void {
     if (this.#cancel !== null || this.#round !== null || this.#isStopped || this.#problem !== null) return;
-    this.#cancel = this.#options.timer(HEAD_DELAY_MS, () => {
+    this.#cancel = this.#options.timer(this.#hasFailed ? RETRY_DELAY_MS : HEAD_DELAY_MS, () => {
       this.#cancel = null;
       this.#begin();
     });
@@ -110,7 +121,9 @@ export class HeadKeeper {
     if (this.#problem !== null) return;
     try {
       await work();
+      this.#hasFailed = false;
     } catch (error) {
+      this.#hasFailed = true;
       if (error instanceof DataFolderError) return this.#contradicted(error.message);
       if (this.#isStopped) return;
       // Operators: look at `err`
@@ -135,6 +148,7 @@ export class HeadKeeper {
   async #opened(): Promise<HeadsFile> {
     if (this.#file !== null) return this.#file;
     const { fs, folder, signer, log } = this.#options;
+    await forgetHeads(fs, folder, this.#options.firstId());
     const file = await HeadsFile.open(fs, folder);
     if (file.newest !== null && !signer.publicKey.signed(file.newest.note)) {
       await file.setAside();
@@ -147,6 +161,7 @@ export class HeadKeeper {
     this.#file = file;
     const problem = contradiction(file.newest?.place ?? null, this.#options.durable());
     if (problem !== null) this.#contradicted(problem);
+    else if (this.newest !== null) this.#options.onSigned?.(this.newest);
     return file;
   }
 
@@ -157,10 +172,11 @@ export class HeadKeeper {
   }
 
   async #sign(file: HeadsFile, place: TreePlace, history: string): Promise<void> {
-    const { signer, now } = this.#options;
+    const { signer, now, onSigned } = this.#options;
     const { tree, firstId, lastId } = place;
     const head: Head = { history, size: tree.size, root: rootOf(tree), firstId, lastId, at: now() };
     await file.append(head, signer.sign(head), place);
+    if (this.newest !== null) onSigned?.(this.newest);
   }
 }
 

@@ -249,15 +249,19 @@ function openKeeper(
   });
 }
 
-function openHeads(options: StoreOptions, { journal }: Engine): HeadKeeper | null {
+function openHeads(options: StoreOptions, engine: Engine): HeadKeeper | null {
   const { fs, folder, signer, logReader, log, clock, timer = realTimer } = options;
   if (signer === undefined) return null;
   return new HeadKeeper({
     ...{ fs, folder, signer, logReader, log, timer },
     journal: dataFolder(folder).journal,
     history: async () => (await readLogHistory(fs, folder))?.id ?? null,
-    durable: () => ({ id: journal.durableId, chain: journal.durableChain }),
+    firstId: () => engine.eventLog.firstId,
+    durable: () => ({ id: engine.durableId, chain: engine.journal.durableChain }),
     now: clock.now,
+    onSigned: (head) => {
+      engine.signedHead = head;
+    },
   });
 }
 

@@ -22,12 +22,15 @@ import { misuse } from './failure.ts';
 import { count, rateText } from './format.ts';
 import { progressOn } from './progress.ts';
 
-interface VerifyOptions extends CommonOptions {
+interface KeyOptions extends CommonOptions {
   readonly key?: readonly string[];
+}
+
+interface VerifyOptions extends KeyOptions {
   readonly head?: string;
 }
 
-interface ExportOptions extends CommonOptions {
+interface ExportOptions extends KeyOptions {
   readonly project?: string;
   readonly feature?: string;
   readonly by?: string;
@@ -45,6 +48,7 @@ export const addAudit: AddCommand = (program, context) => {
     .action((options: VerifyOptions) => verify(context, options));
   withDataDir(audit.command('export'))
     .description('Write the history for an auditor, with proofs: a JSON object a line.')
+    .option('--key <key...>', 'the public key of the heads (default: that of history.key)')
     .option('--project <id>', 'only changes of this project')
     .option('--feature <name>', 'only changes of this flag')
     .option('--by <name>', 'only changes by this author')
@@ -83,7 +87,7 @@ function ownKey(folder: string, { terminal }: CommandContext): PublicKey {
   throw new OperationError('missing', `There is no key at ${file}; name the public one with --key.`);
 }
 
-function keysOf(folder: string, { key }: VerifyOptions, context: CommandContext): readonly PublicKey[] {
+function keysOf(folder: string, { key }: KeyOptions, context: CommandContext): readonly PublicKey[] {
   if (key === undefined) return [ownKey(folder, context)];
   return key.map((text) => {
     const parsed = PublicKey.parse(existsSync(text) ? readFileSync(text, 'utf8') : text);
@@ -98,8 +102,15 @@ function keysOf(folder: string, { key }: VerifyOptions, context: CommandContext)
 function noteIn(file: string): string {
   const text = readFileSync(file, 'utf8');
   if (!text.startsWith('{')) return text;
-  const value = JSON.parse(text) as { readonly note?: unknown; readonly head?: { readonly note?: unknown } };
-  return String(value.note ?? value.head?.note);
+  try {
+    const value = JSON.parse(text) as {
+      readonly note?: unknown;
+      readonly head?: { readonly note?: unknown };
+    };
+    return String(value.note ?? value.head?.note);
+  } catch {
+    throw misuse(`--head takes a signed head, or what /health responds, and ${file} is neither.`);
+  }
 }
 
 async function verify(context: CommandContext, options: VerifyOptions): Promise<void> {
@@ -107,11 +118,11 @@ async function verify(context: CommandContext, options: VerifyOptions): Promise<
   const folder = dataDirectory(context, options);
   const keys = keysOf(folder, options, context);
   const kept = options.head === undefined ? null : keptHead(noteIn(options.head), keys);
-  const lastId = await newestEvent({ fs, folder });
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'events', monotonicMs);
-  const onProgress = (events: number): void => bar.show('hashing', events, lastId);
-  const audit = await auditFolder({ fs, folder, keys, kept, lastId, onProgress }).finally(() => bar.end());
+  const onProgress = (events: number): void => bar.show('hashing', events, null);
+  const newestId = (): Promise<number> => newestEvent({ fs, folder });
+  const audit = await auditFolder({ fs, folder, keys, kept, newestId, onProgress }).finally(() => bar.end());
   const tookMs = monotonicMs() - startedAt;
   printResult(context, options, auditJson(audit), auditText(audit, tookMs));
   if (audit.differences.length > 0) context.finish(EXIT.damagedData);
@@ -145,7 +156,8 @@ const differenceText = ({ from, to, what }: Difference): string =>
 async function write(context: CommandContext, options: ExportOptions): Promise<void> {
   const { fs, terminal } = context;
   const folder = dataDirectory(context, options);
-  const key = ownKey(folder, context);
+  const [key] = keysOf(folder, options, context);
+  if (key === undefined) throw misuse('--key takes a key such as flagstaff+8a61d99e+AQ….');
   await exportAudit({ fs, folder, key, wants: wantsOf(options) }, (lines) => terminal.write(lines));
 }
 

@@ -19,7 +19,14 @@ import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
 import type { Rest } from '../persistence/journal/segment-scan.ts';
 import { type RecordedHead, readHeads } from '../persistence/proof/heads-file.ts';
-import { EMPTY_TREE, HashTree, leafOf, type TreeState } from '../persistence/proof/merkle-tree.ts';
+import {
+  bytesOf,
+  EMPTY_TREE,
+  type Hash,
+  HashTree,
+  leafOf,
+  type TreeState,
+} from '../persistence/proof/merkle-tree.ts';
 import type { PublicKey } from '../persistence/proof/signed-head.ts';
 import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
@@ -77,14 +84,14 @@ async function boundsOf(
 }
 
 /** Shows the events as they were recorded, and not upgraded: that is what was signed. */
-function lineOf({ raw, payload }: FoundFrame, index: number, path: readonly Buffer[] | null): string {
+function lineOf({ raw, payload }: FoundFrame, index: number, path: readonly Hash[] | null): string {
   const recorded = decodePayload(payload, OWN_STAMP);
   assert(recorded.problem === null, 'what could be decoded can be decoded again');
   const { id, at, by, userId, events } = recorded.frame;
   const value = {
     ...{ index, contentVersion: raw.contentVersion, rules: raw.rules, payload: payload.toString('base64') },
     ...{ id, at: new Date(at).toISOString(), by, userId, events },
-    ...(path !== null && { path: path.map((hash) => hash.toString('base64')) }),
+    ...(path !== null && { path: path.map((hash) => bytesOf(hash).toString('base64')) }),
   };
   return `${JSON.stringify(value)}\n`;
 }
@@ -132,9 +139,9 @@ async function writeWhole(source: JournalSource, { newest, before }: Bounds, wri
 /** So many leaves at a time are in memory, with the roots of all other subtrees of this size. */
 const CHUNK_LEAVES = 1024;
 
-async function chunkRoots(source: JournalSource, newest: RecordedHead): Promise<readonly Buffer[]> {
-  const roots: Buffer[] = [];
-  let leaves: Buffer[] = [];
+async function chunkRoots(source: JournalSource, newest: RecordedHead): Promise<readonly Hash[]> {
+  const roots: Hash[] = [];
+  let leaves: Hash[] = [];
   await readUnder(source, newest, {
     visit: (found, index) => {
       leaves.push(leafOf(bodyOf(found)));
@@ -158,7 +165,7 @@ async function writeProved(
   newest: RecordedHead,
   { wants, write, upper }: Proving,
 ): Promise<void> {
-  let leaves: Buffer[] = [];
+  let leaves: Hash[] = [];
   let wanted: ((lower: HashTree) => string)[] = [];
   let lines: string[] = [];
   const flush = async (): Promise<void> => {

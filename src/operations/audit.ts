@@ -23,8 +23,8 @@ export interface AuditOptions {
   readonly keys: readonly PublicKey[];
   /** A head that was kept elsewhere. */
   readonly kept: Head | null;
-  /** The last event that is certain to be on disk. */
-  readonly lastId: number;
+  /** The last event that is certain to be on disk, asked for when the heads are read: a running server may sign more. */
+  newestId(): Promise<number>;
   onProgress?(eventsDone: number): void;
 }
 
@@ -55,12 +55,13 @@ interface Witness {
 export async function auditFolder(options: AuditOptions): Promise<Audit> {
   const source = { fs: options.fs, folder: dataFolder(options.folder).journal };
   const recorded = await readHeads(options.fs, options.folder);
+  const lastId = await options.newestId();
   const isSigned = ({ note }: RecordedHead): boolean => options.keys.some((key) => key.signed(note));
   const witnesses: Witness[] = recorded.filter(isSigned);
   if (options.kept !== null) witnesses.push({ head: options.kept, place: null });
   witnesses.sort((a, b) => a.head.size - b.head.size);
   const begin = await beginningOf(source, witnesses);
-  const auditor = new Auditor(options, source, begin);
+  const auditor = new Auditor({ source, begin, lastId, onProgress: options.onProgress });
   const forged = recorded.filter((head) => !isSigned(head));
   const [first] = forged;
   if (first !== undefined) auditor.unsigned(first.head, forged.length);
@@ -80,21 +81,25 @@ async function beginningOf(source: JournalSource, witnesses: readonly Witness[])
   throw new OperationError('unsound', message);
 }
 
+interface AuditorOptions {
+  readonly source: JournalSource;
+  /** The tree before the oldest event that is kept; null for the empty one. */
+  readonly begin: TreePlace | null;
+  readonly lastId: number;
+  readonly onProgress: ((eventsDone: number) => void) | undefined;
+}
+
 class Auditor {
-  readonly #options: AuditOptions;
-  readonly #source: JournalSource;
+  readonly #options: AuditorOptions;
   readonly #differences: Difference[] = [];
-  readonly #beginSize: number;
   #place: TreePlace | null;
   /** The last event that is proved, or known to differ. */
   #judgedId: number;
 
-  constructor(options: AuditOptions, source: JournalSource, begin: TreePlace | null) {
+  constructor(options: AuditorOptions) {
     this.#options = options;
-    this.#source = source;
-    this.#place = begin;
-    this.#beginSize = begin?.tree.size ?? 0;
-    this.#judgedId = begin?.lastId ?? 0;
+    this.#place = options.begin;
+    this.#judgedId = options.begin?.lastId ?? 0;
   }
 
   unsigned({ firstId, lastId }: Head, count: number): void {
@@ -135,7 +140,7 @@ class Auditor {
 
   async #grow(sizes: ReadonlySet<number>): Promise<readonly TreePlace[]> {
     try {
-      return await growTree(this.#source, { from: this.#place, upToId: this.#options.lastId, sizes });
+      return await growTree(this.#options.source, { from: this.#place, upToId: this.#options.lastId, sizes });
     } catch (error) {
       if (!(error instanceof DataFolderError)) throw error;
       const from = (error.lastGoodEventId ?? this.#judgedId) + 1;
@@ -170,7 +175,7 @@ class Auditor {
     assert(this.#place !== null, 'an audit reads at least one frame');
     const { firstId, lastId, tree } = this.#place;
     const signed = newest === null ? null : { lastId: newest.lastId, at: newest.at };
-    const frames = tree.size - this.#beginSize;
+    const frames = tree.size - (this.#options.begin?.tree.size ?? 0);
     return { differences: this.#differences, signed, firstId, lastId, frames, root: rootOf(tree) };
   }
 }

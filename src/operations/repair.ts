@@ -106,7 +106,10 @@ export async function mend(options: MendOptions): Promise<Repaired> {
     const mark = await mendJournal({ fs, from, copy, to: target, verified });
     await copyEnd(fs, { from, to: target, mark, verified });
     if (keys.length > 0)
-      await proveSigned({ fs, folder: target.root, keys, kept: null, lastId: mark.lastId }, copy);
+      await proveSigned(
+        { fs, folder: target.root, keys, kept: null, newestId: async () => mark.lastId },
+        copy,
+      );
     return tryStart(fs, target);
   });
 }

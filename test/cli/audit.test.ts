@@ -5,65 +5,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { readJournal } from '../../src/operations/journal-reading.ts';
+import { crc32 } from 'node:zlib';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
-import { type Frame, lastEventId } from '../../src/persistence/journal/frame.ts';
-import type { PayloadStamp } from '../../src/persistence/journal/frame-format.ts';
-import { encodePayload } from '../../src/persistence/journal/frame-payload.ts';
-import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
 import { headsPath, readHeads } from '../../src/persistence/proof/heads-file.ts';
-import {
-  copyOf,
-  fileAt,
-  flagstaff,
-  outputOf,
-  pastFolder,
-  segmentsIn,
-  snapshotsIn,
-} from '../support/operator.ts';
+import { forge, framesOf, type Signed } from '../support/forged-folder.ts';
+import { copyOf, fileAt, flagstaff, outputOf, pastFolder, segmentsIn } from '../support/operator.ts';
 import { ROOT_FOLDER, startTestServer, temporaryFolder } from '../support/server.ts';
-
-interface Signed extends Frame, PayloadStamp {}
-
-async function framesOf(folder: string): Promise<Signed[]> {
-  const frames: Signed[] = [];
-  await readJournal(
-    { fs: realFileSystem, folder: join(folder, 'journal') },
-    {
-      afterId: 0,
-      visit: ({ frame: { rules, ...frame }, raw: { contentVersion } }) => {
-        frames.push({ ...frame, rules, contentVersion });
-        return true;
-      },
-    },
-  );
-  return frames;
-}
-
-/** A copy of the folder with another history in its journal: every checksum, link, mark and index of it is right. */
-async function forge(folder: string, change: (frames: Signed[]) => readonly Signed[]): Promise<string> {
-  const copy = copyOf(folder);
-  const frames = change(await framesOf(folder));
-  for (const file of [...segmentsIn(copy), ...snapshotsIn(copy), join(copy, 'journal/durable.mark')])
-    rmSync(file);
-  for (const file of segmentsIn(folder))
-    rmSync(join(copy, 'journal', file.slice(-28).replace('.journal', '.index')), { force: true });
-  const journal = await FileJournal.open({
-    ...{ fs: realFileSystem, folder: join(copy, 'journal'), tail: EMPTY_TAIL, segmentBytes: 1_536 },
-    onDurable: () => undefined,
-    onFailure: (failure) => assert.fail(failure),
-  });
-  let id = 1;
-  for (const { contentVersion, rules, ...frame } of frames) {
-    const renumbered = { ...frame, id };
-    journal.append(renumbered, { payload: encodePayload(renumbered), contentVersion, rules });
-    await journal.flush();
-    id = lastEventId(renumbered) + 1;
-  }
-  await journal.close();
-  return copy;
-}
 
 /** Changes the frame at `index`, of those that a person made. */
 const changed =
@@ -162,6 +109,21 @@ describe('flagstaff audit', () => {
     const { code, json } = await flagstaff([...args, '-d', folder]);
     assert.equal(code, 65);
     assert.match(json.differences[0].what, /missing: the journal ends with event/);
+  });
+
+  it('finds an index file that was changed alone, once the journal is proved, with verify --deep', async () => {
+    const forged = copyOf(folder);
+    const index = fileAt(segmentsIn(forged), 1).replace('.journal', '.index');
+    const bytes = readFileSync(index);
+    const author = bytes.lastIndexOf('admin');
+    assert(author > 0, 'the index file has the name of an author');
+    bytes.write('nimda', author);
+    bytes.writeUInt32LE(crc32(bytes.subarray(16)), 12);
+    writeFileSync(index, bytes);
+    assert.equal((await verify(forged)).code, 0, 'the journal is what was signed');
+    assert.equal((await flagstaff(['verify', '-d', forged])).code, 0, 'the checksums are right');
+    const { code, json } = await flagstaff(['verify', '--deep', '--json', '-d', forged]);
+    assert.deepEqual([code, json.damages.map(({ file }: { file: string }) => file)], [65, [index]]);
   });
 
   it('who has the private key too cannot change what a kept head stands for', async () => {

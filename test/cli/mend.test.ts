@@ -6,6 +6,7 @@ import { before, describe, it } from 'node:test';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { readHeads } from '../../src/persistence/proof/heads-file.ts';
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
+import { forge } from '../support/forged-folder.ts';
 import {
   contentOf,
   copyOf,
@@ -50,6 +51,15 @@ describe('flagstaff repair --from', () => {
     assert.deepEqual([sound, deep], [true, all]);
     assert.equal((await readHeads(realFileSystem, folder)).at(-1)?.head.lastId, deep.eventId);
     assert.equal((await outputOf(['audit', 'verify', '-d', folder])).proved, true);
+  });
+
+  it('takes what is lost from a copy whose files are cut otherwise, as those of another node are', async () => {
+    const other = await forge(whole.folder, (frames) => frames, 700);
+    assert(segmentsIn(other).length > segmentsIn(whole.folder).length);
+    const folder = copyOf(whole.folder);
+    rmSync(fileAt(segmentsIn(folder), 1));
+    await outputOf(['repair', '--yes', '--from', other, '-d', folder]);
+    await assertMended(folder, whole, 'from other files');
   });
 
   it('says what it would take, and changes nothing, with --dry-run', async () => {

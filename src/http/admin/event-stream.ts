@@ -1,6 +1,7 @@
 /** The stream of recorded events (docs/specification/events.md#stream). */
 
 import type { Engine } from '../../actors/engine.ts';
+import { type HeadView, shownHead } from '../../actors/head-keeper.ts';
 import { callerName } from '../../actors/loop-accounts.ts';
 import { FollowUp } from '../../actors/turn.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -11,7 +12,7 @@ import type { RequestContext, Route, StreamOpening, StreamRoute } from '../servi
 import { worldSeenBy } from '../serving/visible-world.ts';
 import type { ResponseStream } from '../transport/transport.ts';
 import { isForAllReaders, projectOfSegment, seesCredentials } from './events.ts';
-import { type IsHeard, RecordedNews, type Told } from './recorded-news.ts';
+import { type IsHeard, message, RecordedNews, type Told } from './recorded-news.ts';
 
 const ID_PATTERN = /^[0-9]{1,15}$/;
 
@@ -183,7 +184,10 @@ export class RecordedStreams {
 
   #tick(): void {
     this.#mustCheck = true;
-    this.#silent = [...this.#streams].filter((stream) => stream.isSilentFor(TICKS_TO_ALL));
+    const { signedHead } = this.#engine;
+    this.#silent = [...this.#streams].filter(
+      (stream) => stream.isSilentFor(TICKS_TO_ALL) || stream.lacks(signedHead),
+    );
     this.#work.want();
   }
 
@@ -200,7 +204,7 @@ export class RecordedStreams {
       this.#hasNews = false;
       this.#untold = [...this.#streams];
     } else if (this.#silent.length > 0) {
-      for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive();
+      for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive(this.#engine.signedHead);
     } else return true;
     return false;
   }
@@ -258,11 +262,14 @@ class RecordedStream {
   /** The last event that the client was told of; null before the first message. */
   #toldId: number | null = null;
   readonly #knownId: number | null;
+  readonly #told: Told;
+  /** The last event of the signed head that the client was told of. */
+  #headId = 0;
   #silentTicks = 0;
 
   constructor(
     response: ResponseStream,
-    { callerName, rights, knownId }: RecordedStreamRequest,
+    { callerName, rights, knownId, told }: RecordedStreamRequest,
     { news, isHeard }: { readonly news: RecordedNews; readonly isHeard: IsHeard },
   ) {
     this.callerName = callerName;
@@ -271,6 +278,7 @@ class RecordedStream {
     this.#response = response;
     this.#news = news;
     this.#knownId = knownId;
+    this.#told = told;
   }
 
   /** Tells of what is durable and was not told, if the client has taken everything before. */
@@ -294,8 +302,16 @@ class RecordedStream {
     return this.#silentTicks >= ticks;
   }
 
-  keepAlive(): void {
-    if (!this.#isWaiting) this.#write(KEEP_ALIVE);
+  /** Whether its client copies the log, and has not got this head. */
+  lacks(head: HeadView | null): head is HeadView {
+    return this.#told === 'whole' && head !== null && head.lastId !== this.#headId && this.#toldId !== null;
+  }
+
+  keepAlive(head: HeadView | null): void {
+    if (this.#isWaiting) return;
+    if (!this.lacks(head)) return void this.#write(KEEP_ALIVE);
+    this.#headId = head.lastId;
+    this.#write(message('signed', this.#toldId ?? 0, { head: shownHead(head) }));
   }
 
   end(): void {

@@ -97,5 +97,5 @@ type Changes = ReturnType<ChangeFeed['since']> | 'too-old';
 const hearsAll = (changes: Changes, isHeard: IsHeard): boolean =>
   isHeard === null || typeof changes === 'string' || changes.every(({ events }) => events.every(isHeard));
 
-const message = (name: string, id: number, data: object | string): Uint8Array =>
+export const message = (name: string, id: number, data: object | string): Uint8Array =>
   Buffer.from(`${eventHead(name, id)}${typeof data === 'string' ? data : JSON.stringify(data)}${EVENT_END}`);

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
-import type { HeadKeeper } from '../../actors/head-keeper.ts';
+import { type HeadKeeper, shownHead } from '../../actors/head-keeper.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
@@ -158,7 +158,7 @@ function healthResponse({ engine, historyCheck, heads, replica }: ProbeOptions):
     ...(historyCheck.lastPassAt !== null && {
       historyCheckedAt: new Date(historyCheck.lastPassAt).toISOString(),
     }),
-    ...(head !== null && { head: { ...head, at: new Date(head.at).toISOString() } }),
+    ...(head !== null && { head: shownHead(head) }),
     ...(view !== null && { cluster: clusterHealth(view) }),
   };
   if (journal.writable) return jsonResponse(200, { health: 'GOOD', ...more });

@@ -13,10 +13,10 @@ import { type FileSystem, isMissing, isUnreadable, withFile } from '../disk/file
 import { replaceFile } from '../disk/write-fully.ts';
 import type { VouchedPart } from '../journal/deferred-part.ts';
 import { paddedId } from '../journal/segment.ts';
-import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
+import { type JournalSource, type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
-import type { EventIndex } from './event-index.ts';
-import { nameFromSegment, type Restored } from './index-building.ts';
+import { EventIndex } from './event-index.ts';
+import { buildIndexBefore, nameFromSegment, type Restored } from './index-building.ts';
 import { decodeIndexFile, encodeIndexFile, INDEX_FILE_SUFFIX, type IndexFile } from './index-file.ts';
 
 export interface IndexFileStoreOptions {
@@ -177,4 +177,26 @@ async function readWhole(fs: FileSystem, path: string): Promise<Buffer | 'unread
     if (isUnreadable(error)) return 'unreadable';
     throw error;
   }
+}
+
+/** Whether an index file that a start would trust holds something else than its segment does: a checksum tells only of disks. */
+export async function isIndexForged(source: JournalSource, segment: number): Promise<boolean> {
+  const bytes = await readWhole(source.fs, join(source.folder, `${paddedId(segment)}${INDEX_FILE_SUFFIX}`));
+  const file = bytes === null || bytes === 'unreadable' ? null : decodeIndexFile(bytes);
+  if (file === null || file.count === 0 || file.firstId !== segment) return false;
+  if (!(await withSegment(source, segment, (open) => fitsSegment(file, open)))) return false;
+  const index = new EventIndex();
+  const end = { segment, offset: file.bytesEnd, chain: file.chain };
+  await buildIndexBefore(
+    { segments: [segment], from: end, to: end },
+    { ...source, index, restore: async () => null },
+  );
+  const view = index.viewOf(segment);
+  if (view === null || view.count !== file.count) return true;
+  const made = await encodeIndexFile(view, {
+    index,
+    chain: file.chain,
+    yieldToEventLoop: async () => undefined,
+  });
+  return !made.equals(bytes as Buffer);
 }

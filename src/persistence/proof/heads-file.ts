@@ -1,6 +1,6 @@
 /**
  * The signed heads of a data folder, `history.heads`: where the tree stood after each thousand frames, at the end of each
- * segment, and at the end of the journal. From any of them on the tree can be grown again without what lies before it.
+ * segment, and at the end of the journal, as far back as events are kept. From any of them on the tree can be grown again without what lies before it.
  *
  * Format 1. Slots of 2048 bytes, each a JSON text, spaces and a newline. The last slot is written over by the next head, as
  * long as that is less than a thousand frames further: so the file has a slot for each thousand frames, however often a head
@@ -109,6 +109,16 @@ export async function copyHeads(
   const heads = (await readHeads(fs, from)).filter(({ place }) => place.lastId <= lastId);
   if (heads.length > 0)
     await replaceFile(fs, headsPath(to), Buffer.concat(heads.map(encodeSlot)), { durable: true });
+}
+
+/** Leaves out the heads from before the oldest event that retention has kept, but for the one right before it. */
+export async function forgetHeads(fs: FileSystem, root: string, firstId: number): Promise<void> {
+  const path = headsPath(root);
+  if (!(await fs.exists(path))) return;
+  const oldest = await withFile(fs, path, (file) => readSlot(file, 0, path));
+  if (oldest === null || oldest.place.lastId >= firstId - 1) return;
+  const heads = (await readHeads(fs, root)).filter(({ place }) => place.lastId >= firstId - 1);
+  await replaceFile(fs, path, Buffer.concat(heads.map(encodeSlot)), { durable: false });
 }
 
 /** Appends heads, one at a time. */

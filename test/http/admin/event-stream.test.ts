@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/event-stream.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/recorded-news.ts';
+import { PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
 import { type OpenedStream, openStream } from '../sdk/event-stream.ts';
@@ -79,9 +80,15 @@ describeInterface('GET /api/admin/event-stream', (server) => {
     const path = '/api/admin/event-stream/full';
     const stream = await openStream(server().origin, path, { token: ADMIN_TOKEN });
     assert.equal((await openStream(server().origin, path, { token: viewer.token })).status, 403);
-    await stream.next();
+    const next = async () => {
+      for (;;) {
+        const told = await stream.next();
+        if (told.event !== 'signed') return told;
+      }
+    };
+    await next();
     await describe('whole', 'words');
-    const { data } = await stream.next();
+    const { data } = await next();
     const { body } = await server().call('POST', '/events/search', { feature: 'whole', limit: 1 });
     assert.equal(body.events[0].preData.name, 'whole');
     assert.deepEqual(data.events, body.events);
@@ -89,8 +96,26 @@ describeInterface('GET /api/admin/event-stream', (server) => {
       ...{ type: 'tag-type-created', project: null, featureName: null, environment: null, preData: null },
       data: { name: 'large', description: 'x'.repeat(TOLD_LENGTH_MAX), icon: null, color: null },
     });
-    assert.equal((await stream.next()).event, 'missed');
+    assert.equal((await next()).event, 'missed');
     stream.close();
+  });
+
+  it('tells Admins who copy the log of each signed head, and nobody else', async () => {
+    const whole = await openStream(server().origin, '/api/admin/event-stream/full', { token: ADMIN_TOKEN });
+    const heads = await streamed(server());
+    await makeFlag(server().call, 'signed');
+    const { engine } = server().server.store;
+    const lastId = engine.durableId;
+    for (;;) {
+      const { event, data } = await whole.next();
+      if (event !== 'signed' || data.head.lastId < lastId) continue;
+      assert(PublicKey.parse(data.head.key)?.signed(data.head.note));
+      assert.equal(parseHead(data.head.note)?.lastId, data.head.lastId);
+      break;
+    }
+    await describe('signed', 'after the head');
+    for (const event of ['opened', 'recorded', 'recorded']) assert.equal((await heads.next()).event, event);
+    for (const stream of [whole, heads]) stream.close();
   });
 
   it('goes on from the id that the client knows, and says so when more was missed than it tells', async () => {

@@ -8,11 +8,12 @@ import {
   HashTree,
   isTreeState,
   leafOf,
-  rootFrom,
   rootOf,
 } from '../../../src/persistence/proof/merkle-tree.ts';
 
 const sha256 = (...parts: Uint8Array[]): Buffer => createHash('sha256').update(Buffer.concat(parts)).digest();
+
+const textOf = (hash: Buffer): string => hash.toString('latin1');
 
 /** The entries that implementations of Certificate Transparency test with, and the roots over the first one, two, and so on. */
 const ENTRIES = [
@@ -29,7 +30,28 @@ const ROOTS = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ];
 
-const leaf = (entry: Uint8Array): Buffer => sha256(Buffer.of(0), entry);
+const leaf = (entry: Uint8Array): string => textOf(sha256(Buffer.of(0), entry));
+
+const nodeOf = (left: string, right: string): string =>
+  textOf(sha256(Buffer.of(1), Buffer.from(left, 'latin1'), Buffer.from(right, 'latin1')));
+
+/** The root that a leaf and its path give (RFC 9162 §2.1.3.2); null where the path is too short or too long. */
+function rootFrom(
+  leaf: string,
+  { index, size, path }: { readonly index: number; readonly size: number; readonly path: readonly string[] },
+): string | null {
+  let [node, rest, last] = [leaf, index, size - 1];
+  for (const sibling of path) {
+    if (last === 0) return null;
+    if (rest % 2 === 1 || rest === last) {
+      node = nodeOf(sibling, node);
+      for (; rest % 2 === 0 && rest > 0; last >>>= 1) rest >>>= 1;
+    } else node = nodeOf(node, sibling);
+    rest >>>= 1;
+    last >>>= 1;
+  }
+  return last === 0 ? node : null;
+}
 
 test('a tree has the roots that the standard publishes', () => {
   assert.equal(rootOf(EMPTY_TREE).toString('hex'), sha256().toString('hex'));
@@ -48,9 +70,9 @@ test('a tree goes on from its state, and a state with a peak too few or too many
     const { size, peaks } = whole.state;
     const resumed = new GrowingTree(whole.state);
     for (const later of leaves.slice(index + 1)) resumed.add(later);
-    assert.deepEqual(rootOf(resumed.state), new HashTree(leaves).root);
+    assert.equal(textOf(rootOf(resumed.state)), new HashTree(leaves).root);
     assert(!isTreeState({ size, peaks: peaks.slice(1) }));
-    assert(!isTreeState({ size, peaks: [...peaks, one] }));
+    assert(!isTreeState({ size, peaks: [...peaks, Buffer.alloc(32)] }));
   }
 });
 
@@ -61,9 +83,9 @@ test('a path proves its leaf, and no other one, in no other place', () => {
     const { root } = tree;
     for (const [index, one] of leaves.entries()) {
       const path = tree.path(index);
-      assert.deepEqual(rootFrom(one, { index, size, path }), root);
-      assert.notDeepEqual(rootFrom(leaf(Buffer.of(99)), { index, size, path }), root);
-      if (size > 1) assert.notDeepEqual(rootFrom(one, { index: (index + 1) % size, size, path }), root);
+      assert.equal(rootFrom(one, { index, size, path }), root);
+      assert.notEqual(rootFrom(leaf(Buffer.of(99)), { index, size, path }), root);
+      if (size > 1) assert.notEqual(rootFrom(one, { index: (index + 1) % size, size, path }), root);
       assert.equal(rootFrom(one, { index, size, path: [...path, one] }), null, 'a path has no hash too many');
     }
   }
@@ -71,7 +93,7 @@ test('a path proves its leaf, and no other one, in no other place', () => {
 
 test('a leaf stands for a payload, and for how it is read', () => {
   const body = { payload: Buffer.from('frame'), contentVersion: 258, rules: 3 };
-  assert.deepEqual(leafOf(body), sha256(Buffer.of(0, 2, 1, 3, 0), body.payload));
+  assert.equal(leafOf(body), textOf(sha256(Buffer.of(0, 2, 1, 3, 0), body.payload)));
   const large = { ...body, payload: Buffer.alloc(100_000, 7) };
-  assert.deepEqual(leafOf(large), sha256(Buffer.of(0, 2, 1, 3, 0), large.payload));
+  assert.equal(leafOf(large), textOf(sha256(Buffer.of(0, 2, 1, 3, 0), large.payload)));
 });

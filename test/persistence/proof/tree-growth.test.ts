@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { copyHeads, HeadsFile, headsPath, readHeads } from '../../../src/persistence/proof/heads-file.ts';
+import {
+  copyHeads,
+  forgetHeads,
+  HeadsFile,
+  headsPath,
+  readHeads,
+} from '../../../src/persistence/proof/heads-file.ts';
 import { rootOf } from '../../../src/persistence/proof/merkle-tree.ts';
 import { HeadSigner } from '../../../src/persistence/proof/signed-head.ts';
 import { growTree, STRIDE_FRAMES, type TreePlace } from '../../../src/persistence/proof/tree-growth.ts';
@@ -95,6 +101,22 @@ test('a head is written over by the next one, until a thousand frames lie betwee
   await disk.makeFolder('/copy');
   await copyHeads(disk, { from: FOLDER, to: '/copy', lastId: 2200 });
   assert.deepEqual(await readHeads(disk, '/copy'), heads.slice(0, 2));
+});
+
+test('heads from before the oldest event are left out, but for the one right before it', async () => {
+  const disk = await writtenJournal();
+  const file = await HeadsFile.open(disk, FOLDER);
+  const places = await grownTo(disk, FRAMES);
+  for (const place of places) await sign(file, place);
+  const before = await readHeads(disk, FOLDER);
+  const [, second] = before;
+  assert(second !== undefined && before.length > 2);
+  await forgetHeads(disk, FOLDER, 1);
+  assert.deepEqual(await readHeads(disk, FOLDER), before, 'nothing was deleted');
+  await forgetHeads(disk, FOLDER, second.head.lastId + 1);
+  assert.deepEqual(await readHeads(disk, FOLDER), before.slice(1));
+  const reopened = await HeadsFile.open(disk, FOLDER);
+  assert.deepEqual(reopened.newest, before.at(-1));
 });
 
 test('a slot that a crash tore is passed over, and used again', async () => {
