@@ -4,7 +4,7 @@
  *
  * The state depends on none of it, so damage does not end the server: it goes on with flags and changes, says on `/health`, in a
  * metric and in the log which file is damaged, and fails the requests that need damaged events. A start that has to read a
- * damaged file itself refuses.
+ * damaged file itself refuses. In a cluster the file is made anew where the archive has its events.
  */
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
@@ -29,6 +29,8 @@ export interface HistoryCheckOptions {
   readonly intervalMs: number | null;
   readonly timer: Timer;
   durableId(): number;
+  /** Makes the file of the segment anew from elsewhere; whether it could. Rejects where it may be able to later. */
+  mendSegment?(segment: number): Promise<boolean>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds, monotonic. */
@@ -130,8 +132,8 @@ export class HistoryCheck {
     if (this.#isStopped) return false;
     try {
       const damage = await this.#options.eventLog.check(part);
-      if (damage === null) this.#mended(segmentFileName(part.segment));
-      else this.#damaged(damage);
+      if (damage === null) this.#whole(segmentFileName(part.segment));
+      else await this.#mend(part, damage);
       onRead?.();
     } catch (error) {
       if (this.#isStopped) return false;
@@ -144,7 +146,14 @@ export class HistoryCheck {
     return true;
   }
 
-  #mended(name: string): void {
+  async #mend(part: DeferredPart, damage: JournalDamage): Promise<void> {
+    const { mendSegment, eventLog } = this.#options;
+    this.#damaged(damage);
+    if ((await mendSegment?.(part.segment)) !== true) return;
+    if ((await eventLog.check(part)) === null) this.#whole(segmentFileName(part.segment));
+  }
+
+  #whole(name: string): void {
     for (const file of this.#damages.keys()) if (basename(file) === name) this.#damages.delete(file);
   }
 

@@ -79,6 +79,8 @@ export interface StoreOptions {
   readonly signer?: HeadSigner;
   /** Schedules the durable mark and the pauses of work in the background; uses real time by default. */
   readonly timer?: Timer;
+  /** Makes the journal file that begins with this event anew from elsewhere; whether it could. Rejects where it may be able to later. */
+  mendSegment?(firstId: number): Promise<boolean>;
   /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
   holdsLock?(): Promise<boolean>;
   onProgress?(progress: RecoveryProgress): void;
@@ -142,6 +144,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     timer: options.timer ?? realTimer,
     durableId: () => engine.durableId,
     now: clock.now,
+    ...given(options, 'mendSegment'),
   });
   const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
   let isClosing = false;

@@ -67,11 +67,15 @@ export class SegmentBuilder {
     this.frames += 1;
   }
 
-  /** The file. Nothing may be added any more. */
+  /** The file, in pieces. Nothing may be added any more. */
+  pieces(): readonly Buffer[] {
+    const pieces = [...this.#pieces, this.#piece.subarray(0, this.#used)];
+    pieces[0]!.set(encodeSegmentHeader({ firstId: this.firstId, chain: this.#previousChain }), 0);
+    return pieces;
+  }
+
   content(): Buffer {
-    const whole = Buffer.concat([...this.#pieces, this.#piece.subarray(0, this.#used)]);
-    whole.set(encodeSegmentHeader({ firstId: this.firstId, chain: this.#previousChain }), 0);
-    return whole;
+    return Buffer.concat(this.pieces());
   }
 }
 
@@ -81,13 +85,18 @@ export interface ArchivedFrame extends RawFrame {
 }
 
 /** The frames of an archived segment, all of them verified: the header, each checksum, the chain and what the name says. */
-export function framesOf(bytes: Buffer, segment: ArchivedSegment): readonly ArchivedFrame[] {
+export const framesOf = (bytes: Buffer, segment: ArchivedSegment): readonly ArchivedFrame[] => [
+  ...framesIn(bytes, segment),
+];
+
+/** The same, one after the other. What the name says of the last one is verified behind it. */
+export function* framesIn(bytes: Buffer, segment: ArchivedSegment): Generator<ArchivedFrame, void> {
   const damaged = (what: string): ArchiveDamageError =>
     new ArchiveDamageError(`the archived file ${segment.name} is damaged: ${what}`);
   const header = decodeSegmentHeader(bytes, segment.name);
   if (header === null || header.firstId !== segment.firstId || header.format !== FRAME_FORMAT)
     throw damaged('its header is not that of its name');
-  const frames: ArchivedFrame[] = [];
+  let isFirst = true;
   let chain = header.chain;
   for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; ) {
     const frame = FRAME_FORMAT.readHeader(bytes, at);
@@ -97,13 +106,13 @@ export function framesOf(bytes: Buffer, segment: ArchivedSegment): readonly Arch
     if (!isGood || frame.previous !== chain || id === null)
       throw damaged(`the frame at offset ${at} does not follow`);
     if (id < segment.firstId || id > segment.lastId) throw damaged(`it holds event ${id}`);
-    if (frames.length === 0 && id !== segment.firstId) throw damaged(`it begins with event ${id}`);
-    frames.push({ ...frame, id });
+    if (isFirst && id !== segment.firstId) throw damaged(`it begins with event ${id}`);
+    isFirst = false;
+    yield { ...frame, id };
     chain = frame.checksum;
     at = frameEnd(frame);
   }
   if (chain !== segment.chain) throw damaged('its last checksum is not that of its name');
-  return frames;
 }
 
 export const payloadOf = (bytes: Buffer, frame: RawFrame): Buffer =>

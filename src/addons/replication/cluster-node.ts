@@ -2,10 +2,12 @@
  * Opens a data folder as one of a cluster's nodes: compares its journal with the log, cuts off what the log refused,
  * opens the store behind a commit log that the nodes share, and begins to follow.
  */
+import { basename } from 'node:path';
 import { createDataFolder, DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
 import { readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
+import { idInFileName, SEGMENT_SUFFIX, segmentFileName } from '../../persistence/journal/segment.ts';
 import { cutJournal, type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
 import { type Alignment, align, DisagreementError, meetHistory, recordBefore } from './alignment.ts';
 import { encodeAnnouncement } from './announcement.ts';
@@ -14,6 +16,7 @@ import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
 import type { Found } from './fitness.ts';
 import { fetchFromArchive, lacksBeginning } from './join.ts';
+import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { Replica, type ReplicaClock, type ReplicaLog, type ReplicatedEngine } from './replica.ts';
@@ -33,6 +36,8 @@ export interface StoreHooks {
   readonly commitLog: CommitLog;
   /** Why no command may be decided here; null when one may. */
   refusalToDecide(): string | null;
+  /** Makes the journal file that begins with this event anew from the archive; whether it could. */
+  mendSegment(firstId: number): Promise<boolean>;
 }
 
 export interface ClusterNodeOptions<S> {
@@ -59,7 +64,7 @@ export interface ClusterNodeOptions<S> {
   reach(node: { readonly node: string; readonly address: string }): Promise<Found>;
   readonly clock: ReplicaClock;
   readonly notes: ReplicaLog;
-  /** Opens the store; called once, when journal and log agree. */
+  /** Opens the store, when journal and log agree; again where a file that it could not read was made anew. */
   open(hooks: StoreHooks): Promise<S>;
   /** Called each time that this node has begun to lead. */
   onLeading(store: S): Promise<void>;
@@ -92,13 +97,17 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
   });
   let replica: Replica | null = null;
-  const store = await options.open({
+  const hooks: StoreHooks = {
     commitLog,
+    mendSegment: (firstId) => mend(options, history, firstId),
     refusalToDecide: () =>
       replica?.isLeading === true
         ? null
         : 'Another node of the cluster takes the writes; send it again in a moment.',
-  });
+  };
+  const store = await openMended(options, hooks, (firstId) =>
+    whenReached(options, pause, () => mend(options, history, firstId)),
+  );
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
     ...{ log, history, identity, version, hopKey, reach, from, last, commitLog, clock, notes },
@@ -113,6 +122,48 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   const archivist = archivistOf(options, store.engine, { replica, history });
   archivist?.start();
   return { store, replica, archivist };
+}
+
+/** Opens the store, after files without which it cannot start were made anew. */
+async function openMended<S>(
+  options: ClusterNodeOptions<S>,
+  hooks: StoreHooks,
+  mendAtStart: (firstId: number) => Promise<boolean>,
+): Promise<S> {
+  for (const tried = new Set<number>(); ; ) {
+    try {
+      return await options.open(hooks);
+    } catch (error) {
+      const firstId =
+        error instanceof DataFolderError ? idInFileName(basename(error.file), SEGMENT_SUFFIX) : null;
+      if (firstId === null || tried.has(firstId) || !(await mendAtStart(firstId))) throw error;
+      tried.add(firstId);
+    }
+  }
+}
+
+/** Makes a damaged file of the journal anew, and says so; whether it could. Rejects where the archive cannot be reached. */
+async function mend<S>(
+  { fs, folder, archive, clock, notes }: ClusterNodeOptions<S>,
+  { id: history }: NodeHistory,
+  firstId: number,
+): Promise<boolean> {
+  if (archive === null) return false;
+  const file = segmentFileName(firstId);
+  const rest = (): Promise<void> => clock.yieldToEventLoop();
+  try {
+    const isMended = await mendSegment({ fs, folder: dataFolder(folder), archive, history, rest }, firstId);
+    // Operators, of "A damaged file of the journal was made anew …": plan to replace the disk, which returned wrong bytes
+    // Operators, of "The archive does not have all …": see [old history](docs/operating.md#old-history)
+    if (isMended) notes.warn({ file }, 'A damaged file of the journal was made anew from the archive');
+    else notes.warn({ file }, 'The archive does not have all that a damaged file of the journal held');
+    return isMended;
+  } catch (error) {
+    if (!(error instanceof ArchiveDamageError)) throw error;
+    // Operators: see [old history](docs/operating.md#old-history)
+    notes.warn({ err: error, file }, 'A file of the journal is damaged, and so is the archive');
+    return false;
+  }
 }
 
 function archivistOf<S>(
@@ -169,8 +220,8 @@ async function alignFolder<S>(
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
   const history = new NodeHistory(cluster, (await readLogHistory(fs, root))?.id ?? null);
-  for (;;) {
-    try {
+  return whenReached(options, pause, async () => {
+    for (;;) {
       await meetHistory(log, history);
       if (await lacksBeginning(fs, folder, await readEnd(options))) await fetchMissing(options, history);
       const end = await readEnd(options);
@@ -188,6 +239,19 @@ async function alignFolder<S>(
       }
       if (history.id !== null) await writeLogHistory(fs, root, { id: history.id, decidedBy: 'log' });
       return { ...alignment, history };
+    }
+  });
+}
+
+/** Tries again while the log or the archive cannot be reached. */
+async function whenReached<S, T>(
+  { notes }: ClusterNodeOptions<S>,
+  pause: (delayMs: number) => Promise<void>,
+  run: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await run();
     } catch (error) {
       if (isFinal(error)) throw error;
       // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)

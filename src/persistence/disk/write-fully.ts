@@ -33,18 +33,22 @@ function assertWhole(written: number, wanted: number): void {
 
 // Replaces a small file as a whole. A reader finds the old content or the new one, never a half-written file.
 
-/** `durable`: the new content outlasts a power cut once this resolves, and until then the old one does. */
+/** `durable`: the new content outlasts a power cut once this resolves, and until then the old one does. `content` may come in pieces. */
 export async function replaceFile(
   fs: FileSystem,
   path: string,
-  bytes: Uint8Array,
+  content: Uint8Array | readonly Uint8Array[],
   { durable }: { readonly durable: boolean },
 ): Promise<void> {
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
   const file = await fs.open(temporary, 'create');
   try {
-    await writeFully(file, bytes, 0);
+    let end = 0;
+    for (const piece of content instanceof Uint8Array ? [content] : content) {
+      await writeFully(file, piece, end);
+      end += piece.length;
+    }
     if (durable) await file.sync();
   } finally {
     await file.close();

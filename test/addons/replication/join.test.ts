@@ -7,6 +7,8 @@ import { firstRun, readArchiveIndex } from '../../../src/addons/replication/arch
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
 import { LogDamageError } from '../../../src/addons/replication/record-format.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
+import { FRAME_FORMAT, frameEnd } from '../../../src/persistence/journal/frame-format.ts';
+import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
 import { createFlag, FOLDER } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
@@ -53,6 +55,107 @@ async function isLike(node: TestNode, cluster: TestCluster): Promise<void> {
   assert.deepEqual(node.place, (await cluster.leader()).place);
   assert.deepEqual(node.stops, []);
 }
+
+const journalOf = (): string => dataFolder(FOLDER).journal;
+
+/** The files of a node's journal but for the newest one, which is not mended. */
+const sealedOf = ({ disk }: TestNode): readonly string[] =>
+  disk
+    .namesIn(journalOf())
+    .filter((name) => name.endsWith('.journal'))
+    .slice(0, -1)
+    .map((name) => join(journalOf(), name));
+
+/** Offset and checksum of each frame. */
+function framesOf(bytes: Buffer): readonly (readonly [number, number])[] {
+  const frames: (readonly [number, number])[] = [];
+  for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; at = frameEnd(FRAME_FORMAT.readHeader(bytes, at)!))
+    frames.push([at, FRAME_FORMAT.readHeader(bytes, at)!.checksum]);
+  return frames;
+}
+
+function flipBit({ disk }: TestNode, path: string, at: number): void {
+  const bytes = disk.bytesOf(path);
+  bytes[at]! ^= 1;
+  disk.put(path, bytes);
+}
+
+/** A follower with several files of journal, all of them archived but the newest. */
+async function followerWithFiles(cluster: TestCluster): Promise<TestNode> {
+  await write(cluster);
+  await cluster.pass(10_000);
+  await cluster.caughtUp();
+  const follower = cluster.nodes.find((node) => !node.isLeading)!;
+  assert(sealedOf(follower).length >= 2 && archived(cluster) !== null);
+  return follower;
+}
+
+/** Reads all of a node's journal again; the files in which it finds damage that stays. */
+async function damagedFiles(cluster: TestCluster, { store }: TestNode): Promise<readonly string[]> {
+  const { historyCheck } = store!;
+  let isRead = false;
+  void historyCheck.pass().then(() => {
+    isRead = true;
+  });
+  await cluster.until('the journal was read again', () => isRead);
+  return historyCheck.damages.map(({ file }) => file);
+}
+
+describe('a damaged file of the journal', () => {
+  const SIZES = { segmentBytes: 4 * 1024 };
+
+  it('is made anew from the archive while the node serves, with the same frames in the same places', async () => {
+    const cluster = await clusterOf(2, SIZES);
+    const follower = await followerWithFiles(cluster);
+    const damaged = sealedOf(follower)[0]!;
+    const before = framesOf(follower.disk.bytesOf(damaged));
+    flipBit(follower, damaged, 700);
+    assert.deepEqual(await damagedFiles(cluster, follower), []);
+    assert.deepEqual(framesOf(follower.disk.bytesOf(damaged)), before);
+    assert(follower.notes.some((note) => note.includes('was made anew from the archive')));
+    follower.restart();
+    await isLike(follower, cluster);
+  });
+
+  it('is made anew at a start that has to read it', async () => {
+    const cluster = await clusterOf(2, SIZES);
+    const follower = await followerWithFiles(cluster);
+    const [, damaged] = sealedOf(follower);
+    follower.crash();
+    flipBit(follower, damaged!, 300);
+    follower.begin();
+    await isLike(follower, cluster);
+    assert(follower.notes.some((note) => note.includes('was made anew from the archive')));
+  });
+
+  it('stays as it is where the archive has other events, is damaged, or does not have them all', async () => {
+    const other = await clusterOf(1, SIZES);
+    await write(other);
+    await other.pass(10_000);
+    const cluster = await clusterOf(2, SIZES);
+    const follower = await followerWithFiles(cluster);
+    const damaged = sealedOf(follower)[0]!;
+    flipBit(follower, damaged, 700);
+    const files = new Map(cluster.archive.files);
+    for (const [name, bytes] of files) {
+      const copy = Buffer.from(bytes);
+      copy[copy.length - 20]! ^= 1;
+      cluster.archive.files.set(name, copy);
+    }
+    assert.deepEqual(await damagedFiles(cluster, follower), [damaged]);
+    assert(follower.notes.some((note) => note.includes('is damaged, and so is the archive')));
+    for (const others of [other.archive.files, new Map<string, Buffer>()]) {
+      cluster.archive.files.clear();
+      for (const [name, bytes] of others) cluster.archive.files.set(name, bytes);
+      follower.notes.length = 0;
+      assert.deepEqual(await damagedFiles(cluster, follower), [damaged]);
+      assert(follower.notes.some((note) => note.includes('does not have all that a damaged file')));
+    }
+    cluster.archive.files.clear();
+    for (const [name, bytes] of files) cluster.archive.files.set(name, bytes);
+    assert.deepEqual(await damagedFiles(cluster, follower), []);
+  });
+});
 
 describe('a cluster with an archive', () => {
   it('archives the journal and the newest two snapshots, and has the log forget what is archived', async () => {

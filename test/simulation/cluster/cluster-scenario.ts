@@ -9,9 +9,13 @@
  * number follows from the one before.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { Store } from '../../../src/actors/store.ts';
 import { firstRun, readArchiveIndex } from '../../../src/addons/replication/archive-index.ts';
 import { decodeRecord } from '../../../src/addons/replication/record-format.ts';
+import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
+import { idInFileName, SEGMENT_SUFFIX, segmentFileName } from '../../../src/persistence/journal/segment.ts';
+import { FOLDER } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { Fate } from '../../support/replication/memory-log.ts';
 import { TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
@@ -30,6 +34,8 @@ const TROUBLE_PAUSE_MS_MAX = 5_000;
 /** Small, so that the log forgets something in a short life; a file holds some ten steps. */
 const ARCHIVE_FILE_BYTES = 3_000;
 const EVENTS_PER_SNAPSHOT = 40;
+/** Small, so that a node soon has files of journal that it only keeps. */
+const SEGMENT_BYTES = 3_000;
 /** A leader that was deposed says so after this time, in which it asks the log, at the latest. */
 const DEPOSED_MS_MAX = 3_000;
 /** A change that is not decided for so long keeps a node from leading. */
@@ -55,6 +61,9 @@ export interface ClusterTally {
   readonly readsElsewhere: number;
   readonly hungDisks: number;
   readonly lostTails: number;
+  /** Files whose bytes went bad, and those made anew. */
+  readonly rottenFiles: number;
+  readonly mendedFiles: number;
 }
 
 /** Throws when anything that was promised did not hold; the message names the seed. */
@@ -85,6 +94,8 @@ class Scenario {
   #wipedDisks = 0;
   #deposed = 0;
   #hungDisks = 0;
+  /** Nodes of which a file went bad. */
+  readonly #rotten = new Set<string>();
   /** Whether this life ends with a log that loses acknowledged records. */
   readonly #losesTail: boolean;
   /** The epoch that was seen last, and when it was seen first. */
@@ -104,6 +115,7 @@ class Scenario {
       ...(random.chance(0.6) && {
         archiveFileBytes: ARCHIVE_FILE_BYTES,
         eventsPerSnapshot: EVENTS_PER_SNAPSHOT,
+        segmentBytes: SEGMENT_BYTES,
       }),
       ...(random.chance(0.3) && { partBytes: PART_BYTES }),
       archiveTakesMs: () => (this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax)),
@@ -137,12 +149,17 @@ class Scenario {
     engine.feed.subscribe((changes) => this.#truth.checkShown(name, changes));
   }
 
+  /** The last event up to which the archive has all. */
+  get #archivedId(): number {
+    const files = [...this.#cluster.archive.files].map(([name, { length: bytes }]) => ({ name, bytes }));
+    return firstRun(readArchiveIndex(files))?.lastId ?? 0;
+  }
+
   /** Whoever asks the log to forget takes an error for one of the log, so that it is told at the end. */
   #lookAtForgotten(newest: Buffer): void {
     const record = decodeRecord(newest);
     const forgottenId = record.kind === 'frames' ? record.lastId : record.previousId;
-    const files = [...this.#cluster.archive.files].map(([name, { length: bytes }]) => ({ name, bytes }));
-    const archivedId = firstRun(readArchiveIndex(files))?.lastId ?? 0;
+    const archivedId = this.#archivedId;
     if (forgottenId > archivedId) this.#lostEvents.push(`${archivedId + 1} to ${forgottenId}`);
   }
 
@@ -156,6 +173,7 @@ class Scenario {
       this.#startAgain();
     }
     await this.#calm();
+    await this.#checkFiles();
     const tally = this.#check();
     return this.#losesTail ? await this.#loseTail(tally) : tally;
   }
@@ -208,6 +226,7 @@ class Scenario {
       [`${node.name} loses its disk`, () => this.#wipe(node)],
       [`the disk of the leader ${leader?.name} hangs`, () => this.#hang(leader)],
       ['all disks are well', () => this.#cureDisks()],
+      [`a bit of an old file of ${node.name} flips`, () => this.#rot(node)],
       [`the clock of ${node.name} jumps`, () => this.#setClock(node)],
       ['announcements are lost', () => this.#loseAnnouncements(true)],
       ['announcements arrive', () => this.#loseAnnouncements(false)],
@@ -249,6 +268,21 @@ class Scenario {
     this.#wipedDisks += 1;
   }
 
+  /** In a file of journal that the archive can make up for, once for each node: nobody vouches for the end of a file where the next one is bad too. */
+  #rot({ name, disk }: TestNode): void {
+    const { journal } = dataFolder(FOLDER);
+    const ids = disk.namesIn(journal).flatMap((file) => idInFileName(file, SEGMENT_SUFFIX) ?? []);
+    const archivedId = this.#archivedId;
+    const old = ids.filter((_, at) => at + 1 < ids.length && ids[at + 1]! <= archivedId + 1);
+    const id = old[this.#random.below(old.length)];
+    if (id === undefined || this.#rotten.has(name)) return;
+    const path = join(journal, segmentFileName(id));
+    const bytes = disk.bytesOf(path);
+    bytes[this.#random.below(bytes.length)]! ^= 1 << this.#random.below(8);
+    disk.put(path, bytes);
+    this.#rotten.add(name);
+  }
+
   #startAgain(): void {
     for (const node of this.#cluster.nodes) if (!node.isRunning && this.#random.chance(0.7)) node.begin();
   }
@@ -267,6 +301,18 @@ class Scenario {
         if (!node.isRunning) node.begin();
       }
       await this.#pass(1_000);
+    }
+  }
+
+  async #checkFiles(): Promise<void> {
+    for (const { name, store } of this.#cluster.nodes) {
+      const { historyCheck } = store!;
+      let isRead = false;
+      void historyCheck.pass().then(() => {
+        isRead = true;
+      });
+      await this.#cluster.until(`${name} has read its journal again`, () => isRead);
+      assert.deepEqual(historyCheck.damages, [], `${name} mends what the archive has`);
     }
   }
 
@@ -295,6 +341,8 @@ class Scenario {
       readsElsewhere: this.#clients.reduce((sum, { readsElsewhere }) => sum + readsElsewhere, 0),
       hungDisks: this.#hungDisks,
       lostTails: 0,
+      rottenFiles: this.#rotten.size,
+      mendedFiles: this.#timesNoted('was made anew from the archive'),
     };
   }
 

@@ -105,6 +105,12 @@ const BROKEN: readonly Mutant[] = [
     replace: 'if (last >= 0) return;',
   },
   {
+    name: 'leaves a damaged file of journal as it is',
+    file: 'addons/replication/mend.ts',
+    find: 'if (made === null || made.chain !== next.chain) return false;',
+    replace: 'return made === null;',
+  },
+  {
     name: 'skips an archived segment when a node joins',
     file: 'addons/replication/join.ts',
     find: 'if (segment.lastId <= reached) continue;',
