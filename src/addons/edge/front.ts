@@ -5,8 +5,9 @@
  */
 import type { BlockList } from 'node:net';
 import { isIPv6 } from 'node:net';
-import { refuse } from '../../domain/state/refusal.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { secretIn } from '../../http/serving/access.ts';
+import { AT_LEAST_HEADER } from '../../http/serving/cluster.ts';
 import type { Api } from '../../http/serving/dispatcher.ts';
 import { errorOfRefusal, plainErrorResponse } from '../../http/serving/errors.ts';
 import type { ResponseHeaders } from '../../http/transport/response.ts';
@@ -80,12 +81,16 @@ export class Front {
     return this.#waitingCount;
   }
 
-  readonly handle: RequestHandler = (given, responder) => {
+  readonly handle: RequestHandler = (received, responder) => {
     const { lobby, tokenHeader, homes, allowed, denied, basePath } = this.#options;
-    if (isShut(given, allowed, denied)) return responder.send(NOT_ALLOWED);
-    const request = tokenHeader === 'authorization' ? given : new Renamed(given, tokenHeader);
+    if (isShut(received, allowed, denied)) return responder.send(NOT_ALLOWED);
+    const request = tokenHeader === 'authorization' ? received : new Renamed(received, tokenHeader);
     if (request.path === `${basePath}/edge/validate`) return this.#validate(request, responder);
-    const secret = secretIn(request.header('authorization'));
+    const given = request.header('authorization');
+    // Nearly always the header is the secret and nothing else.
+    const known = homes.of(given);
+    if (known?.served.mirror.isFilled === true) return this.#serve(known, request, responder);
+    const secret = secretIn(given);
     if (secret === null) return lobby.handle(request, responder);
     const home = homes.of(secret);
     if (home?.served.mirror.isFilled === true) return this.#serve(home, request, responder);
@@ -106,6 +111,18 @@ export class Front {
   };
 
   #serve(home: Home, request: TransportRequest, responder: Responder): void {
+    const eventId = request.header(AT_LEAST_HEADER);
+    if (eventId === '') return this.#respond(home, request, responder);
+    const goOn = (late: Refusal | null): void => {
+      if (late === null) this.#respond(home, request, responder);
+      else responder.send(plainErrorResponse(errorOfRefusal(late)));
+    };
+    const waiting = { bytes: request.body.byteLength, isKnown: true };
+    const reached = home.served.atLeast.check(eventId, waiting, goOn);
+    if (reached !== undefined) goOn(reached);
+  }
+
+  #respond(home: Home, request: TransportRequest, responder: Responder): void {
     const { onEvaluated = null } = this.#options;
     const said = onEvaluated === null ? null : (response: HttpResponse) => onEvaluated(request, response);
     home.served.api.handle(request, new AgedResponder(responder, home.feed.ageMs, said));

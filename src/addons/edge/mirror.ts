@@ -25,10 +25,14 @@ import {
   stateBytes,
 } from '../../domain/state/records.ts';
 import { type ApiToken, emptyWorld, type ProjectState, type World } from '../../domain/state/world.ts';
+import { coreUsedMs } from '../../process/schedule-times.ts';
 import type { UpstreamDocument, UpstreamEvent } from './upstream-document.ts';
 
 /** Changes that watches may still ask for; one that is further behind looks at every flag. */
 const CHANGES_MAX = 1_000;
+
+/** Processor time of the event loop: on a machine that is busy with something else, waiting would make debtors of all callers. */
+const coreUsed = coreUsedMs();
 
 /** An event as far as readers of changes look at it. */
 type NotedEvent = Change['events'][number];
@@ -57,7 +61,7 @@ export class Mirror implements ServedState {
   constructor({ environment, memoryBudgetBytes, monotonicMs, onFault }: MirrorOptions) {
     this.environment = environment;
     this.memoryBudgetBytes = memoryBudgetBytes;
-    this.loopAccounts = new LoopAccounts(monotonicMs);
+    this.loopAccounts = new LoopAccounts(monotonicMs, coreUsed);
     this.feed = new MirrorFeed(onFault);
     const sortOrder = 0;
     const shape = { type: 'production', enabled: true, protected: false, sortOrder };

@@ -35,6 +35,8 @@ const NOT_HERE = undefined as never;
 export class ServedMirror {
   readonly mirror: Mirror;
   readonly api: Api;
+  /** Requests that wait for an event of the upstream. */
+  readonly atLeast: AtLeast;
   /** By digest: the tokens that it serves. */
   readonly #secrets = new Map<string, string>();
 
@@ -42,6 +44,10 @@ export class ServedMirror {
     const { mirror, surfaces, reports, basePath, origins, log, now, monotonicMs } = options;
     const { world } = mirror;
     this.mirror = mirror;
+    this.atLeast = new AtLeast(mirror, (delayMs, run) => {
+      const timer = setTimeout(run, delayMs).unref();
+      return () => clearTimeout(timer);
+    });
     this.api = createApi({
       engine: mirror as unknown as Engine,
       reads: NOT_HERE,
@@ -64,14 +70,8 @@ export class ServedMirror {
       }),
       ...{ surfaces, basePath, log, now, monotonicMs, metered: true, tracer: null },
       streaming: { forSdks: false, forPages: false, areOpen: false, basePath, publicOrigin: null },
-      cluster: {
-        isLeading: () => true,
-        forward: () => Promise.reject(new Error('an edge takes no writes')),
-        atLeast: new AtLeast(mirror, (delayMs, run) => {
-          const timer = setTimeout(run, delayMs).unref();
-          return () => clearTimeout(timer);
-        }),
-      },
+      // The front has requests wait for an event, and only those that name one.
+      cluster: null,
     });
   }
 
