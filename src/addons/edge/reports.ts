@@ -299,10 +299,13 @@ async function sent(options: SendOptions, bulk: Bulk): Promise<boolean> {
   try {
     const posted = post(environment, bodyOf(options, bulk));
     if (posted === null) throw new UpstreamError(0, `no token of the environment ${environment} is left`);
-    const { status } = await posted;
+    const { status, body } = await posted;
     if (status >= 200 && status < 300) return true;
     if (status === 413 && counts.length + applications.length > 1) return await sentInHalves(options, bulk);
-    onFault(new UpstreamError(status, `the upstream answered ${status} to a report`), environment);
+    onFault(
+      new UpstreamError(status, `the upstream answered ${status} to a report: ${body.slice(0, 500)}`),
+      environment,
+    );
     // Other refusals of the report itself would come again for ever.
     if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status))
       reports.drop(counts.length);
@@ -330,7 +333,11 @@ async function sentInHalves(options: SendOptions, bulk: Bulk): Promise<boolean> 
 
 function bodyOf({ connectVia }: SendOptions, { counts, applications, impact, seenTokens }: Bulk): object {
   return {
-    applications: applications.map((one) => ({ ...one, connectVia: [connectVia] })),
+    applications: applications.map(({ sdkVersion, ...one }) => ({
+      ...one,
+      ...(sdkVersion === null ? {} : { sdkVersion }),
+      connectVia: [connectVia],
+    })),
     metrics: counts.map(({ side: _, variants, ...count }) => ({
       ...count,
       variants: Object.fromEntries(variants),

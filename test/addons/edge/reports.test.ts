@@ -60,6 +60,7 @@ describe('reports to an edge', () => {
       },
     ]);
     assert.equal(applications[0].appName, 'shop');
+    assert.equal('sdkVersion' in applications[0], false, 'an Unleash refuses the whole report for a null');
     assert.equal(applications[0].connectVia[0].appName, 'the-edge');
     await edge.stop();
     await upstream.close();
