@@ -1,6 +1,6 @@
 /**
  * One seed of a cluster: nodes on disks of their own and a log between them, whose messages are lost, delayed and overtake
- * each other. Nodes crash, lose their disks, are cut off and come back; disks hang, clocks jump; the log stands still; leaders hand over. Clients
+ * each other. Nodes crash, lose their disks, are cut off and come back; disks hang, fill up and rot, clocks jump; the log stands still; leaders hand over. Clients
  * count upwards in flags, each step only from the number that they have read, and repeat what got no response.
  *
  * What must hold at every moment: a node shows only what stands in the log, in the log's order (truth.ts), and none says for long
@@ -40,6 +40,10 @@ const SEGMENT_BYTES = 3_000;
 const DEPOSED_MS_MAX = 3_000;
 /** A change that is not decided for so long keeps a node from leading. */
 const UNDECIDED_MS_MAX = 4_000;
+/** Below the reserve of the journal: a disk of this size has no room for changes. */
+const FULL_DISK_BYTES = 32 * 1024 * 1024;
+/** A node with a full disk knows of it after a second and a change, and a take-over record may be on its way for some more. */
+const FULL_MS_MAX = 8_000;
 /** Small, so that most batches have several parts. */
 const PART_BYTES = 150;
 const CLOCK_OFFSET_MS_MAX = 3 * 24 * 60 * 60 * 1_000;
@@ -60,6 +64,7 @@ export interface ClusterTally {
   readonly forgotten: number;
   readonly readsElsewhere: number;
   readonly hungDisks: number;
+  readonly fullDisks: number;
   readonly lostTails: number;
   /** Files whose bytes went bad, and those made anew. */
   readonly rottenFiles: number;
@@ -94,6 +99,9 @@ class Scenario {
   #wipedDisks = 0;
   #deposed = 0;
   #hungDisks = 0;
+  #fullDisks = 0;
+  /** By node: when its disk was first seen to be full, and its last event then. */
+  readonly #fullSince = new Map<string, { readonly ms: number; readonly durableId: number }>();
   /** Nodes of which a file went bad. */
   readonly #rotten = new Set<string>();
   /** Whether this life ends with a log that loses acknowledged records. */
@@ -192,10 +200,29 @@ class Scenario {
       const { undecidedMs } = store!.engine.journal;
       assert(undecidedMs <= UNDECIDED_MS_MAX, `${name} leads, and has decided nothing for ${undecidedMs} ms`);
     }
+    this.#lookAtFullDisks();
+    if (epoch > this.#epoch && leader !== null) this.#checkRoom(leader);
     if (epoch > this.#epoch) [this.#epoch, this.#epochAtMs] = [epoch, time.elapsedMs];
     if (time.elapsedMs - this.#epochAtMs <= DEPOSED_MS_MAX) return;
     for (const { name } of leaders)
       assert.equal(name, leader, `${name} leads as the log says, or knows that it does not`);
+  }
+
+  #lookAtFullDisks(): void {
+    for (const { name, disk, store } of this.#cluster.nodes) {
+      if (store === null || disk.capacityBytes > FULL_DISK_BYTES) this.#fullSince.delete(name);
+      else if (!this.#fullSince.has(name))
+        this.#fullSince.set(name, { ms: this.#cluster.time.elapsedMs, durableId: store.engine.durableId });
+    }
+  }
+
+  #checkRoom(leader: string): void {
+    const since = this.#fullSince.get(leader);
+    const node = this.#cluster.nodes.find(({ name }) => name === leader);
+    const hasChanged = since !== undefined && (node?.store?.engine.durableId ?? 0) > since.durableId + 1;
+    if (since === undefined || !hasChanged) return;
+    const fullMs = this.#cluster.time.elapsedMs - since.ms;
+    assert(fullMs <= FULL_MS_MAX, `${leader} takes over, and its disk was full for ${fullMs} ms`);
   }
 
   /** The only reason for a node to end by itself is that another one took over. */
@@ -225,6 +252,7 @@ class Scenario {
       ],
       [`${node.name} loses its disk`, () => this.#wipe(node)],
       [`the disk of the leader ${leader?.name} hangs`, () => this.#hang(leader)],
+      [`the disk of ${node.name} is full`, () => this.#fill(node)],
       ['all disks are well', () => this.#cureDisks()],
       [`a bit of an old file of ${node.name} flips`, () => this.#rot(node)],
       [`the clock of ${node.name} jumps`, () => this.#setClock(node)],
@@ -250,8 +278,16 @@ class Scenario {
     this.#hungDisks += 1;
   }
 
+  #fill({ disk }: TestNode): void {
+    disk.capacityBytes = FULL_DISK_BYTES;
+    this.#fullDisks += 1;
+  }
+
   #cureDisks(): void {
-    for (const node of this.#cluster.nodes) node.healDisk();
+    for (const node of this.#cluster.nodes) {
+      node.healDisk();
+      node.disk.capacityBytes = Number.POSITIVE_INFINITY;
+    }
   }
 
   #setClock(node: TestNode): void {
@@ -340,6 +376,7 @@ class Scenario {
       forgotten: this.#cluster.log.first - 1,
       readsElsewhere: this.#clients.reduce((sum, { readsElsewhere }) => sum + readsElsewhere, 0),
       hungDisks: this.#hungDisks,
+      fullDisks: this.#fullDisks,
       lostTails: 0,
       rottenFiles: this.#rotten.size,
       mendedFiles: this.#timesNoted('was made anew from the archive'),

@@ -75,6 +75,12 @@ const BROKEN: readonly Mutant[] = [
     replace: 'return Math.max(commitLog.unconfirmedMs, 0 * engine.journal.undecidedMs);',
   },
   {
+    name: 'stands although its disk is full',
+    file: 'addons/replication/replica.ts',
+    find: 'if (this.#position < this.#knownEnd || !this.#options.engine.journal.writable) return;',
+    replace: 'if (this.#position < this.#knownEnd) return;',
+  },
+  {
     name: 'keeps the parts of a batch that its leader did not finish',
     file: 'addons/replication/record-reader.ts',
     find: "this.#leader = by.address === '' ? null : by;\n    this.#parts = [];\n",

@@ -14,7 +14,7 @@ export async function runClusterSeeds(first: number, count: number): Promise<Clu
   const counts = {
     ...{ seeds: 0, acknowledged: 0, takeOvers: 0, deposed: 0, cutTails: 0, wipedDisks: 0 },
     ...{ fetches: 0, forgotten: 0, readsElsewhere: 0, hungDisks: 0, lostTails: 0 },
-    ...{ rottenFiles: 0, mendedFiles: 0 },
+    ...{ fullDisks: 0, rottenFiles: 0, mendedFiles: 0 },
   };
   for (let seed = first; seed < first + count; seed += 1) {
     try {
