@@ -107,8 +107,10 @@ export class HeadKeeper {
 
   #begin(): void {
     assert(this.#round === null, 'one round is under way at a time');
+    const { id } = this.#options.durable();
     this.#round = this.#attempt(async () => {
-      while (!this.#isStopped && (await this.#step()));
+      // What is recorded meanwhile waits for the next round; else a busy server would sign all the time.
+      while (!this.#isStopped && (this.newest?.lastId ?? 0) < id && (await this.#step()));
     }).then(() => {
       this.#round = null;
       // Changes came meanwhile, the round failed, or the history has no id yet.

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import { HeadKeeper } from '../../src/actors/head-keeper.ts';
 import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
 import { readHeads } from '../../src/persistence/proof/heads-file.ts';
 import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
+import { growTree } from '../../src/persistence/proof/tree-growth.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
+import { appendFrames, JOURNAL } from '../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
@@ -98,6 +101,35 @@ test('a journal without the last changes that were signed gets no further head, 
   await third.timers.pass();
   assert.equal(third.stops.length, 0, 'it serves all the same');
   await close(third);
+});
+
+test('what is recorded while a head is made waits for the next one, so that a busy server is not signing all the time', async () => {
+  const disk = new MemoryFileSystem();
+  await disk.makeFolder(JOURNAL);
+  await appendFrames(disk, { frames: 100 });
+  await writeLogHistory(disk, FOLDER, { id: newHistoryId(), decidedBy: 'disk' });
+  const timers = new Timers();
+  let durableId = 10;
+  let growths = 0;
+  const keeper = new HeadKeeper({
+    ...{ fs: disk, folder: FOLDER, journal: JOURNAL, signer: newSigner(), timer: timers.timer, now: () => 0 },
+    history: async () => 'ab'.repeat(16),
+    log: { warn: () => assert.fail('nothing is wrong'), error: () => assert.fail('nothing fails') },
+    logReader: {
+      grow: ({ from, upToId }) => {
+        growths += 1;
+        durableId += 10;
+        return growTree({ fs: disk, folder: JOURNAL }, { from, upToId });
+      },
+    },
+    firstId: () => 1,
+    durable: () => ({ id: durableId, chain: 0 }),
+  });
+  keeper.start();
+  await settle();
+  assert.deepEqual([growths, keeper.newest?.lastId], [1, 10]);
+  await timers.pass();
+  assert.deepEqual([growths, keeper.newest?.lastId], [2, 20]);
 });
 
 test('heads of another key are set aside, and all is signed anew', async () => {
