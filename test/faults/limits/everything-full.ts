@@ -135,8 +135,8 @@ export async function fillEverything(options: EverythingFullOptions): Promise<Ev
       ),
     );
     const frontend = await tokenFor(server, 'frontend');
-    const flags = await fillUp(server);
     const friend = await friendOf(server);
+    const flags = await fillUp(server);
     const target: Target = { origin: server.origin, clients: clients!, fleet: fleet!, frontend, ...options };
     const readers = fork(fileURLToPath(import.meta.url), [], {
       execArgv: [...LOADER],
