@@ -328,7 +328,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `the oldest go; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
       ),
       row(
-        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, flags and summaries of flags as JSON, compressed responses, callers by token, listed events, and past states of flags',
+        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, encoded outcomes, flags and summaries of flags as JSON, compressed responses, callers by token, listed events, and past states of flags',
         `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
         'the least recently used goes',
       ),

@@ -72,7 +72,11 @@ const noAdministration: Surface = {
 
 const ALL_TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
 
-const ALL: ListOptions = { key: 'all toggles', onlyEnabled: false, begin: () => ALL_TOGGLES.begin() };
+const ALL: ListOptions = {
+  key: 'all toggles',
+  onlyEnabled: false,
+  begin: (renderings) => ALL_TOGGLES.begin(renderings),
+};
 
 const ContextBody = titled('EdgeContext', { context: v.optional(ContextSchema, () => ({})) });
 

@@ -7,7 +7,7 @@ import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts
 import type { TaggedResponse } from '../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../serving/route.ts';
 import type { HttpResponse } from '../transport/transport.ts';
-import type { OutcomeList } from './outcome-lists.ts';
+import type { OutcomeList, Renderings } from './outcome-lists.ts';
 import { type RequestInput, requestInput, type SentContext } from './request-input.ts';
 import type { ScopeEvaluator, ShownScope } from './scope-evaluator.ts';
 import { type ScopeEvaluators, scopeEvaluators } from './scope-evaluators.ts';
@@ -46,7 +46,7 @@ export interface ListOptions {
   readonly key: string;
   /** Whether flags that are off are left out. */
   readonly onlyEnabled: boolean;
-  begin(): OutcomeList;
+  begin(renderings: Renderings): OutcomeList;
   /** The response, or another in its place that this request gets. */
   finish?(response: TaggedResponse): HttpResponse;
 }
@@ -66,8 +66,8 @@ export function evaluatedList(
     const input = requestInput(request, sent);
     if (isRefusal(input)) return input;
     if (scope.shown.evaluator.size <= FLAGS_AT_ONCE) {
-      const list = new EvaluatedList(scope, input, options);
-      if (atOnce(until(() => list.advance())) !== null) return list.end(evaluators, sent);
+      const list = new EvaluatedList(evaluators, { scope, input, options });
+      if (atOnce(until(() => list.advance())) !== null) return list.end(sent);
     }
     const { signal, name } = request.requester;
     const requester = { name: `${name} ${networkOf(request.remoteAddress())}`, signal };
@@ -91,12 +91,12 @@ async function longList(
     if (cached !== undefined) return cached;
     const input = requestInput(request, sent);
     if (isRefusal(input)) return input;
-    const list = new EvaluatedList(scope, input, options);
+    const list = new EvaluatedList(evaluators, { scope, input, options });
     await inTurns(
       until(() => list.advance()),
       { signal: requester.signal },
     );
-    return list.end(evaluators, sent);
+    return list.end(sent);
   });
 }
 
@@ -118,8 +118,15 @@ function readOf(list: TaggedResponse, { revision }: ShownScope, { finish }: List
   return { revision, response: finish?.(list) ?? list };
 }
 
+interface EvaluatedListOptions {
+  readonly scope: ScopeEvaluator;
+  readonly input: RequestInput;
+  readonly options: ListOptions;
+}
+
 /** Flags evaluated one block after another, and put into a list. */
 class EvaluatedList {
+  readonly #evaluators: ScopeEvaluators;
   readonly #scope: ScopeEvaluator;
   readonly #shown: ShownScope;
   readonly #input: RequestInput;
@@ -131,13 +138,14 @@ class EvaluatedList {
   #at = 0;
   #isWalked = false;
 
-  constructor(scope: ScopeEvaluator, input: RequestInput, options: ListOptions) {
+  constructor(evaluators: ScopeEvaluators, { scope, input, options }: EvaluatedListOptions) {
+    this.#evaluators = evaluators;
     this.#scope = scope;
     this.#shown = scope.shown;
     this.#input = input;
     this.#options = options;
     this.#walk = this.#shown.evaluator.walk(input, options.onlyEnabled);
-    this.#list = options.begin();
+    this.#list = options.begin(evaluators.renderings);
   }
 
   /** Evaluates some more flags, or adds some more to the list. True when all are in it. */
@@ -153,12 +161,12 @@ class EvaluatedList {
     return this.#isWalked;
   }
 
-  end({ lists }: ScopeEvaluators, sent: SentContext): ReadResponse {
+  end(sent: SentContext): ReadResponse {
     const made = this.#list.end();
     // A list that took its time may show what is not the newest state any more.
     const isNewest = this.#scope.shown === this.#shown;
     if (isNewest && this.#input.isRepeatable)
-      lists.set(`${this.#scope.key}\n${this.#options.key}\n${sent.key}`, made);
+      this.#evaluators.lists.set(`${this.#scope.key}\n${this.#options.key}\n${sent.key}`, made);
     return readOf(made, this.#shown, this.#options);
   }
 }

@@ -59,7 +59,7 @@ const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ to
 const TOGGLE_LIST: ListOptions = {
   key: 'toggles',
   onlyEnabled: true,
-  begin: () => TOGGLES.begin(),
+  begin: (renderings) => TOGGLES.begin(renderings),
 };
 
 const ContextBody = titled('FrontendContext', { context: v.optional(ContextSchema, () => ({})) });

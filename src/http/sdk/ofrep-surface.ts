@@ -194,7 +194,7 @@ const evaluateRoutes: readonly Route[] = underTag('OpenFeature', [
       return evaluatedList(request, contextOf(request.body), {
         key: `evaluations${streams}`,
         onlyEnabled: false,
-        begin: () => EVALUATIONS.begin(streams),
+        begin: (renderings) => EVALUATIONS.begin(renderings, streams),
         finish: (response) =>
           namesTag(request.header('if-none-match'), response.etag) ? response.notModified : response,
       });

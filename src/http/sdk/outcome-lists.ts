@@ -9,6 +9,7 @@
  * once for all of it.
  */
 import { createHash } from 'node:crypto';
+import type { Cache, CachePart } from '../../actors/cache.ts';
 import type { Outcome, OutcomeForm, RenderedOutcome } from '../../domain/evaluation/outcome.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import { BodyPieces } from '../transport/response.ts';
@@ -20,6 +21,23 @@ const MADE_BYTES_MAX = 256 * 1024;
 
 /** Pieces of so many bytes together become one. Shorter lists are left in pieces, which are kept beside the flags anyway. */
 const JOINED_BYTES = 256 * 1024;
+
+/**
+ * The bytes that stay beside outcomes, as part of the cache. A payload is up to six times as long as JSON, and a flag comes to as many
+ * outcomes as it has variants.
+ */
+export type Renderings = CachePart<RenderedOutcome, Outcome>;
+
+export function renderingsOf(cache: Cache, onEvicted: () => void = () => undefined): Renderings {
+  return cache.part({
+    bytesOf: (_, { bytes }) => bytes.byteLength,
+    onEvicted: ({ rendered }, evicted) => {
+      if (rendered.toggle === evicted) rendered.toggle = null;
+      else rendered.evaluation = null;
+      onEvicted();
+    },
+  });
+}
 
 export interface OutcomeListsOptions {
   /** The field that holds the list in the object that a body is. */
@@ -41,9 +59,10 @@ export class OutcomeLists {
     this.#start = Buffer.from(`{"${options.field}":[`);
   }
 
-  /** An empty list. It is followed by further fields, as JSON with a comma before each. */
-  begin(furtherFields = ''): OutcomeList {
-    return new OutcomeList(this.#start, this.#endOf(furtherFields), this.#options);
+  /** An empty list. It is followed by further fields, as JSON with a comma before each. `renderings` counts what is made for it. */
+  begin(renderings: Renderings, furtherFields = ''): OutcomeList {
+    const end = this.#endOf(furtherFields);
+    return new OutcomeList({ ...this.#options, start: this.#start, end, renderings });
   }
 
   /** The bytes after the outcomes, mostly the same as the last time. */
@@ -56,9 +75,15 @@ export class OutcomeLists {
   }
 }
 
+interface OutcomeListOptions extends OutcomeListsOptions {
+  readonly start: Uint8Array;
+  readonly end: RenderedOutcome;
+  readonly renderings: Renderings;
+}
+
 /** A list while it is put together. */
 export class OutcomeList {
-  readonly #options: OutcomeListsOptions;
+  readonly #options: OutcomeListOptions;
   readonly #end: RenderedOutcome;
   /** Pieces that have been joined; `#pieces` has the others. */
   readonly #joined: Uint8Array[] = [];
@@ -69,7 +94,8 @@ export class OutcomeList {
   /** The sum of the digests so far. */
   readonly #sum: Int32Array;
 
-  constructor(start: Uint8Array, end: RenderedOutcome, options: OutcomeListsOptions) {
+  constructor(options: OutcomeListOptions) {
+    const { start, end } = options;
     this.#options = options;
     this.#end = end;
     this.#pieces = [start];
@@ -133,9 +159,10 @@ export class OutcomeList {
   }
 
   #render(outcome: Outcome): RenderedOutcome {
-    const { form, view } = this.#options;
+    const { form, view, renderings } = this.#options;
     const made = rendered(`,${JSON.stringify(view(outcome))}`);
     outcome.rendered[form] = made;
+    renderings.set(made, outcome);
     return made;
   }
 }

@@ -11,6 +11,7 @@ import { ALL, type World } from '../../domain/state/world.ts';
 import type { CallerScope } from '../serving/access.ts';
 import type { TaggedResponse } from '../serving/json-response.ts';
 import { BodyPieces } from '../transport/response.ts';
+import { type Renderings, renderingsOf } from './outcome-lists.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
@@ -47,6 +48,8 @@ export class ScopeEvaluators {
   readonly #keys = new WeakMap<CallerScope, string>();
   /** Responses that the evaluators in their newest state have already given. */
   readonly lists: ListCache;
+  /** The encoded outcomes that lists are made of. Lists hold on to them, so they go together. */
+  readonly renderings: Renderings;
   /** For lists of so many flags that they are made in turns; what waits counts in bytes. */
   readonly longLists = new FairQueue(LONG_LISTS);
 
@@ -56,6 +59,7 @@ export class ScopeEvaluators {
       bytesOf: ({ evaluator }, key) => BYTES_EACH + evaluator.flagCount * FLAG_BYTES + key.length * 2,
     });
     this.lists = new ListCache(cache);
+    this.renderings = renderingsOf(cache, () => this.lists.clear());
   }
 
   /** The number of cached evaluators. */

@@ -5,10 +5,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { Cache } from '../../../../src/actors/cache.ts';
 import { setTurnMs } from '../../../../src/actors/turn.ts';
 import { switched } from '../../../../src/domain/decide/strategy-commands.ts';
 import { Evaluator } from '../../../../src/domain/evaluation/evaluator.ts';
-import { OutcomeLists } from '../../../../src/http/sdk/outcome-lists.ts';
+import { onOutcome } from '../../../../src/domain/evaluation/outcome.ts';
+import { OutcomeLists, renderingsOf } from '../../../../src/http/sdk/outcome-lists.ts';
 import { ScopeEvaluator } from '../../../../src/http/sdk/scope-evaluator.ts';
 import { scopeEvaluators } from '../../../../src/http/sdk/scope-evaluators.ts';
 import { bytesOf } from '../../../../src/http/transport/response.ts';
@@ -75,18 +77,58 @@ describe('a list of outcomes', () => {
     });
     const outcomes = evaluator.evaluateAll(inputOf({}));
     const lists = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
-    const whole = lists.begin();
+    const cache = new Cache(2 ** 30);
+    const renderings = renderingsOf(cache);
+    const whole = lists.begin(renderings);
     let at = 0;
     let steps = 0;
     for (; at < outcomes.length; steps += 1) at = whole.add(outcomes, at);
     assert.ok(steps > 1, 'what is not there yet is made in several steps');
-    const parts = lists.begin();
+    const parts = lists.begin(renderings);
     for (const outcome of outcomes) parts.add([outcome], 0);
     const [one, other] = [whole.end(), parts.end()];
     const text = Buffer.from(bytesOf(one.body)).toString();
     assert.equal(Buffer.from(bytesOf(other.body)).toString(), text);
     assert.equal(one.etag, other.etag);
     assert.deepEqual(JSON.parse(text), { toggles: outcomes.map(({ toggle }) => toggle) });
+    assert(cache.bytes > text.length, 'the cache counts what stays beside the outcomes');
+  });
+
+  it('keeps no more bytes beside outcomes than the cache has room for', () => {
+    const payload = { type: 'string', value: '\u0001'.repeat(10_000) } as const;
+    const flags = new TestWorld().given({
+      type: 'create-flag',
+      project: 'default',
+      name: name(0),
+      metadata: {},
+    });
+    const { flag } = flags.world.projects.get('default')!.flags.get(name(0))!;
+    const variant = {
+      name: 'v',
+      weight: 1_000,
+      weightType: 'variable',
+      stickiness: 'default',
+      payload,
+      overrides: [],
+    } as const;
+    const outcomes = Array.from({ length: 100 }, (_, at) =>
+      onOutcome({ ...flag, name: name(at) }, 'SPLIT', variant),
+    );
+    const cache = new Cache(2 ** 20);
+    let evicted = 0;
+    const renderings = renderingsOf(cache, () => {
+      evicted += 1;
+    });
+    const lists = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
+    const list = lists.begin(renderings);
+    for (let at = 0; at < outcomes.length; ) at = list.add(outcomes, at);
+    const left = outcomes.filter(({ rendered }) => rendered.toggle !== null);
+    const bytes = left.reduce((sum, { rendered }) => sum + rendered.toggle!.bytes.byteLength, 0);
+    assert(left.length > 0, 'the newest stay');
+    assert(bytes <= 2 ** 20, `${bytes} bytes`);
+    assert.equal(evicted + left.length, outcomes.length);
+    const text = Buffer.from(bytesOf(list.end().body)).toString();
+    assert.equal(JSON.parse(text).toggles.length, outcomes.length, 'the list itself is whole');
   });
 });
 
