@@ -263,18 +263,11 @@ function holdsText(query: string | undefined, names: readonly string[], data: un
   return [...names, dataText(data)].some((text) => text.toLowerCase().includes(folded));
 }
 
-/** Reports when something in a folder may have changed. */
-type WatchFolder = (folder: string, onChange: () => void) => { close(): void };
-
-/** Changes that occur while earlier ones are still being read count as one. */
-const watchFolder: WatchFolder = (folder, onChange) => watch(folder, { persistent: true }, onChange);
-
 interface FollowOptions extends ReadEventsOptions {
   /** The last event that was shown already. */
   readonly afterId: number;
   readonly stopped: AbortSignal;
   onEvent(event: LoggedEvent): void;
-  readonly watch?: WatchFolder;
 }
 
 /**
@@ -290,7 +283,8 @@ async function followEvents(options: FollowOptions): Promise<void> {
     changed = true;
     wake();
   };
-  const watcher = (options.watch ?? watchFolder)(journal, notice);
+  // Changes that occur while earlier ones are still being read count as one.
+  const watcher = watch(journal, { persistent: true }, notice);
   stopped.addEventListener('abort', notice);
   let lastSeen = options.afterId;
   try {

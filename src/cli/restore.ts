@@ -12,6 +12,7 @@ import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import { type DataFolder, DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
+import type { SnapshotStamp } from '../persistence/snapshots/snapshot-format.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import { type AddCommand, type CommonOptions, momentOf, printResult } from './command.ts';
 import { misuse } from './failure.ts';
@@ -108,11 +109,8 @@ interface RestoreOptions {
   monotonicMs(): number;
 }
 
-interface Restored {
+interface Restored extends Picture {
   readonly to: string;
-  readonly lastId: number;
-  /** Time of that event, milliseconds since 1970. */
-  readonly lastAt: number;
   /** The snapshot that the state was built from; null when it was built from the first event. */
   readonly snapshotId: number | null;
   readonly replayedEvents: number;
@@ -120,13 +118,13 @@ interface Restored {
   readonly buildMs: number;
   /** Whether the events up to that point were copied. */
   readonly withEvents: boolean;
-  readonly stateHash: string;
 }
 
 interface Picture {
   readonly lastId: number;
+  /** Time of that event, milliseconds since 1970. */
   readonly lastAt: number;
-  readonly hash: string;
+  readonly stateHash: string;
 }
 
 export async function restore(options: RestoreOptions): Promise<Restored> {
@@ -146,22 +144,21 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
   const state = await StateAt.open({ ...options, folder: options.from, upTo });
   const buildMs = options.monotonicMs() - startedAt;
   if (state.lastId === 0) throw new OperationError('missing', `${options.from} holds no event.`);
-  const picture: Picture = { lastId: state.lastId, lastAt: state.lastAt, hash: stateHash(state.world) };
+  const picture: Picture = { lastId: state.lastId, lastAt: state.lastAt, stateHash: stateHash(state.world) };
   const end = options.stateOnly ? null : (state.boundary ?? (await boundaryAt(source, state.lastId)));
   await buildFolder(fs, to, async (target) => {
-    if (end === null) await writeState(fs, target, state);
+    const { lastId: id, lastAt: at, chain, world } = state;
+    if (end === null) await writeState(options, target, { id, at, chain }, world);
     else await copyUpTo({ fs, from, to: target, lastId: state.lastId, end });
     await proveStart(options, target, picture);
   });
   return {
     to,
-    lastId: picture.lastId,
-    lastAt: picture.lastAt,
+    ...picture,
     snapshotId: state.snapshot?.id ?? null,
     replayedEvents: state.replayedEvents,
     buildMs,
     withEvents: end !== null,
-    stateHash: picture.hash,
   };
 }
 
@@ -184,16 +181,14 @@ async function newest({ fs, from, stateOnly }: RestoreOptions): Promise<number> 
   }
 }
 
-async function writeState(fs: FileSystem, target: DataFolder, state: StateAt): Promise<void> {
-  await writeSnapshot({
-    fs,
-    folder: target.snapshots,
-    id: state.lastId,
-    at: state.lastAt,
-    chain: state.chain,
-    sections: snapshotSections(state.world),
-    durable: () => Promise.resolve(),
-  });
+async function writeState(
+  { fs }: RestoreOptions,
+  { snapshots: folder }: DataFolder,
+  head: SnapshotStamp,
+  world: World,
+): Promise<void> {
+  const sections = snapshotSections(world);
+  await writeSnapshot({ fs, folder, ...head, sections, durable: () => Promise.resolve() });
 }
 
 async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
@@ -205,34 +200,19 @@ async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
     const message = `${from} is the state as of event ${header.id} and no other; name the data folder to go back to another moment.`;
     throw new OperationError('missing', message);
   }
-  const hash = stateHash(world);
-  const picture: Picture = { lastId: header.id, lastAt: header.at, hash };
+  const picture: Picture = { lastId: header.id, lastAt: header.at, stateHash: stateHash(world) };
   await buildFolder(fs, to, async (target) => {
-    await writeSnapshot({
-      fs,
-      folder: target.snapshots,
-      ...header,
-      sections: snapshotSections(world),
-      durable: () => Promise.resolve(),
-    });
+    await writeState(options, target, header, world);
     await proveStart(options, target, picture);
   });
-  return {
-    to,
-    ...picture,
-    snapshotId: header.id,
-    replayedEvents: 0,
-    buildMs,
-    withEvents: false,
-    stateHash: hash,
-  };
+  return { to, ...picture, snapshotId: header.id, replayedEvents: 0, buildMs, withEvents: false };
 }
 
 /** Checks that recovery starts on the new folder with the same state. Otherwise the folder never gets its name. */
 async function proveStart(options: RestoreOptions, target: DataFolder, expected: Picture): Promise<void> {
   const world = emptyWorld();
   const { lastId } = await start(options.fs, target, world);
-  if (lastId === expected.lastId && stateHash(world) === expected.hash) return;
+  if (lastId === expected.lastId && stateHash(world) === expected.stateHash) return;
   const message = `The restored folder and the original have different states at event ${expected.lastId}, so the restored folder was not kept. Run "flagstaff verify --deep" on the original.`;
   throw new OperationError('unsound', message);
 }

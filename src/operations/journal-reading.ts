@@ -190,16 +190,14 @@ class JournalReader {
 interface NewestEventOptions {
   readonly fs: FileSystem;
   readonly folder: string;
-  /** For tests. */
-  readonly ask?: typeof askServer;
 }
 
 /**
  * The newest event that a running server reports to be on disk, or that a start would find; 0 when there is none.
  * Throws the refusal of a start for a folder that is damaged, cut off or incomplete.
  */
-export async function newestEvent({ fs, folder, ask = askServer }: NewestEventOptions): Promise<number> {
-  const server = await ask(folder, 'status');
+export async function newestEvent({ fs, folder }: NewestEventOptions): Promise<number> {
+  const server = await askServer(folder, 'status');
   return server === null ? newestOfStopped(fs, folder) : server.durableId;
 }
 
@@ -213,8 +211,8 @@ export async function newestOfStopped(fs: FileSystem, folder: string): Promise<n
  * Works like `newestEvent`, for a state without the events before it, which may be damaged: the last journal file has
  * to be whole, as far as the durable mark and the newest snapshot say.
  */
-export async function newestState({ fs, folder, ask = askServer }: NewestEventOptions): Promise<number> {
-  const server = await ask(folder, 'status');
+export async function newestState({ fs, folder }: NewestEventOptions): Promise<number> {
+  const server = await askServer(folder, 'status');
   if (server !== null) return server.durableId;
   const { journal, snapshots } = dataFolder(folder);
   const last = (await listSegments({ fs, folder: journal })).at(-1);

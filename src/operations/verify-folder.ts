@@ -43,8 +43,6 @@ export interface VerifyOptions {
   readonly fs: FileSystem;
   readonly folder: string;
   onProgress?(bytesDone: number): void;
-  /** For tests. */
-  readonly ask?: typeof askServer;
 }
 
 export async function verifyFolder(options: VerifyOptions): Promise<FolderVerification> {
@@ -89,8 +87,8 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
  * For whatever other reason a start refuses, such as an unfinished import. Not asked while a server is running, which
  * has started and may be changing the folder.
  */
-async function refusedStart({ fs, folder, ask = askServer }: VerifyOptions): Promise<Damage[]> {
-  if ((await ask(folder, 'status')) !== null) return [];
+async function refusedStart({ fs, folder }: VerifyOptions): Promise<Damage[]> {
+  if ((await askServer(folder, 'status')) !== null) return [];
   const { refusal } = await checkStart({ fs, folder });
   if (refusal === null) return [];
   const { file, offset, lastGoodEventId, problem } = refusal;

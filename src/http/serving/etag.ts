@@ -12,12 +12,9 @@ import type { TransportRequest } from '../transport/transport.ts';
 import type { Params } from './params.ts';
 import type { Locate } from './route.ts';
 
-/**
- * The tag, in quotes, of the newest event that the flag's JSON shows and of the history that it belongs to. `tag`,
- * from `seenTag`, stands for the rest of the JSON.
- */
-export function flagEtag(world: World, project: ProjectState, record: FlagRecord, tag = ''): string {
-  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)), tag);
+/** The tag, in quotes, of the newest event that the flag's JSON shows and of the history that it belongs to. */
+function flagEtag(world: World, project: ProjectState, record: FlagRecord): string {
+  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
 }
 
 /**
