@@ -227,9 +227,12 @@ describeConsole('the edges of a day in the console', (shared) => {
     const opened = await signedIn({ token, expected: /status of 40[13]/ });
     const { page } = opened;
     const places = [
-      ...['', '/archive', '/settings', '/history', '/flags/viewed'].map((rest) => `projects/default${rest}`),
+      ...['', '/archive', '/settings', '/history', '/insights', '/flags/viewed'].map(
+        (rest) => `projects/default${rest}`,
+      ),
       ...['projects', 'environments', 'segments', 'context-fields', 'users', 'tokens', 'account'],
-      ...['events', 'health'],
+      ...['events', 'health', 'server', 'all-flags', 'playground', 'applications'],
+      ...['groups', 'roles', 'service-accounts', 'tag-types', 'strategy-types'],
     ];
     for (const place of places) {
       await page.goto(`${shared.server.origin}/#/${place}`);

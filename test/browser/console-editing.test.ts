@@ -274,7 +274,7 @@ describeConsole('editing in the console', (shared) => {
 
     await open('#/environments');
     await page.getByRole('button', { name: 'Edit shared' }).click();
-    await bothIn('Edit shared', 'Position', '7', () =>
+    await bothIn('Edit the environment shared', 'Position', '7', () =>
       call('PUT', '/environments/update/shared', { type: 'preproduction' }, token),
     );
     const environment = await read('/environments/shared');

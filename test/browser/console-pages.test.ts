@@ -25,7 +25,11 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   archive: ['#/projects/default/archive', '.card'],
   settings: ['#/projects/default/settings', '.listing'],
   history: ['#/projects/default/history', '.event'],
+  insights: ['#/projects/default/insights', '.tile'],
   projects: ['#/projects', '.listing'],
+  'all-flags': ['#/all-flags', '.listing'],
+  playground: ['#/playground', '.playground'],
+  server: ['#/server', '.tile'],
   environments: ['#/environments', '.listing'],
   segments: ['#/segments', '.listing'],
   'context-fields': ['#/context-fields', '.listing'],
@@ -61,7 +65,7 @@ function viewsOfConsole(): readonly string[] {
   const [, places = ''] = /export type Place =([^;]*(?:;[^;]*?)*?);\n\n/.exec(types) ?? [];
   const [, kinds = ''] = /export const KINDS =.*\(\{([^}]*)\}\)/.exec(read('kinds.jsx')) ?? [];
   return [
-    ...[...plain.matchAll(/\| '([a-z-]+)'/g), ...places.matchAll(/view: '([a-z-]+)'/g)],
+    ...[...plain.matchAll(/\| '([a-z-]+)'/g), ...places.matchAll(/(?:view:|\|) '([a-z-]+)'/g)],
     ...kinds.matchAll(/^ {2}'?([a-z-]+)'?:/gm),
   ].map(([, view = '']) => view);
 }

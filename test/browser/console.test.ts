@@ -92,6 +92,29 @@ describeConsole('the console', (shared) => {
     await ending(opened);
   });
 
+  it('is there again after a reload by three requests, and by the stream of what happens', async () => {
+    await makeFlag(shared.server.call, 'shown-soon');
+    const opened = await signedIn({ place: '#/projects/default' });
+    const { page } = opened;
+    await page.getByRole('link', { name: 'shown-soon' }).waitFor();
+    const session = await page.context().newCDPSession(page);
+    await session.send('Network.enable');
+    const asked = new Map<string, string>();
+    session.on('Network.requestWillBeSent', ({ requestId, request: { url } }) => asked.set(requestId, url));
+    session.on('Network.requestServedFromCache', ({ requestId }) => asked.delete(requestId));
+    session.on('Network.responseReceived', ({ requestId, response }) => {
+      if (response.fromDiskCache === true) asked.delete(requestId);
+    });
+    await page.reload();
+    await page.getByRole('link', { name: 'shown-soon' }).waitFor();
+    const paths = [...asked.values()].map((url) => new URL(url).pathname).sort();
+    assert.deepEqual(
+      paths.filter((path) => path !== '/api/admin/event-stream'),
+      ['/', '/api/admin/projects/default', '/auth/console'],
+    );
+    await ending(opened);
+  });
+
   it('switches a flag on and off, and shows what others do without a reload', async () => {
     await makeFlag(shared.server.call, 'switched');
     await addStrategy(shared.server.call, 'switched');

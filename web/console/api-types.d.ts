@@ -4,6 +4,64 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AdvancedPlayground */
+        AdvancedPlayground: {
+            input: {
+                [key: string]: unknown;
+            };
+            features: components["schemas"]["AdvancedPlaygroundFeature"][];
+            warnings: {
+                /** @description Fields of the context that are left out, because their values are lists or objects. */
+                invalidContextProperties: string[];
+            };
+        };
+        /** AdvancedPlaygroundEvaluation */
+        AdvancedPlaygroundEvaluation: {
+            name: string;
+            projectId: string;
+            isEnabled: boolean;
+            /** @description Whether the flag and its environment are switched on. */
+            isEnabledInCurrentEnvironment: boolean;
+            hasUnsatisfiedDependency: boolean;
+            strategies: {
+                result: boolean | "unknown";
+                data: components["schemas"]["StrategyResult"][];
+            };
+            variant: {
+                name: string;
+                enabled: boolean;
+                payload?: {
+                    type: string;
+                    value: string;
+                };
+                feature_enabled: boolean;
+                featureEnabled: boolean;
+            };
+            decidedBy: components["schemas"]["DecidedBy"];
+            /** @enum {string} */
+            reason: "STATIC" | "TARGETING_MATCH" | "SPLIT" | "DISABLED";
+            parentResults: components["schemas"]["ParentResult"][];
+            /** @description How the variant was chosen; null when there was nothing to choose from. */
+            variantDecision: components["schemas"]["VariantDecision"] | null;
+            /** @description Of each field that a constraint names; null when the context lacks it. */
+            contextValues: {
+                [key: string]: string | null;
+            };
+            /** @description Of the flag in the environment. */
+            variants: components["schemas"]["Variant"][];
+            environment: string;
+            context: {
+                [key: string]: unknown;
+            };
+        };
+        /** AdvancedPlaygroundFeature */
+        AdvancedPlaygroundFeature: {
+            name: string;
+            projectId: string;
+            environments: {
+                [key: string]: components["schemas"]["AdvancedPlaygroundEvaluation"][];
+            };
+        };
         /** ApiToken */
         ApiToken: {
             /** @description SHA-256 of the secret, which can be used in place of the secret to name the token. The secret itself is not stored. */
@@ -61,6 +119,25 @@ export interface components {
             seenToggles: string[];
             strategies: (components["schemas"]["StrategyType"] | components["schemas"]["UnknownStrategyType"])[];
         };
+        /** ApplicationEnvironment */
+        ApplicationEnvironment: {
+            name: string;
+            instanceCount: number;
+            sdks: string[];
+            frontendSdks: string[];
+            backendSdks: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            lastSeen: string;
+            issues: {
+                /** @description Flags that it evaluated and that do not exist, or that its token does not cover. */
+                missingFeatures: string[];
+                /** @description SDKs that are older than they should be. */
+                outdatedSdks: string[];
+            };
+        };
         /** ApplicationInstance */
         ApplicationInstance: {
             instanceId: string;
@@ -73,6 +150,22 @@ export interface components {
              */
             lastSeen: string;
             environment: string;
+        };
+        /** ApplicationOverview */
+        ApplicationOverview: {
+            projects: string[];
+            /** @description Flags that exist and that it evaluated. */
+            featureCount: number;
+            environments: components["schemas"]["ApplicationEnvironment"][];
+            issues: {
+                /** @description Strategy types that it knows and that are not defined. */
+                missingStrategies: string[];
+            };
+        };
+        /** ApplicationSdk */
+        ApplicationSdk: {
+            name: string;
+            versions: string[];
         };
         /** ApplicationUsage */
         ApplicationUsage: {
@@ -275,6 +368,12 @@ export interface components {
             /** @description The flag is as it was right after this event; null: as it is now. */
             eventId: number | null;
         };
+        /** FeatureTypeCount */
+        FeatureTypeCount: {
+            /** @enum {string} */
+            type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
+            count: number;
+        };
         /** FlagEnvironment */
         FlagEnvironment: {
             name: string;
@@ -313,6 +412,94 @@ export interface components {
             enabledStrategyCount: number;
             /** @description The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null. */
             rollout: number | null;
+        };
+        /** FlagExport */
+        FlagExport: {
+            features: {
+                name: string;
+                description: string | null;
+                /** @enum {string} */
+                type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
+                stale: boolean;
+                impressionData: boolean;
+                links: components["schemas"]["FlagLink"][];
+                project: string;
+                /** @constant */
+                archived: false;
+            }[];
+            featureStrategies: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                title: string | null;
+                disabled: boolean | null;
+                constraints: components["schemas"]["Constraint"][];
+                /** @description Settings of the strategy kind, kept as sent; for a rollout: rollout, groupId, stickiness. */
+                parameters: {
+                    [key: string]: unknown;
+                } | null;
+                variants: {
+                    /** @description Unique within its list. */
+                    name: string;
+                    /** @description In thousandths. The service sets it for variable variants, whatever was sent. */
+                    weight: number;
+                    /**
+                     * @description Default: "variable".
+                     * @enum {string}
+                     */
+                    weightType: "variable" | "fix";
+                    /** @description What the SDK hands to the application along with the name of the variant. */
+                    payload?: {
+                        /** @enum {string} */
+                        type: "json" | "csv" | "string" | "number";
+                        value: string;
+                    };
+                    /** @description Contexts that get this variant regardless of its weight. */
+                    overrides?: {
+                        contextName: string;
+                        values: string[];
+                    }[];
+                    /** @description The context field that keeps a user on the same variant, such as default or userId. Default: "default". */
+                    stickiness: string;
+                }[];
+                segments: number[];
+                sortOrder: number;
+                featureName: string;
+            }[];
+            featureEnvironments: {
+                /** @description Of the flag. */
+                name: string;
+                featureName: string;
+                environment: string;
+                enabled: boolean;
+                variants: components["schemas"]["Variant"][];
+            }[];
+            /** @description Those that strategies and variants of the flags look at. */
+            contextFields: {
+                name: string;
+                description: string;
+                stickiness: boolean;
+                sortOrder: number;
+                legalValues: components["schemas"]["LegalValue"][];
+            }[];
+            featureTags: {
+                featureName: string;
+                tagType: string;
+                tagValue: string;
+            }[];
+            segments: {
+                id: number;
+                name: string;
+            }[];
+            tagTypes: components["schemas"]["TagType"][];
+            dependencies: {
+                feature: string;
+                dependencies: {
+                    feature: string;
+                    enabled: boolean;
+                    variants: string[];
+                }[];
+            }[];
         };
         /** FlagLink */
         FlagLink: {
@@ -386,6 +573,14 @@ export interface components {
             /** @description How often the flag was off. */
             no: number;
         };
+        /** FoundEvents */
+        FoundEvents: {
+            events: components["schemas"]["Event"][];
+            /** @description All that match, whatever the page. */
+            total: number;
+            /** @description The offset at which the next page starts; left out on the last page. */
+            nextOffset?: number;
+        };
         /** FoundFlag */
         FoundFlag: {
             name: string;
@@ -437,6 +632,14 @@ export interface components {
             /** @description How often it was off in the running hour. */
             no: number;
         };
+        /** FoundFlags */
+        FoundFlags: {
+            features: components["schemas"]["FoundFlag"][];
+            /** @description All that were found, whatever the page. */
+            total: number;
+            /** @description The offset at which the next page starts; left out on the last page. */
+            nextOffset?: number;
+        };
         /** FoundUser */
         FoundUser: {
             id: number;
@@ -471,6 +674,23 @@ export interface components {
             }[];
             /** @description Ids of projects in which it has a role. */
             projects: string[];
+        };
+        /** ImportCheck */
+        ImportCheck: {
+            /** @description With any of them nothing is imported. */
+            errors: {
+                message: string;
+                affectedItems: string[];
+            }[];
+            warnings: {
+                message: string;
+                affectedItems: string[];
+            }[];
+            /** @description What the caller lacks. */
+            permissions: {
+                message: string;
+                affectedItems: string[];
+            }[];
         };
         /** InstanceFigures */
         InstanceFigures: {
@@ -511,6 +731,48 @@ export interface components {
                 heapUsedBytes: number;
             };
         };
+        /** InstanceStatistics */
+        InstanceStatistics: {
+            /** @description Of the history that the data folder holds. */
+            instanceId: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            timestamp: string;
+            versionOSS: string;
+            users: number;
+            /** @description Whose personal tokens were used in so many days. */
+            activeUsers: {
+                last7: number;
+                last30: number;
+                last60: number;
+                last90: number;
+            };
+            /** @description Archived ones included. */
+            featureToggles: number;
+            projects: number;
+            contextFields: number;
+            roles: number;
+            groups: number;
+            environments: number;
+            segments: number;
+            strategies: number;
+            SAMLenabled: boolean;
+            OIDCenabled: boolean;
+            clientApps: {
+                /** @enum {string} */
+                range: "allTime" | "30d" | "7d";
+                count: number;
+            }[];
+            featureExports: number;
+            featureImports: number;
+            apiTokens: {
+                admin: number;
+                client: number;
+                frontend: number;
+            };
+        };
         /** Invitation */
         Invitation: {
             /** @description Its digest, in the place of the secret. */
@@ -533,6 +795,19 @@ export interface components {
             /** @description Who came by it, and is still there. */
             users: components["schemas"]["FoundUser"][];
             role: components["schemas"]["Role"];
+        };
+        /**
+         * LeadTime
+         * @description Of the 50 newest release flags, those that have been on in an environment of the type production: days from the creation until then.
+         */
+        LeadTime: {
+            /** @description Days, to a tenth. */
+            projectAverage: number;
+            features: {
+                name: string;
+                /** @description Days, to a tenth. */
+                timeToProduction: number;
+            }[];
         };
         /** LegalValue */
         LegalValue: {
@@ -573,6 +848,39 @@ export interface components {
             loginAttempts: number;
             createdAt: string | null;
             accountType: string;
+        };
+        /** OidcSettings */
+        OidcSettings: {
+            enabled: boolean;
+            /** @description Whether a first sign-in makes a user. */
+            autoCreate?: boolean | null;
+            /** @description The name of the root role of users whom no group gives one. */
+            defaultRootRole?: string | null;
+            /** @description The id of that role. */
+            defaultRootRoleId?: number | null;
+            emailDomains?: string | null;
+            enableGroupSyncing?: boolean | null;
+            /** @description The claim that lists the groups of a user. */
+            groupJsonPath?: string | null;
+            /** @description Where the provider describes itself. */
+            discoverUrl?: string | null;
+            clientId?: string | null;
+            /** @description The SHA-256 digest of the secret; a request may have the secret. */
+            secret?: string | null;
+            acrValues?: string | null;
+            idTokenSigningAlgorithm?: string | null;
+            addGroupsScope?: boolean | null;
+            enableSingleSignOut?: boolean | null;
+            enablePkce?: boolean | null;
+        };
+        /** OutdatedSdk */
+        OutdatedSdk: {
+            sdkVersion: string;
+            applications: string[];
+        };
+        /** OutdatedSdks */
+        OutdatedSdks: {
+            sdks: components["schemas"]["OutdatedSdk"][];
         };
         /** ParentResult */
         ParentResult: {
@@ -651,6 +959,18 @@ export interface components {
             groups: components["schemas"]["ProjectGroup"][];
             roles: components["schemas"]["Role"][];
         };
+        /** ProjectApplication */
+        ProjectApplication: {
+            name: string;
+            environments: string[];
+            instances: string[];
+            sdks: components["schemas"]["ApplicationSdk"][];
+        };
+        /** ProjectApplications */
+        ProjectApplications: {
+            applications: components["schemas"]["ProjectApplication"][];
+            total: number;
+        };
         /** ProjectEnvironment */
         ProjectEnvironment: {
             name: string;
@@ -683,6 +1003,27 @@ export interface components {
             }[];
             roleId: number;
             roles: number[];
+        };
+        /** ProjectInsights */
+        ProjectInsights: {
+            stats: components["schemas"]["ProjectStats"];
+            health: {
+                rating: number;
+                activeCount: number;
+                potentiallyStaleCount: number;
+                staleCount: number;
+            };
+            leadTime: components["schemas"]["LeadTime"];
+            featureTypeCounts: {
+                /** @enum {string} */
+                type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
+                count: number;
+            }[];
+            members: {
+                currentMembers: number;
+                /** @description Members added in the last 30 days, less those removed. */
+                change: number;
+            };
         };
         /** ProjectMember */
         ProjectMember: {
@@ -741,6 +1082,69 @@ export interface components {
             }[];
             features: components["schemas"]["FlagSummary"][];
         };
+        /**
+         * ProjectStats
+         * @description Events of the last 30 days, and of the 30 days before them.
+         */
+        ProjectStats: {
+            /** @description Days, to a tenth. */
+            avgTimeToProdCurrentWindow: number;
+            createdCurrentWindow: number;
+            createdPastWindow: number;
+            archivedCurrentWindow: number;
+            archivedPastWindow: number;
+            projectActivityCurrentWindow: number;
+            projectActivityPastWindow: number;
+            projectMembersAddedCurrentWindow: number;
+        };
+        /** ProjectStatus */
+        ProjectStatus: {
+            /** @description Events of the last 30 days in UTC; days without any are left out. */
+            activityCountByDate: {
+                date: string;
+                count: number;
+            }[];
+            health: {
+                current: number;
+            };
+            resources: {
+                /** @description That name the project. */
+                apiTokens: number;
+                members: number;
+                /** @description For this project only. */
+                segments: number;
+            };
+            staleFlags: {
+                /** @description Stale and potentially stale ones. */
+                total: number;
+            };
+            lifecycleSummary: {
+                initial: {
+                    /** @description In the stage so far or until the next one, to a tenth; null: no flag has entered it. */
+                    averageDays: number | null;
+                    currentFlags: number;
+                };
+                preLive: {
+                    /** @description In the stage so far or until the next one, to a tenth; null: no flag has entered it. */
+                    averageDays: number | null;
+                    currentFlags: number;
+                };
+                live: {
+                    /** @description In the stage so far or until the next one, to a tenth; null: no flag has entered it. */
+                    averageDays: number | null;
+                    currentFlags: number;
+                };
+                completed: {
+                    /** @description In the stage so far or until the next one, to a tenth; null: no flag has entered it. */
+                    averageDays: number | null;
+                    currentFlags: number;
+                };
+                archived: {
+                    currentFlags: number;
+                    last30Days: number;
+                };
+            };
+        };
         /** ProjectSummary */
         ProjectSummary: {
             id: string;
@@ -767,6 +1171,57 @@ export interface components {
             memberCount: number;
             favorite: boolean;
         };
+        /** ProjectSummaryOverview */
+        ProjectSummaryOverview: {
+            /**
+             * @description Of the format.
+             * @constant
+             */
+            version: 1;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            mode: "open" | "protected" | "private";
+            defaultStickiness: string;
+            health: number;
+            members: number;
+            favorite: boolean;
+            featureNaming: {
+                pattern: string | null;
+                example: string | null;
+                description: string | null;
+            };
+            featureLimit: number | null;
+            linkTemplates: {
+                title: string | null;
+                urlTemplate: string;
+            }[];
+            featureTypeCounts: components["schemas"]["FeatureTypeCount"][];
+            environments: {
+                environment: string;
+                defaultStrategy?: components["schemas"]["DefaultStrategy"];
+            }[];
+            /** @description Whether the project has flags, and whether applications use any of them. */
+            onboardingStatus: {
+                /** @enum {string} */
+                status: "onboarding-started" | "onboarded";
+            } | {
+                /** @constant */
+                status: "first-flag-created";
+                feature: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            updatedAt: string;
+            archivedAt: null;
+        };
         /** RawFlagUsage */
         RawFlagUsage: {
             /**
@@ -777,6 +1232,28 @@ export interface components {
             /** @constant */
             maturity: "stable";
             data: components["schemas"]["FlagUsageCount"][];
+        };
+        /**
+         * ResourceLimits
+         * @description How many there may be. Zero: this server has none of them.
+         */
+        ResourceLimits: {
+            segmentValues: number;
+            strategySegments: number;
+            featureEnvironmentStrategies: number;
+            constraintValues: number;
+            constraints: number;
+            environments: number;
+            apiTokens: number;
+            segments: number;
+            projects: number;
+            featureFlags: number;
+            actionSetActions: number;
+            actionSetsPerProject: number;
+            actionSetFilters: number;
+            actionSetFilterValues: number;
+            signalEndpoints: number;
+            signalTokensPerEndpoint: number;
         };
         /** Role */
         Role: {
@@ -810,6 +1287,25 @@ export interface components {
             /** @description From 1 to 100; within the rollout up to the percentage. 0 when the context lacks the field. */
             bucket: number;
             result: boolean;
+        };
+        /** SamlSettings */
+        SamlSettings: {
+            enabled: boolean;
+            /** @description Whether a first sign-in makes a user. */
+            autoCreate?: boolean | null;
+            /** @description The name of the root role of users whom no group gives one. */
+            defaultRootRole?: string | null;
+            /** @description The id of that role. */
+            defaultRootRoleId?: number | null;
+            emailDomains?: string | null;
+            enableGroupSyncing?: boolean | null;
+            /** @description The claim that lists the groups of a user. */
+            groupJsonPath?: string | null;
+            entityId?: string | null;
+            signOnUrl?: string | null;
+            certificate?: string | null;
+            signOutUrl?: string | null;
+            spCertificate?: string | null;
         };
         /** Segment */
         Segment: {
@@ -868,6 +1364,14 @@ export interface components {
             ageSeconds: number;
             /** @description Bytes. */
             bytes: number;
+        };
+        /** StageCounts */
+        StageCounts: {
+            initial: number;
+            preLive: number;
+            live: number;
+            completed: number;
+            archived: number;
         };
         /** Strategy */
         Strategy: {
@@ -950,6 +1454,14 @@ export interface components {
             /** @description Default: false. */
             required: boolean;
         };
+        /** StrategyUse */
+        StrategyUse: {
+            id: string;
+            projectId: string;
+            featureName: string;
+            environment: string;
+            strategyName: string;
+        };
         /** Strategy variant */
         StrategyVariant: {
             /** @description Unique within its list. */
@@ -986,6 +1498,27 @@ export interface components {
             description: string;
             icon: string | null;
             color: string | null;
+        };
+        /** UiConfig */
+        UiConfig: {
+            name: string;
+            slogan: string;
+            version: string;
+            environment: string;
+            /** @description Where the caller reached this server, for examples of requests. */
+            unleashUrl: string;
+            baseUriPath: string;
+            versionInfo: components["schemas"]["VersionInfo"];
+            resourceLimits: components["schemas"]["ResourceLimits"];
+            /** @description Always empty. */
+            flags: {
+                [key: string]: unknown;
+            };
+            /** @description Always empty. */
+            links: unknown[];
+            frontendApiOrigins: string[];
+            /** @description Whether all changes are refused. */
+            maintenanceMode: boolean;
         };
         /** UnknownStrategyType */
         UnknownStrategyType: {
@@ -1077,6 +1610,23 @@ export interface components {
             }[];
             /** @description The context field that keeps a user on the same variant, such as default or userId. Default: "default". */
             stickiness?: string;
+        };
+        /** VersionInfo */
+        VersionInfo: {
+            current: {
+                oss?: string;
+                enterprise?: string;
+            };
+            /** @description Always empty: the server asks nobody for newer releases. */
+            latest: {
+                oss?: string;
+                enterprise?: string;
+            };
+            /**
+             * @description Always true, so that no page announces a release.
+             * @constant
+             */
+            isLatest: true;
         };
         /** WholeFlag */
         WholeFlag: {

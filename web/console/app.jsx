@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { createClient, messageOf, Refused, request } from './client.js';
-import { createFeed, newestEventId } from './feed.js';
+import { createFeed } from './feed.js';
 import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
 import { dropDrafts } from './forms/drafts.js';
 import { forgetNames } from './names.js';
@@ -53,14 +53,11 @@ async function askToSignIn(problem) {
 
 async function open() {
   const client = createClient(renew);
-  // The newest event before anything that events change is read, so that the feed tells of each change that was not seen.
-  const [profile, newest] = await Promise.all([client.get('/user/profile'), newestEventId(client)]);
-  const [me, { projects }, { environments }] = await Promise.all([
-    client.get('/user'),
-    client.get('/projects'),
-    client.get('/environments'),
-  ]);
-  const feed = createFeed(client, newest, () => {
+  const { body } = await request('auth/console', { cache: 'no-cache' });
+  const { newestEventId, profile, me } = body;
+  const { projects } = body.projects;
+  const { environments } = body.environments;
+  const feed = createFeed(client, newestEventId, () => {
     if (!isReplacing) void leave('You are signed out, or your token is no longer valid.');
   });
   /** @type {[string, string][]} */

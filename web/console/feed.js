@@ -139,13 +139,6 @@ export function useEvents({ feed }, listener) {
   useEffect(() => feed.listen((events) => latest.current(events)), [feed]);
 }
 
-/** The id of the newest event; 0 for none. @param {Client} client */
-export async function newestEventId(client) {
-  /** @type {EventPage} */
-  const { events } = await client.post('/events/search', { limit: 1 });
-  return events[0]?.id ?? 0;
-}
-
 /**
  * All events after `newest`, newest first.
  * @param {Client} client

@@ -8,29 +8,30 @@ import { dismissRefusals } from './notices.jsx';
 import { Boundary } from './parts/boundary.jsx';
 import { Shell } from './parts/shell.jsx';
 import { Empty } from './parts/states.jsx';
-import { flagsOf, hrefOf, place } from './place.js';
+import { flagsOf, hrefOf, place, withoutQuery } from './place.js';
 import { useSession } from './session.js';
 import { AccountView } from './views/account-view.jsx';
+import { AllFlagsView } from './views/all-flags-view.jsx';
 import { ArchiveView } from './views/archive-view.jsx';
 import { EventsView } from './views/events-view.jsx';
 import { FlagView } from './views/flag-view.jsx';
 import { FlagsView } from './views/flags-view.jsx';
 import { HealthView } from './views/health-view.jsx';
+import { InsightsView } from './views/insights-view.jsx';
 import { KindView } from './views/kind-view.jsx';
+import { PlaygroundView } from './views/playground-view.jsx';
 import { ProjectsView } from './views/projects-view.jsx';
+import { ServerView } from './views/server-view.jsx';
 import { SettingsView } from './views/settings-view.jsx';
-import { ContextFieldsView, EnvironmentsView, SegmentsView } from './views/shared-views.jsx';
 import { TokensView } from './views/tokens-view.jsx';
-import { UsersView } from './views/users-view.jsx';
 
-/** @import { ComponentChildren } from 'preact' */
 /** @import { EventHead, Place, Session } from './types.d.ts' */
 
 export function Page() {
   const session = useSession();
   useSharedNews(session);
   const shown = place.value ?? firstPlace(session);
-  const key = shown === null ? '' : hrefOf(shown.view === 'flags' ? flagsOf(shown.project) : shown);
+  const key = shown === null ? '' : hrefOf(withoutQuery(shown));
   // Lists of flags name neither segments nor context fields.
   const isNaming = shown?.view !== 'flags';
   useEffect(() => {
@@ -61,7 +62,8 @@ function firstPlace({ projects }) {
 
 /** @param {{ place: Place | null }} props */
 function View({ place }) {
-  switch (place?.view) {
+  if (place === null) return <NothingHere />;
+  switch (place.view) {
     case 'flags':
       return <FlagsView project={place.project} />;
     case 'archive':
@@ -72,47 +74,27 @@ function View({ place }) {
       return <SettingsView project={place.project} />;
     case 'history':
       return <EventsView of={place.project} />;
+    case 'insights':
+      return <InsightsView project={place.project} />;
     case 'projects':
       return <ProjectsView />;
-    case 'environments':
-      return <EnvironmentsView />;
-    case 'segments':
-      return <SegmentsView />;
-    case 'context-fields':
-      return <ContextFieldsView />;
+    case 'all-flags':
+      return <AllFlagsView />;
+    case 'playground':
+      return <PlaygroundView />;
+    case 'server':
+      return <ServerView />;
     case 'account':
       return <AccountView />;
-    case 'users':
-      return <ForAdmins title="Users">{() => <UsersView />}</ForAdmins>;
     case 'tokens':
       return <TokensView />;
     case 'events':
       return <EventsView />;
     case 'health':
       return <HealthView />;
-    case 'groups':
-    case 'roles':
-    case 'service-accounts':
-    case 'tag-types':
-    case 'strategy-types':
-    case 'applications':
-      return <KindView kind={KINDS[place.view]} />;
     default:
-      return <NothingHere />;
+      return <KindView kind={KINDS[place.view]} />;
   }
-}
-
-/** @param {{ title: string, children: () => ComponentChildren }} props */
-function ForAdmins({ title, children }) {
-  if (useSession().may('admin')) return children();
-  return (
-    <>
-      <h1>{title}</h1>
-      <Empty title="This page is for Admins">
-        They manage who may come in, and can give you another role.
-      </Empty>
-    </>
-  );
 }
 
 function NothingHere() {
@@ -138,6 +120,8 @@ function titleOf(place) {
       return `Settings of ${place.project}`;
     case 'history':
       return `History of ${place.project}`;
+    case 'insights':
+      return `Insights into ${place.project}`;
     case 'flag':
       return place.flag;
     default:

@@ -8,22 +8,13 @@ import { signal } from '@preact/signals';
 
 /** Views that need nothing but their name. */
 const PLAIN = /** @type {const} */ ([
-  'projects',
-  'groups',
-  'roles',
-  'service-accounts',
-  'tag-types',
-  'strategy-types',
-  'applications',
-  'environments',
-  'segments',
-  'context-fields',
-  'users',
-  'tokens',
-  'account',
-  'events',
-  'health',
+  ...['projects', 'all-flags', 'playground', 'tokens', 'account', 'events', 'health', 'server'],
+  ...['users', 'groups', 'roles', 'service-accounts', 'environments', 'applications'],
+  ...['segments', 'context-fields', 'tag-types', 'strategy-types'],
 ]);
+
+/** Views of a project that need nothing but its id. */
+const OF_PROJECT = /** @type {const} */ (['archive', 'settings', 'history', 'insights']);
 
 /** The current place; null for an address that names nothing, and for none. @type {import('@preact/signals').Signal<Place | null>} */
 export const place = signal(placeOf(location.hash));
@@ -34,35 +25,55 @@ addEventListener('hashchange', () => {
 
 /** @param {Place} place */
 export function hrefOf(place) {
-  if (!('project' in place)) return `#/${place.view}`;
+  const query = 'query' in place && place.query ? `?${place.query}` : '';
+  if (!('project' in place)) return `#/${place.view}${query}`;
   const project = `#/projects/${encodeURIComponent(place.project)}`;
   switch (place.view) {
     case 'flags':
-      return place.query === '' ? project : `${project}?${place.query}`;
-    case 'archive':
-    case 'settings':
-    case 'history':
-      return `${project}/${place.view}`;
+      return project + query;
     case 'flag':
       return `${project}/flags/${encodeURIComponent(place.flag)}`;
+    default:
+      return `${project}/${place.view}${query}`;
   }
 }
 
 /** The flags of a project, without a filter. @param {string} project @returns {Place} */
 export const flagsOf = (project) => ({ view: 'flags', project, query: '' });
 
+/** The same view without its filter. @param {Place} place @returns {Place} */
+export const withoutQuery = (place) => ('query' in place ? { ...place, query: '' } : place);
+
 /** Null for an address that names nothing. @param {string} hash @returns {Place | null} */
 export function placeOf(hash) {
   const [path = '', query = ''] = hash.split('?');
   const [first = '', project, kind, flag, ...more] = partsOf(path);
   const plain = PLAIN.find((name) => name === first);
-  if (plain !== undefined && project === undefined) return { view: plain };
+  if (plain !== undefined && project === undefined) return { view: plain, query };
   if (first !== 'projects' || project === undefined || more.length > 0) return null;
   if (kind === undefined) return { view: 'flags', project, query };
-  if ((kind === 'archive' || kind === 'settings' || kind === 'history') && flag === undefined) {
-    return { view: kind, project };
-  }
+  const view = OF_PROJECT.find((name) => name === kind);
+  if (view !== undefined && flag === undefined) return { view, project, query };
   return kind === 'flags' && flag !== undefined ? { view: 'flag', project, flag } : null;
+}
+
+/** The query of the address, and what changes a part of it without a step in the history; an empty value takes one out. */
+export function useQuery() {
+  const at = place.value;
+  const query = at !== null && 'query' in at ? (at.query ?? '') : '';
+  const parameters = new URLSearchParams(query);
+  return {
+    query,
+    /** @param {string} name */
+    get: (name) => parameters.get(name) ?? '',
+    /** @param {Record<string, string>} changed */
+    set(changed) {
+      if (at === null) return;
+      for (const [name, value] of Object.entries(changed))
+        value === '' ? parameters.delete(name) : parameters.set(name, value);
+      replacePlace(/** @type {Place} */ ({ ...at, query: parameters.toString() }));
+    },
+  };
 }
 
 /** Changes the address of what is shown already, without a step in the history. @param {Place} to */

@@ -9,6 +9,7 @@ type Schemas = components['schemas'];
 export type Me = Schemas['Me'];
 export type Profile = Schemas['Profile'];
 export type ProjectSummary = Schemas['ProjectSummary'];
+export type ProjectSummaryOverview = Schemas['ProjectSummaryOverview'];
 export type ProjectOverview = Schemas['ProjectOverview'];
 export type FlagSummary = Schemas['FlagSummary'];
 export type Flag = Schemas['WholeFlag'];
@@ -24,6 +25,7 @@ export type Segment = Schemas['Segment'];
 export type ContextField = Schemas['ContextField'];
 export type Environment = Schemas['Environment'];
 export type ProjectEnvironment = Schemas['ProjectEnvironment'];
+export type DefaultStrategy = Schemas['DefaultStrategy'];
 export type ProjectMember = Schemas['ProjectMember'];
 export type ProjectAccess = Schemas['ProjectAccess'];
 export type FoundUser = Schemas['FoundUser'];
@@ -36,12 +38,30 @@ export type Permissions = Schemas['Permissions'];
 export type RoleWithPermissions = Schemas['RoleWithPermissions'];
 export type TagType = Schemas['TagType'];
 export type Application = Schemas['Application'];
+export type ApplicationOverview = Schemas['ApplicationOverview'];
+export type ApplicationInstance = Schemas['ApplicationInstance'];
+export type StrategyUse = Schemas['StrategyUse'];
 export type ApiToken = Schemas['ApiToken'];
 export type PersonalToken = Schemas['PersonalToken'];
 export type ArchivedFlag = Schemas['ArchivedFlag'];
 export type FlagUsage = Schemas['FlagUsage'];
 export type RawFlagUsage = Schemas['RawFlagUsage'];
 export type FoundFlag = Schemas['FoundFlag'];
+export type FoundFlags = Schemas['FoundFlags'];
+export type FoundEvents = Schemas['FoundEvents'];
+export type StageCounts = Schemas['StageCounts'];
+export type LifecycleStage = Schemas['LifecycleStage'];
+export type AdvancedPlayground = Schemas['AdvancedPlayground'];
+export type ProjectInsights = Schemas['ProjectInsights'];
+export type ProjectStatus = Schemas['ProjectStatus'];
+export type ProjectApplications = Schemas['ProjectApplications'];
+export type OutdatedSdks = Schemas['OutdatedSdks'];
+export type OidcSettings = Schemas['OidcSettings'];
+export type SamlSettings = Schemas['SamlSettings'];
+export type UiConfig = Schemas['UiConfig'];
+export type FlagExport = Schemas['FlagExport'];
+export type ImportCheck = Schemas['ImportCheck'];
+export type InstanceStatistics = Schemas['InstanceStatistics'];
 export type Explanation = Schemas['Explanation'];
 /** Named so because browsers have an `Event` too. */
 export type LoggedEvent = Schemas['Event'];
@@ -53,10 +73,9 @@ export type Figures = Schemas['InstanceFigures'];
 /** Views that need nothing but their name. */
 export type PlainView =
   | 'projects'
-  | 'environments'
-  | 'segments'
-  | 'context-fields'
-  | 'users'
+  | 'all-flags'
+  | 'playground'
+  | 'server'
   | 'tokens'
   | 'account'
   | 'events'
@@ -66,11 +85,9 @@ export type PlainView =
 /** What can be shown: the address after `#`. */
 export type Place =
   | { view: 'flags'; project: string; query: string }
-  | { view: 'archive'; project: string }
-  | { view: 'settings'; project: string }
-  | { view: 'history'; project: string }
+  | { view: 'archive' | 'settings' | 'history' | 'insights'; project: string; query?: string }
   | { view: 'flag'; project: string; flag: string }
-  | { view: PlainView };
+  | { view: PlainView; query?: string };
 
 /** What a caller may do, in the project where the right belongs to one. */
 export type Right = 'flags' | 'project' | 'create-project' | 'targeting' | 'admin';

@@ -46,13 +46,17 @@ const DEEDS = {
 /** How a session of the log has begun. @type {Readonly<Record<string, string>>} */
 const SIGN_INS = { password: 'a password', provider: 'OpenID Connect', token: 'a token' };
 
+/** @param {string} type of an event */
+export const deedOfType = (type) =>
+  DEEDS[/** @type {LoggedEvent['type']} */ (type)] ?? type.replaceAll('-', ' ');
+
 /** @param {Pick<LoggedEvent, 'type' | 'environment' | 'data' | 'preData'>} event */
 export function deedOf(event) {
   const session = (event.data ?? event.preData)?.['session'];
   if (typeof session === 'string') {
     return event.type === 'pat-created' ? `signed in with ${SIGN_INS[session] ?? session}` : 'session ended';
   }
-  const deed = DEEDS[event.type] ?? event.type.replaceAll('-', ' ');
+  const deed = deedOfType(event.type);
   return event.environment === null ? deed : `${deed} in ${event.environment}`;
 }
 
@@ -115,6 +119,15 @@ export const FLAG_TYPES = [
   ['kill-switch', 'Kill-switch'],
   ['permission', 'Permission'],
 ];
+
+/** Stages of a flag's life, in their order. */
+export const STAGES = /** @type {const} */ ({
+  initial: 'defined',
+  'pre-live': 'in development',
+  live: 'in production',
+  completed: 'done with',
+  archived: 'archived',
+});
 
 /** Kinds of strategies that everybody knows. @type {Readonly<Record<string, string>>} */
 const KINDS = {

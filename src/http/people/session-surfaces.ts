@@ -28,6 +28,7 @@ import {
 } from '../serving/route.ts';
 import type { SessionCookies } from '../serving/session-cookie.ts';
 import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts';
+import { bytesOf } from '../transport/response.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
 /** The header with the address at which the browser signs out at the provider too. */
@@ -60,7 +61,7 @@ export function sessionSurfaces(
   return [
     { ...surface, access: byHeader, routes: underTag('Sessions', [beginRoute(start)]) },
     { ...surface, access: ended, routes: underTag('Sessions', [endRoute(start, signOutAddress)]) },
-    { ...surface, access, routes: ownSessionsRoutes(start) },
+    { ...surface, access, routes: [...ownSessionsRoutes(start), ...consoleRoutes(adminSurface.routes)] },
   ];
 }
 
@@ -142,6 +143,48 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
           : { type: 'end-session', digest: found.digest };
       },
       respond: () => cookieResponse([]),
+    }),
+  ]);
+}
+
+/** What the console begins with, by the operation of the administrative interface that says it. */
+const CONSOLE_PARTS = {
+  profile: 'getProfile',
+  me: 'getMe',
+  projects: 'getProjects',
+  environments: 'getAllEnvironments',
+} as const;
+
+const ConsoleSchema = titled('ConsoleStart', {
+  newestEventId: described(v.number(), 'An event before everything that is told here was read.'),
+  ...{ profile: v.unknown(), me: v.unknown(), projects: v.unknown(), environments: v.unknown() },
+});
+
+/** All that the console needs before it can show anything: over a slow line, each further request takes as long as this one. */
+function consoleRoutes(routes: Surface['routes']): readonly Route[] {
+  const reads = Object.entries(CONSOLE_PARTS).map(([name, operationId]) => {
+    const route = routes.find((one) => 'operationId' in one && one.operationId === operationId);
+    if (route?.kind !== 'read') throw new Error(`there is no operation ${operationId} that reads`);
+    return { name, read: route.read.bind(route) };
+  });
+  return underTag('Sessions', [
+    readRoute('GET /console', {
+      operationId: 'getConsoleStart',
+      summary: 'Read what the console begins with.',
+      success: { status: 200, schema: ConsoleSchema },
+      async read(context) {
+        const newestEventId = context.engine.durableId;
+        const parts: string[] = [];
+        let revision = 0;
+        for (const { name, read } of reads) {
+          const part = await read(context, {});
+          if (isRefusal(part)) return part;
+          revision = Math.max(revision, part.revision);
+          parts.push(`,"${name}":${Buffer.from(bytesOf(part.response.body)).toString()}`);
+        }
+        const body = `{"newestEventId":${newestEventId}${parts.join('')}}`;
+        return { revision, response: { status: 200, headers: JSON_HEADERS, body } };
+      },
     }),
   ]);
 }

@@ -4,7 +4,7 @@ import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 import { endOneSession } from '../sessions.js';
-import { PASSWORD_HINT } from './user-edits.jsx';
+import { PASSWORD_HINT } from './passwords.js';
 
 /** @import { Edit, OwnSession, Session } from '../types.d.ts' */
 

@@ -1,22 +1,26 @@
 /** What can be begun from anywhere, by its name. */
+
+import { INVITATIONS } from '../kinds/people.jsx';
+import { apiTokens, personalTokens } from '../kinds/tokens.jsx';
+import { KINDS } from '../kinds.jsx';
 import { place } from '../place.js';
 import { changeOwnPassword } from './account-edits.js';
 import { createFlag } from './flag-edits.jsx';
+import { editKind } from './kind-edits.js';
 import { createProject } from './project-edits.jsx';
-import { createEnvironment, editContextField, editSegment } from './service-edits.jsx';
-import { createApiToken, createPersonalToken } from './token-edits.js';
-import { createInvitation, createUser } from './user-edits.jsx';
 
 /** @import { Session } from '../types.d.ts' */
-
-const nothing = () => undefined;
+/** @import { Kind } from '../kinds/kind.js' */
 
 /** Those that the caller may take where they are. @param {Session} session @returns {readonly { name: string, act: () => unknown }[]} */
 export function actionsOf(session) {
   const at = place.value;
   const project = at !== null && 'project' in at ? at.project : null;
-  const isAdmin = session.may('admin');
-  const mayTarget = session.may('targeting');
+  /** @type {readonly Kind<any, any>[]} */
+  const kinds = [...Object.values(KINDS), INVITATIONS, apiTokens(null)];
+  const made = kinds.filter(
+    ({ isReported, right }) => isReported !== true && (right === undefined || session.may(right)),
+  );
   /** @type {readonly [isOffered: boolean, name: string, act: () => unknown][]} */
   const all = [
     [
@@ -25,18 +29,20 @@ export function actionsOf(session) {
       () => createFlag(session, project ?? ''),
     ],
     [session.may('create-project'), 'New project', () => createProject(session)],
-    [mayTarget, 'New segment', () => editSegment(session, null)],
-    [mayTarget, 'New context field', () => editContextField(session, null)],
-    [isAdmin, 'New environment', () => createEnvironment(session)],
-    [isAdmin, 'New user', () => createUser(session)],
-    [isAdmin, 'New invitation', () => createInvitation(session, nothing)],
-    [isAdmin, 'New API token', () => createApiToken(session, null, nothing)],
+    ...made.map(
+      (kind) =>
+        /** @type {[boolean, string, () => unknown]} */ ([
+          true,
+          `New ${kind.one}`,
+          () => editKind(session, kind, null),
+        ]),
+    ),
     [
       session.isUser,
       'New personal token',
-      () => createPersonalToken(session, '/user/tokens', 'you', nothing),
+      () => editKind(session, personalTokens('/user/tokens', null), null),
     ],
-    [session.isUser, 'Change your password', () => changeOwnPassword(session, nothing)],
+    [session.isUser, 'Change your password', () => changeOwnPassword(session, () => undefined)],
     [!session.open, 'Sign out', () => session.signOut()],
   ];
   return all.filter(([isOffered]) => isOffered).map(([, name, act]) => ({ name, act }));

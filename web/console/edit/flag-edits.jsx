@@ -1,6 +1,7 @@
 /** What can be done with a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
 import { flagPath, tryChangeFlag } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
+import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
@@ -187,6 +188,30 @@ export async function deleteFlag(session, name) {
   }
 }
 
+/** Flags that a change names; with more of them, it is several changes. */
+const NAMED_AT_ONCE = 100;
+
+/** All that the archive of a project lists. @param {Session} session @param {string} project @param {readonly string[]} names */
+export async function deleteFlags(session, project, names) {
+  const agreed = await ask({
+    title: `Delete ${counted(names.length, 'archived flag')} for good?`,
+    agree: 'Delete for good',
+    danger: true,
+    body: `${names.slice(0, 8).join(', ')}${names.length > 8 ? ` and ${names.length - 8} more` : ''} cannot be brought back. Their events stay in the log.`,
+  });
+  if (!agreed) return;
+  try {
+    for (let at = 0; at < names.length; at += NAMED_AT_ONCE) {
+      const features = names.slice(at, at + NAMED_AT_ONCE);
+      await session.client.post(path`/projects/${project}/delete`, { features });
+    }
+    notice('done', `${counted(names.length, 'flag is', 'flags are')} deleted.`);
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+  void session.feed.look();
+}
+
 /** @param {Session} session @param {Flag} flag */
 export function addTag(session, { name, tags }) {
   /** @type {Edit<{ type: string, value: string }>} */
@@ -289,4 +314,88 @@ export const removeDependency = (session, { project, name }, parent) =>
     flag: name,
     change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/dependencies/${parent}` },
     done: `${name} no longer depends on ${parent}.`,
+  });
+
+/** @param {Session} session @param {Flag} flag @param {Flag['links'][number] | null} link null for a new one */
+export function editLink(session, { project, name }, link) {
+  const at = `${flagPath(project, name)}/link`;
+  /** @type {Edit<{ url: string, title: string }>} */
+  const edit = {
+    title: link === null ? `Add a link to ${name}` : `Edit a link of ${name}`,
+    agree: link === null ? 'Add link' : 'Save',
+    fields: [
+      { name: 'url', label: 'Address', required: true, hint: 'A ticket, a discussion, a design.' },
+      { name: 'title', label: 'Title' },
+    ],
+    values: { url: link?.url ?? '', title: link?.title ?? '' },
+    sentence: ({ url, title }) => (
+      <>
+        <code>{name}</code>
+        {` leads to ${said(title || url || '…')}.`}
+      </>
+    ),
+    change: ({ url, title }) => ({
+      method: link === null ? 'POST' : 'PUT',
+      path: link === null ? at : at + path`/${link.id}`,
+      body: { url, title: title === '' ? null : title },
+    }),
+    done: () => `The links of ${name} are changed.`,
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {Flag} flag @param {Flag['links'][number]} link */
+export const removeLink = (session, { project, name }, { id, url, title }) =>
+  tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/link/${id}` },
+    undo: { method: 'POST', path: path`/projects/${project}/features/${name}/link`, body: { url, title } },
+    done: `The link ${said(title ?? url)} is removed.`,
+  });
+
+/** @param {Session} session @param {Flag} flag */
+export function completeFlag(session, { project, name }) {
+  const at = `${flagPath(project, name)}/lifecycle`;
+  /** @type {Edit<{ status: string, statusValue: string }>} */
+  const edit = {
+    title: `Is ${name} done with?`,
+    agree: 'Mark as done with',
+    fields: [
+      {
+        name: 'status',
+        label: 'What becomes of it',
+        kind: 'choice',
+        options: [
+          ['kept', 'What it switched is kept'],
+          ['discarded', 'What it switched is discarded'],
+        ],
+      },
+      { name: 'statusValue', label: 'The variant that is kept', when: ({ status }) => status === 'kept' },
+    ],
+    values: { status: 'kept', statusValue: '' },
+    sentence: ({ status }) => (
+      <>
+        <code>{name}</code>
+        {` is done with, and what it switched is ${status}. Remove it from the code, then archive it. Nothing changes for users.`}
+      </>
+    ),
+    change: ({ status, statusValue }) => ({
+      method: 'POST',
+      path: `${at}/complete`,
+      body: { status, ...(statusValue === '' ? {} : { statusValue }) },
+    }),
+    done: () => `${name} is done with.`,
+    undo: { method: 'POST', path: `${at}/uncomplete` },
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {Flag} flag */
+export const resumeFlag = (session, { project, name }) =>
+  tryChangeFlag(session, {
+    project,
+    flag: name,
+    change: { method: 'POST', path: `${flagPath(project, name)}/lifecycle/uncomplete` },
+    done: `${name} is in use again.`,
   });

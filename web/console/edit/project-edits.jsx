@@ -2,12 +2,13 @@
 import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { UserSearch } from '../forms/user-search.jsx';
+import { linesOf } from '../kinds/kind.js';
 import { flagsOf, hrefOf } from '../place.js';
 import { Said, said } from '../said.jsx';
 import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 
-/** @import { Edit, LoggedEvent, ProjectMember, ProjectSummary, Role, Session } from '../types.d.ts' */
+/** @import { Edit, LoggedEvent, ProjectAccess, ProjectMember, ProjectSummary, ProjectSummaryOverview, Role, Session } from '../types.d.ts' */
 
 /** @type {readonly (readonly [string, string])[]} */
 const MODES = [
@@ -88,6 +89,77 @@ export async function describeProject(session, { id, name }) {
   await openEdit(session, edit);
 }
 
+/** @typedef {{ pattern: string, example: string, description: string, limit: string, links: string }} Rules */
+
+/** Rules for new flags. @param {Session} session @param {ProjectSummary} project */
+export async function editRules(session, { id, name }) {
+  const at = path`/projects/${id}`;
+  const { values, pinned } = await readPinned(session, {
+    at: `${at}/overview`,
+    search: { type: 'project-updated', project: id },
+    /** @param {ProjectSummaryOverview} project @returns {Rules} */
+    valuesIn: ({ featureNaming: { pattern, example, description }, featureLimit, linkTemplates }) => ({
+      ...{ pattern: pattern ?? '', example: example ?? '', description: description ?? '' },
+      limit: featureLimit === null ? '' : String(featureLimit),
+      links: linkTemplates
+        .map(({ title, urlTemplate }) => `${title ? `${title}: ` : ''}${urlTemplate}`)
+        .join('\n'),
+    }),
+  });
+  /** @param {Rules} rules */
+  const change = ({ pattern, example, description, limit, links }) =>
+    /** @type {const} */ ({
+      method: 'PUT',
+      path: `${at}/settings`,
+      body: {
+        featureNaming: pattern === '' ? null : { pattern, example, description },
+        featureLimit: limit === '' ? null : Number(limit),
+        linkTemplates: linesOf(links).map(linkTemplateOf),
+      },
+    });
+  /** @type {Edit<Rules>} */
+  const edit = {
+    title: `Rules for new flags of ${said(name)}`,
+    agree: 'Save',
+    fields: [
+      {
+        name: 'pattern',
+        label: 'Pattern of names',
+        hint: 'A regular expression for the whole name. Empty: any.',
+      },
+      { name: 'example', label: 'Example', when: ({ pattern }) => pattern !== '' },
+      { name: 'description', label: 'What the pattern means', when: ({ pattern }) => pattern !== '' },
+      {
+        name: 'limit',
+        label: 'Flags at most',
+        hint: 'Empty: as many as the server takes.',
+        paths: ['featureLimit'],
+      },
+      {
+        name: 'links',
+        label: 'Links of new flags',
+        kind: 'lines',
+        hint: 'One on each line: a title, a colon, and an address with {{project}} or {{feature}} in it.',
+        paths: ['linkTemplates'],
+      },
+    ],
+    values,
+    sentence: ({ pattern, limit }) =>
+      `Names of new flags ${pattern === '' ? 'follow no pattern' : `match ${said(pattern)}`}; the project has ${limit === '' ? 'any number of flags' : `${limit} flags at most`}.`,
+    change,
+    done: () => `The rules of ${said(name)} are changed.`,
+    undo: change(values),
+    pinned,
+  };
+  await openEdit(session, edit);
+}
+
+/** @param {string} line */
+function linkTemplateOf(line) {
+  const [, title, urlTemplate] = /^(.*?): +(\S+)$/.exec(line) ?? [];
+  return urlTemplate === undefined ? { urlTemplate: line } : { title, urlTemplate };
+}
+
 /** @param {Session} session @param {ProjectSummary} project */
 export const deleteProject = (session, { id, name }) =>
   removeAfterAsking(session, {
@@ -165,6 +237,68 @@ export function removeMember(session, { project, ...read }, member) {
     change: { method: 'DELETE', path: at },
     undo: { method: 'POST', path: at },
     done: `${said(memberName(member))} is no longer a member.`,
+  });
+}
+
+/** @param {Session} session @param {string} project @param {readonly Role[]} roles */
+export async function addGroup(session, project, roles) {
+  /** @type {{ groups: readonly { id: number, name: string }[] }} */
+  const { groups } = await session.client.get('/user-admin/access');
+  const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
+  /** @type {Edit<{ group: string, role: string }>} */
+  const edit = {
+    title: `Add a group to ${project}`,
+    agree: 'Add',
+    fields: [
+      {
+        name: 'group',
+        label: 'Group',
+        kind: 'choice',
+        options: groups.map(({ id, name }) => [String(id), name]),
+        paths: ['groups'],
+        required: true,
+      },
+      {
+        name: 'role',
+        label: 'Role',
+        kind: 'choice',
+        options: roles.map(({ id, name }) => [String(id), name]),
+        paths: ['roles'],
+      },
+    ],
+    values: { group: String(groups[0]?.id ?? ''), role: String(role?.id ?? '') },
+    sentence: ({ group, role: held }) =>
+      `Everybody in ${said(groups.find(({ id }) => String(id) === group)?.name ?? '…')} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
+    change: ({ group, role: held }) => ({
+      method: 'POST',
+      path: path`/projects/${project}/access`,
+      body: { roles: [Number(held)], groups: [Number(group)] },
+    }),
+    done: () => 'The group is added.',
+    undo: ({ group }) => ({ method: 'DELETE', path: path`/projects/${project}/groups/${group}/roles` }),
+  };
+  await openEdit(session, edit);
+}
+
+/** @param {Session} session @param {AccessAt} access @param {ProjectAccess['groups'][number]} group @param {number} roleId */
+export function setGroupRole(session, { project, ...read }, { id, roleId: before }, roleId) {
+  const at = path`/projects/${project}/groups/${id}/roles`;
+  return changeAtOnce(session, {
+    pinned: pinnedAccess({ project, ...read }),
+    change: { method: 'PUT', path: at, body: { roles: [roleId] } },
+    undo: { method: 'PUT', path: at, body: { roles: [before] } },
+    done: 'The role is changed.',
+  });
+}
+
+/** @param {Session} session @param {AccessAt} access @param {ProjectAccess['groups'][number]} group */
+export function removeGroup(session, { project, ...read }, { id, name, roleId }) {
+  const access = path`/projects/${project}`;
+  return changeAtOnce(session, {
+    pinned: pinnedAccess({ project, ...read }),
+    change: { method: 'DELETE', path: access + path`/groups/${id}/roles` },
+    undo: { method: 'POST', path: `${access}/access`, body: { roles: [roleId], groups: [id] } },
+    done: `${said(name)} is no longer a member.`,
   });
 }
 

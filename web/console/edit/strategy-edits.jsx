@@ -9,7 +9,7 @@ import { kindOf, percentOf } from '../words.js';
 import { strategyFields } from './strategy-fields.jsx';
 
 /** @import { Change } from '../client.js' */
-/** @import { ConstraintInput, ContextField, Edit, Flag, FlagEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
+/** @import { ConstraintInput, ContextField, DefaultStrategy, Edit, Flag, FlagEnvironment, ProjectEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
 
 /**
  * @typedef {object} StrategyValues
@@ -38,21 +38,48 @@ import { strategyFields } from './strategy-fields.jsx';
 const strategiesPath = ({ flag, environment }) =>
   path`/projects/${flag.project}/features/${flag.name}/environments/${environment.name}/strategies`;
 
+/** @type {StrategyValues} */
+const NEW_STRATEGY = {
+  ...{ name: 'flexibleRollout', title: '', disabled: false },
+  ...{ rollout: 100, stickiness: 'default', groupId: '', parameters: {} },
+  ...{ constraints: [], segments: [], variants: [] },
+};
+
+/** What forms offer first for a new strategy in an environment of a project. @param {Session} session @param {string} project @param {ProjectEnvironment} environment */
+export async function editDefaultStrategy(session, project, { name, defaultStrategy }) {
+  const choices = await choicesOf(session, project);
+  const values = defaultStrategy === undefined ? NEW_STRATEGY : valuesOf(defaultStrategy);
+  /** @param {StrategyValues} now */
+  const change = (now) =>
+    /** @type {const} */ ({
+      method: 'POST',
+      path: path`/projects/${project}/environments/${name}/default-strategy`,
+      body: inputFor(now),
+    });
+  /** @type {Edit<StrategyValues>} */
+  const dialog = {
+    title: `Default strategy in ${name}`,
+    agree: 'Save',
+    wide: true,
+    fields: strategyFields(choices),
+    values,
+    sentence: (now) =>
+      `New strategies of ${project} in ${name} begin as: on for ${audienceOf(inputFor(now))}. Those that exist stay as they are.`,
+    change,
+    done: () => `The default strategy in ${name} is changed.`,
+    undo: defaultStrategy === undefined ? null : change(values),
+  };
+  await openEdit(session, dialog);
+}
+
 /** @param {Session} session @param {At} at */
 export async function addStrategy(session, at) {
-  const { flag } = at;
-  const values = {
-    name: 'flexibleRollout',
-    title: '',
-    disabled: false,
-    rollout: 100,
-    stickiness: 'default',
-    groupId: flag.name,
-    parameters: {},
-    constraints: [],
-    segments: [],
-    variants: [],
-  };
+  const { project, name } = at.flag;
+  /** @type {{ environments: readonly ProjectEnvironment[] }} */
+  const { environments } = await session.client.get(path`/environments/project/${project}`);
+  const offered = environments.find((one) => one.name === at.environment.name)?.defaultStrategy;
+  const first = offered === undefined ? NEW_STRATEGY : valuesOf(offered);
+  const values = { ...first, groupId: first.groupId || name };
   await edit(session, at, {
     title: `New strategy in ${at.environment.name}`,
     agree: 'Add',
@@ -128,7 +155,7 @@ async function choicesOf({ client }, project) {
   return { types: strategies, segments: usable, fields };
 }
 
-/** @param {Strategy} strategy @returns {StrategyValues} */
+/** @param {Strategy | DefaultStrategy} strategy @returns {StrategyValues} */
 function valuesOf({ name, title, disabled, parameters, constraints, segments, variants }) {
   const { rollout, stickiness, groupId, ...others } = parameters ?? {};
   return {

@@ -4,6 +4,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { actionsOf } from '../edit/actions.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
+import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
 import { notice } from '../notices.jsx';
 import { flagsOf, hrefOf } from '../place.js';
@@ -11,7 +12,7 @@ import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 /** @import { TargetedEvent, TargetedKeyboardEvent } from 'preact' */
-/** @import { FoundFlag, FoundUser, Place, Session } from '../types.d.ts' */
+/** @import { FoundFlag, FoundUser, Session } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
 const TYPING_MS = 120;
@@ -24,18 +25,11 @@ const BEGINNING = 3;
 
 /** @typedef {{ key: string, name: string, kind: string, open: () => unknown }} Hit */
 
-/** @type {readonly (readonly [string, Place])[]} */
-const PAGES = [
-  ['All projects', { view: 'projects' }],
-  ['Segments', { view: 'segments' }],
-  ['Context fields', { view: 'context-fields' }],
-  ['Environments', { view: 'environments' }],
-  ['Users', { view: 'users' }],
-  ['Tokens', { view: 'tokens' }],
-  ['Your account', { view: 'account' }],
-  ['Events', { view: 'events' }],
-  ['Health', { view: 'health' }],
-];
+/** Pages that the menu has elsewhere. */
+const OTHER_PAGES = /** @type {const} */ ([
+  ['All projects', '', 'projects'],
+  ['Your account', '', 'account'],
+]);
 
 /** Whether the finder is open: the keys open no second one. */
 let isOpen = false;
@@ -216,9 +210,9 @@ function placesFor(session, text) {
       ...placeHit(hrefOf({ view: 'segments' }), name, 'segment'),
       key: `segment ${id}`,
     }));
-  const pages = PAGES.filter(
-    ([name, { view }]) => isIn(name, text) && (view !== 'users' || session.may('admin')),
-  ).map(([name, place]) => placeHit(hrefOf(place), name, 'page'));
+  const pages = [...OTHER_PAGES, ...pagesOf(session)]
+    .filter(([name]) => isIn(name, text))
+    .map(([name, , view]) => placeHit(hrefOf({ view }), name, 'page'));
   return [...best(projects, text).slice(0, SHOWN_MAX), ...best(segments, text).slice(0, SHOWN_MAX), ...pages];
 }
 

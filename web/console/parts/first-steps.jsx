@@ -3,9 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { changeOwnPassword } from '../edit/account-edits.js';
 import { createFlag } from '../edit/flag-edits.jsx';
-import { apiTokensPath } from '../edit/token-edits.js';
-import { createInvitation, createUser } from '../edit/user-edits.jsx';
+import { editKind } from '../edit/kind-edits.js';
 import { asOption, Choice } from '../forms/choice.jsx';
+import { INVITATIONS, USERS } from '../kinds/people.jsx';
+import { apiTokensPath } from '../kinds/tokens.jsx';
 import { notice } from '../notices.jsx';
 import { useSession } from '../session.js';
 import { Icon } from './icon.jsx';
@@ -91,7 +92,7 @@ function People({ session }) {
           title="Create a user for yourself"
           text="You are signed in with a token. As a user you have a password, favorites, and your name in the history."
         >
-          <button type="button" class="button" onClick={() => void createUser(session)}>
+          <button type="button" class="button" onClick={() => void editKind(session, USERS, null)}>
             Create a user…
           </button>
         </Step>
@@ -102,11 +103,7 @@ function People({ session }) {
           title="Invite people"
           text="Whoever opens the link becomes a user who may look at everything."
         >
-          <button
-            type="button"
-            class="button"
-            onClick={() => void createInvitation(session, () => undefined)}
-          >
+          <button type="button" class="button" onClick={() => void editKind(session, INVITATIONS, null)}>
             Create an invitation…
           </button>
         </Step>

@@ -1,14 +1,28 @@
 /** What a flag consists of, part by part, each with what can be done to it. */
-import { addDependency, addTag, removeDependency, removeTag } from '../edit/flag-edits.jsx';
+
+import { flagPath } from '../changes.jsx';
+import {
+  addDependency,
+  addTag,
+  completeFlag,
+  editLink,
+  removeDependency,
+  removeLink,
+  removeTag,
+  resumeFlag,
+} from '../edit/flag-edits.jsx';
 import { editVariants } from '../edit/variant-edits.jsx';
 import { date, dateTime } from '../format.js';
 import { hrefOf } from '../place.js';
+import { useResource } from '../resource.jsx';
 import { Name, Sentence, said, visible } from '../said.jsx';
 import { useSession } from '../session.js';
+import { STAGES } from '../words.js';
+import { RowAction } from './listing.jsx';
 import { TimeAgo } from './time-ago.jsx';
 import { VariantBar } from './variants.jsx';
 
-/** @import { Flag } from '../types.d.ts' */
+/** @import { Flag, LifecycleStage } from '../types.d.ts' */
 
 /**
  * @typedef {object} FlagProps
@@ -81,6 +95,89 @@ export function VariantCard({ flag, etag, may }) {
       ) : (
         <VariantBar variants={variants} />
       )}
+    </section>
+  );
+}
+
+/** Where else something is written about it. @param {FlagProps} props */
+export function LinkCard({ flag, may }) {
+  const session = useSession();
+  return (
+    <section class="card" aria-label="Links">
+      <div class="card-head">
+        <h2>Links</h2>
+        {may ? (
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Add link"
+            onClick={() => void editLink(session, flag, null)}
+          >
+            Add
+          </button>
+        ) : null}
+      </div>
+      {flag.links.length === 0 ? <p class="muted">No ticket, discussion or design is linked.</p> : null}
+      {flag.links.map((link) => {
+        const name = link.title ?? link.url;
+        return (
+          <p key={link.id} class="card-line">
+            {/^https?:/.test(link.url) ? (
+              <a href={link.url} rel="noreferrer nofollow" target="_blank" title={visible(link.url)}>
+                <Name text={name} />
+              </a>
+            ) : (
+              <Name text={name} />
+            )}
+            {may ? (
+              <span>
+                <RowAction text="Edit" of={name} act={() => editLink(session, flag, link)} />
+                <RowAction text="Remove" of={name} act={() => removeLink(session, flag, link)} />
+              </span>
+            ) : null}
+          </p>
+        );
+      })}
+    </section>
+  );
+}
+
+/** The stages of its life, and when it entered them. @param {FlagProps} props */
+export function LifeCard({ flag, may }) {
+  const session = useSession();
+  const { project, name, lifecycle } = flag;
+  const { stage } = lifecycle;
+  const at = `${flagPath(project, name)}/lifecycle`;
+  const stages = useResource(
+    /** @returns {Promise<readonly LifecycleStage[]>} */
+    () => session.client.get(at),
+    [session, at, stage],
+  );
+  const isDone = stage === 'completed';
+  return (
+    <section class="card" aria-label="Stages">
+      <div class="card-head">
+        <h2>Stages</h2>
+        {may ? (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => void (isDone ? resumeFlag(session, flag) : completeFlag(session, flag))}
+          >
+            {isDone ? 'Not done with' : 'Done with…'}
+          </button>
+        ) : null}
+      </div>
+      <ul class="plain">
+        {(stages.loaded.value?.value ?? [lifecycle]).map((one) => (
+          <li key={one.stage}>
+            {`${STAGES[one.stage]}${one.status === undefined ? '' : `, ${one.status}`} `}
+            <span class="muted">
+              <TimeAgo iso={one.enteredStageAt} prefix="since " />
+            </span>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

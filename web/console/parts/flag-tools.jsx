@@ -20,10 +20,11 @@ import { Popover } from './popover.jsx';
  * @param {(changed: Partial<FlagFilter>) => void} props.setFilter
  * @param {readonly string[]} props.environments
  * @param {readonly Creator[]} props.owners
+ * @param {() => void} props.askOwners once their names are needed
  * @param {readonly FlagSummary[]} props.flags
  * @param {number} props.shown
  */
-export function FlagTools({ filter, setFilter, environments, owners, flags, shown }) {
+export function FlagTools({ filter, setFilter, environments, owners, askOwners, flags, shown }) {
   const session = useSession();
   /** @type {[string, string][]} */
   const states = environments.flatMap((name) => [
@@ -52,7 +53,7 @@ export function FlagTools({ filter, setFilter, environments, owners, flags, show
           Favorites
         </button>
       ) : null}
-      <More filter={filter} setFilter={setFilter} environments={environments} owners={owners} flags={flags} />
+      <More {...{ filter, setFilter, environments, owners, askOwners, flags }} />
       <Look filter={filter} setFilter={setFilter} environments={environments} />
       <p class="muted" role="status">
         {isNarrowed(filter) ? `${number(shown)} of ${counted(flags.length, 'flag')}` : ''}
@@ -65,11 +66,11 @@ export function FlagTools({ filter, setFilter, environments, owners, flags, show
 const asOwner = ({ id, name }) => [String(id), name];
 
 /** The filters that are seldom needed. The word that opens them says how many of them leave flags out. @param {Omit<Parameters<typeof FlagTools>[0], 'shown'>} props */
-function More({ filter, setFilter, owners, flags }) {
+function More({ filter, setFilter, owners, askOwners, flags }) {
   const tags = useMemo(() => tagsOf(flags), [flags]);
   const count = [filter.seen, filter.owner, filter.tag].filter(Boolean).length;
   return (
-    <Popover title={count === 0 ? 'More filters' : `More filters: ${count}`}>
+    <Popover title={count === 0 ? 'More filters' : `More filters: ${count}`} onOpen={askOwners}>
       {choice('Use', filter.seen, SEEN, (seen) => setFilter({ seen }))}
       {choice('Owner', filter.owner, [['', 'Any owner'], ...owners.map(asOwner)], (owner) =>
         setFilter({ owner }),

@@ -9,6 +9,7 @@ const PATHS = {
   check: 'M5 12l5 5L19 7',
   close: 'M6 6l12 12M18 6L6 18',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  down: 'M12 5v14M6 13l6 6 6-6',
   edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
   environment: 'M12 3l9 5-9 5-9-5zM3 12l9 5 9-5M3 16l9 5 9-5',
   field: 'M4 7h10M18 7h2M4 17h2M10 17h10M14 5h4v4h-4zM6 15h4v4H6z',

@@ -93,11 +93,12 @@ export function RowAction({ text, of, act }) {
   );
 }
 
-/** What most rows offer; `remove` is null for what nobody may delete. @param {{ of: string, edit: () => unknown, remove: (() => unknown) | null }} props */
-export function EditActions({ of, edit, remove }) {
+/** What most rows offer; null for what nobody may do. @param {{ of: string, edit: (() => unknown) | null, remove: (() => unknown) | null, children?: ComponentChildren }} props */
+export function EditActions({ of, edit, remove, children }) {
   return (
     <>
-      <RowAction text="Edit" of={of} act={edit} />
+      {edit === null ? null : <RowAction text="Edit" of={of} act={edit} />}
+      {children}
       {remove === null ? null : <RowAction text="Delete" of={of} act={remove} />}
     </>
   );

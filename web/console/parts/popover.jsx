@@ -6,8 +6,8 @@ import { useEffect, useRef } from 'preact/hooks';
 /** To the edge of the window, in pixels. */
 const MARGIN = 12;
 
-/** @param {{ title: ComponentChildren, label?: string, looks?: string, children?: ComponentChildren }} props `label`: what it is called where no word opens it */
-export function Popover({ title, label, looks = '', children }) {
+/** @param {{ title: ComponentChildren, label?: string, looks?: string, onOpen?: () => void, children?: ComponentChildren }} props `label`: what it is called where no word opens it */
+export function Popover({ title, label, looks = '', onOpen, children }) {
   const details = useRef(/** @type {HTMLDetailsElement | null} */ (null));
   useEffect(() => {
     /** @param {Event} event */
@@ -29,6 +29,7 @@ export function Popover({ title, label, looks = '', children }) {
     const content = element?.querySelector('.popover-content');
     if (!element || !(content instanceof HTMLElement)) return;
     element.open = !element.open;
+    if (element.open) onOpen?.();
     content.style.setProperty('--shift', '0px');
     const over = content.getBoundingClientRect().right + MARGIN - document.documentElement.clientWidth;
     content.style.setProperty('--shift', `${Math.max(0, over)}px`);

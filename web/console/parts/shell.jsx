@@ -2,8 +2,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
+import { pagesOf, SECTIONS } from '../menu.js';
 import { Notices } from '../notices.jsx';
-import { flagsOf, hrefOf } from '../place.js';
+import { flagsOf, hrefOf, withoutQuery } from '../place.js';
 import { Name, visible } from '../said.jsx';
 import { callerName, useSession } from '../session.js';
 import { BrandMark } from './brand.jsx';
@@ -13,7 +14,7 @@ import { usePageKeys } from './keys.jsx';
 import { ThemeChoice } from './theme.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { PlainView, Place, ProjectSummary, Session } from '../types.d.ts' */
+/** @import { Place, ProjectSummary } from '../types.d.ts' */
 
 /** Projects that the menu lists; the others are on the page of all projects. */
 const PROJECTS_LISTED = 6;
@@ -75,11 +76,6 @@ export function Shell({ place, children }) {
   );
 }
 
-/** @param {Place} place @returns {Place} */
-function withoutQuery(place) {
-  return place.view === 'flags' ? flagsOf(place.project) : place;
-}
-
 function Connection() {
   const { problem } = useSession().feed;
   const text =
@@ -90,44 +86,6 @@ function Connection() {
     </p>
   );
 }
-
-/** Pages besides those of projects, by what they are about; some are for Admins. @type {readonly (readonly [title: string, links: readonly (readonly [text: string, icon: string, view: PlainView, isForAdmins?: true])[]])[]} */
-const SECTIONS = [
-  [
-    'Targeting',
-    [
-      ['Segments', 'segment', 'segments'],
-      ['Context fields', 'field', 'context-fields'],
-      ['Strategy types', 'branch', 'strategy-types'],
-      ['Tag types', 'tag', 'tag-types'],
-    ],
-  ],
-  [
-    'People',
-    [
-      ['Users', 'person', 'users', true],
-      ['Groups', 'people', 'groups'],
-      ['Roles', 'role', 'roles'],
-      ['Service accounts', 'program', 'service-accounts', true],
-      ['Tokens', 'key', 'tokens'],
-    ],
-  ],
-  [
-    'Service',
-    [
-      ['Environments', 'environment', 'environments'],
-      ['Applications', 'application', 'applications'],
-      ['Events', 'history', 'events'],
-      ['Health', 'health', 'health'],
-    ],
-  ],
-];
-
-/** Every page of the menu, for the finder as well. @param {Session} session */
-export const pagesOf = (session) =>
-  SECTIONS.flatMap(([, links]) =>
-    links.filter(([, , , isForAdmins]) => isForAdmins !== true || session.may('admin')),
-  );
 
 /** @param {{ place: Place | null }} props */
 function Menu({ place }) {
@@ -187,7 +145,7 @@ function listed(all, current) {
 
 /** @param {{ to: Place, place: Place | null, icon: string, children: ComponentChildren }} props */
 function MenuLink({ to, place, icon, children }) {
-  const isCurrent = place !== null && hrefOf(place) === hrefOf(to);
+  const isCurrent = place !== null && hrefOf(withoutQuery(place)) === hrefOf(to);
   return (
     <li>
       <a href={hrefOf(to)} aria-current={isCurrent ? 'page' : undefined}>

@@ -30,6 +30,8 @@ export function Failed({ error, retry }) {
   );
 }
 
+export const ForAdmins = () => <Empty title="This page is for Admins">They can give you another role.</Empty>;
+
 /** @param {{ title: string, children?: ComponentChildren }} props */
 export function Empty({ title, children }) {
   return (

@@ -1,100 +1,143 @@
-/** How often applications evaluated a flag, hour by hour: bars of what was on and what was off, and the same in words. */
+/** How often applications evaluated a flag, hour by hour or day by day: what was on and what was off in each environment, and by whom. */
+import { useState } from 'preact/hooks';
 import { path } from '../client.js';
-import { counted, dateTime, number } from '../format.js';
+import { counted, date, dateTime, number } from '../format.js';
+import { Choice } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
-import { Name } from '../said.jsx';
+import { Name, visible } from '../said.jsx';
 import { useSession } from '../session.js';
+import { Bars } from './bars.jsx';
 
 /** @import { RawFlagUsage } from '../types.d.ts' */
 
-const HOURS = 48;
 const HOUR_MS = 3_600_000;
 
-/** Of the drawing, in its own units. */
-const [WIDTH, HEIGHT] = [480, 90];
+/** Spans that can be looked at, in hours. Beyond two days the server adds the hours of a day up. @type {readonly (readonly [string, string])[]} */
+const SPANS = [
+  ['24', 'Last 24 hours'],
+  ['48', 'Last 48 hours'],
+  ['168', 'Last 7 days'],
+  ['720', 'Last 30 days'],
+];
 
-/** @typedef {{ at: number, yes: number, no: number }} Hour */
+/** From as many hours on there is one bar for each day. */
+const BY_DAY_FROM = 72;
+
+/** @typedef {RawFlagUsage['data']} Counts */
 
 /** @param {{ flag: string, environments: readonly string[] }} props */
 export function UsageChart({ flag, environments }) {
   const { client } = useSession();
+  const [hours, setHours] = useState('48');
+  const [application, setApplication] = useState('');
   /** @returns {Promise<RawFlagUsage>} */
-  const load = () => client.get(path`/client-metrics/features/${flag}/raw?hoursBack=${HOURS}`);
-  const { data } = useResource(load, [client, flag]).loaded.value?.value ?? { data: [] };
-  if (data.length === 0) return null;
-  const applications = [...new Set(data.map(({ appName }) => appName))];
+  const load = () => client.get(path`/client-metrics/features/${flag}/raw?hoursBack=${hours}`);
+  const { data } = useResource(load, [client, flag, hours]).loaded.value?.value ?? { data: [] };
+  const applications = [...new Set(data.map(({ appName }) => appName))].sort();
+  const counts = application === '' ? data : data.filter(({ appName }) => appName === application);
   return (
     <section class="card" aria-label="Usage">
       <div class="card-head">
-        <h2>Usage in the last 48 hours</h2>
+        <h2>Usage</h2>
+        <div class="actions">
+          {applications.length < 2 ? null : (
+            <Choice
+              options={[
+                ['', 'All applications'],
+                ...applications.map((name) => /** @type {const} */ ([name, name])),
+              ]}
+              value={application}
+              change={setApplication}
+              attributes={{ class: 'filter', 'aria-label': 'Application' }}
+            />
+          )}
+          <Choice
+            options={SPANS}
+            value={hours}
+            change={setHours}
+            attributes={{ class: 'filter', 'aria-label': 'Period' }}
+          />
+        </div>
       </div>
+      {counts.length === 0 ? <p class="muted">No application has evaluated it in this time.</p> : null}
       {environments.map((environment) => {
-        const hours = hoursOf(data.filter((one) => one.environment === environment));
-        return hours.every(({ yes, no }) => yes + no === 0) ? null : (
-          <Chart key={environment} environment={environment} hours={hours} />
+        const here = counts.filter((one) => one.environment === environment);
+        return here.length === 0 ? null : (
+          <Chart key={environment} environment={environment} counts={here} hours={Number(hours)} />
         );
       })}
-      <p class="muted">
-        {'By '}
-        {applications.map((name, index) => (
-          <span key={name}>
-            {index === 0 ? '' : ', '}
-            <Name text={name} />
-          </span>
-        ))}
-      </p>
+      {applications.length === 0 ? null : (
+        <p class="muted">
+          {'By '}
+          <Name text={applications.map(visible).join(', ')} max={1000} />
+        </p>
+      )}
     </section>
   );
 }
 
-/** Every hour up to now, those without a report included. @param {RawFlagUsage['data']} data @returns {readonly Hour[]} */
-function hoursOf(data) {
-  const last = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-  const hours = Array.from({ length: HOURS }, (_, index) => ({
-    at: last - (HOURS - 1 - index) * HOUR_MS,
-    yes: 0,
-    no: 0,
-  }));
-  for (const { timestamp, yes, no } of data) {
-    const hour = hours[HOURS - 1 - Math.round((last - Date.parse(timestamp)) / HOUR_MS)];
-    if (hour === undefined) continue;
-    hour.yes += yes;
-    hour.no += no;
-  }
-  return hours;
-}
-
-/** @param {{ environment: string, hours: readonly Hour[] }} props */
-function Chart({ environment, hours }) {
-  const most = Math.max(...hours.map(({ yes, no }) => yes + no));
-  const [yes, no] = [sumOf(hours, 'yes'), sumOf(hours, 'no')];
-  const step = WIDTH / hours.length;
-  const text = `${counted(yes + no, 'evaluation')} in ${environment}, ${number(Math.round((100 * yes) / (yes + no)))} % on`;
+/** @param {{ environment: string, counts: Counts, hours: number }} props */
+function Chart({ environment, counts, hours }) {
+  const [yes, no] = [sumOf(counts, 'yes'), sumOf(counts, 'no')];
+  const share = yes + no === 0 ? 0 : Math.round((100 * yes) / (yes + no));
+  const text = `${counted(yes + no, 'evaluation')} in ${environment}, ${number(share)} % on`;
   return (
-    <figure class="chart">
-      <figcaption>{text}</figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={text}>
-        {hours.map((hour, index) => {
-          const [on, off] = [(HEIGHT * hour.yes) / most, (HEIGHT * hour.no) / most];
-          return (
-            <g key={hour.at}>
-              <title>{`${dateTime(new Date(hour.at).toISOString())}: on ${number(hour.yes)}, off ${number(hour.no)}`}</title>
-              <rect class="chart-space" x={index * step} width={step} height={HEIGHT} />
-              <rect
-                class="chart-off"
-                x={index * step + 1}
-                y={HEIGHT - on - off}
-                width={step - 2}
-                height={off}
-              />
-              <rect class="chart-on" x={index * step + 1} y={HEIGHT - on} width={step - 2} height={on} />
-            </g>
-          );
-        })}
-      </svg>
-    </figure>
+    <>
+      <Bars
+        text={text}
+        bars={spansOf(counts, hours).map(({ at, on, off }) => ({
+          title: `${at}: on ${number(on)}, off ${number(off)}`,
+          parts: [on, off],
+        }))}
+      />
+      <Shares counts={counts} />
+    </>
   );
 }
 
-/** @param {readonly Hour[]} hours @param {'yes' | 'no'} part */
-const sumOf = (hours, part) => hours.reduce((sum, hour) => sum + hour[part], 0);
+/** Every hour or day up to now, those without a report included. @param {Counts} counts @param {number} hours */
+function spansOf(counts, hours) {
+  const length = hours < BY_DAY_FROM ? HOUR_MS : 24 * HOUR_MS;
+  const last = Math.floor(Date.now() / length);
+  const count = Math.round((hours * HOUR_MS) / length);
+  const spans = Array.from({ length: count }, (_, index) => {
+    const start = new Date((last - count + 1 + index) * length).toISOString();
+    return { at: length === HOUR_MS ? dateTime(start) : date(start), on: 0, off: 0 };
+  });
+  for (const { timestamp, yes, no } of counts) {
+    const span = spans[count - 1 - (last - Math.floor(Date.parse(timestamp) / length))];
+    if (span === undefined) continue;
+    span.on += yes;
+    span.off += no;
+  }
+  return spans;
+}
+
+/** How often each variant was given. @param {{ counts: Counts }} props */
+function Shares({ counts }) {
+  /** @type {Map<string, number>} */
+  const given = new Map();
+  for (const { variants = {} } of counts)
+    for (const [name, count] of Object.entries(variants))
+      given.set(name, (given.get(name) ?? 0) + Number(count));
+  if (given.size === 0) return null;
+  const total = sumOfValues([...given.values()]);
+  return (
+    <ul class="plain variant-list" aria-label="Variants that were given">
+      {[...given].map(([name, count]) => (
+        <li key={name}>
+          <code class="variant-name">
+            <Name text={name} />
+          </code>
+          <span class="muted">{`${number(count)}, ${total === 0 ? 0 : Math.round((100 * count) / total)} %`}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** @param {readonly number[]} values */
+const sumOfValues = (values) => values.reduce((sum, one) => sum + one, 0);
+
+/** @param {Counts} counts @param {'yes' | 'no'} part */
+const sumOf = (counts, part) => sumOfValues(counts.map((one) => one[part]));

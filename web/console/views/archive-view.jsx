@@ -1,9 +1,10 @@
 /** A project's archived flags, and the way back for each. */
 import { tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
-import { deleteFlag } from '../edit/flag-edits.jsx';
+import { deleteFlag, deleteFlags } from '../edit/flag-edits.jsx';
 import { useEvents } from '../feed.js';
 import { ProjectCrumb } from '../parts/crumb.jsx';
+import { ListingHead } from '../parts/listing.jsx';
 import { Empty } from '../parts/states.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { hrefOf } from '../place.js';
@@ -20,12 +21,24 @@ export function ArchiveView({ project }) {
   useEvents(session, (events) => {
     if (events.some((event) => event.project === project)) void archived.refresh();
   });
+  const names = (archived.loaded.value?.value ?? []).map(({ name }) => name);
   return (
     <>
-      <div class="view-head">
-        <ProjectCrumb project={project} />
-        <h1>Archive</h1>
-      </div>
+      <ListingHead
+        crumb={<ProjectCrumb project={project} />}
+        title="Archive"
+        action={
+          session.may('flags', project) && names.length > 0 ? (
+            <button
+              type="button"
+              class="button button-danger-quiet"
+              onClick={() => void deleteFlags(session, project, names)}
+            >
+              Delete all…
+            </button>
+          ) : null
+        }
+      />
       {whenLoaded(archived, (flags) =>
         flags.length === 0 ? (
           <Empty title="Nothing is archived">Archived flags keep their history, and can be revived.</Empty>

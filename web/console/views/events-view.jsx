@@ -1,21 +1,25 @@
-/** The event log, live: what happens shows up on top, and older events come on demand. */
+/** The event log, live: what happens shows up on top, and older events come on demand. What is looked for stands in the address. */
 import { signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { messageOf, path } from '../client.js';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
-import { Choice } from '../forms/choice.jsx';
+import { asOption, Choice } from '../forms/choice.jsx';
 import { SearchBox } from '../forms/search-box.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
 import { EventItem } from '../parts/event-item.jsx';
 import { ListingHead } from '../parts/listing.jsx';
+import { Popover } from '../parts/popover.jsx';
 import { ProjectTimeMachine } from '../parts/project-time-machine.jsx';
 import { RollBackButton } from '../parts/rollback-button.jsx';
 import { Empty, Failed, Loading } from '../parts/states.jsx';
+import { useQuery } from '../place.js';
+import { useResource } from '../resource.jsx';
 import { useSession } from '../session.js';
+import { deedOfType } from '../words.js';
 
 /** @import { Client } from '../client.js' */
-/** @import { EventPage, LoggedEvent, ProjectSummary } from '../types.d.ts' */
+/** @import { FoundEvents, LoggedEvent, ProjectSummary } from '../types.d.ts' */
 
 const PAGE = 50;
 /** Events listed while new ones arrive: a page that stays open for days must not grow all the while. */
@@ -23,14 +27,16 @@ const LISTED_MAX = 500;
 /** After the last key, in milliseconds: a search reads the whole log. */
 const TYPING_MS = 300;
 
+/** What the address may say besides the text, as the interface calls it. */
+const FILTERS = /** @type {const} */ (['project', 'type', 'createdBy', 'environment', 'from', 'to']);
+
 /**
  * The events that match a search, newest first.
  * @param {Client} client
- * @param {string} of the project whose events are listed at first; empty for all
+ * @param {string} of the project whose events are listed; empty for all
+ * @param {string} query of the address
  */
-function createEventList(client, of) {
-  const text = signal('');
-  const project = signal(of);
+function createEventList(client, of, query) {
   /** Null until the first page is there. @type {import('@preact/signals').Signal<readonly LoggedEvent[] | null>} */
   const events = signal(null);
   const total = signal(0);
@@ -39,38 +45,36 @@ function createEventList(client, of) {
   const newest = signal(Number.POSITIVE_INFINITY);
   /** For those who hear the page. */
   const said = signal('');
-  /** Counts the searches: a response that comes after a newer search began is of no use. */
-  let search = 0;
 
-  /** @param {number} offset @returns {Promise<EventPage>} */
-  const page = (offset) =>
-    client.post('/events/search', {
-      limit: PAGE,
-      offset,
-      ...(text.value.trim() === '' ? {} : { query: text.value.trim() }),
-      ...(project.value === '' ? {} : { project: project.value }),
-    });
+  const given = new URLSearchParams(query);
+  if (of !== '') given.set('project', of);
+  const asked = new URLSearchParams({ limit: String(PAGE) });
+  const text = given.get('query')?.trim() ?? '';
+  if (text !== '') asked.set('query', text);
+  for (const name of FILTERS) if (given.get(name)) asked.set(name, `IS:${given.get(name)}`);
+
+  /** @param {number} offset @returns {Promise<FoundEvents>} */
+  const page = (offset) => client.get(`/search/events?${asked}&offset=${offset}`);
 
   async function restart() {
-    search += 1;
-    const mine = search;
     try {
       const found = await page(0);
-      if (mine !== search) return;
       error.value = null;
       newest.value = Number.POSITIVE_INFINITY;
       events.value = found.events;
-      total.value = found.totalEvents;
+      total.value = found.total;
     } catch (reason) {
-      if (mine === search) error.value = reason;
+      error.value = reason;
     }
   }
 
   async function loadOlder() {
-    const mine = search;
+    const listed = events.value ?? [];
     try {
-      const found = await page((events.value?.at(-1)?.id ?? 1) - 1);
-      if (mine === search) events.value = [...(events.value ?? []), ...found.events];
+      const found = await page(listed.length);
+      const last = listed.at(-1)?.id ?? Number.POSITIVE_INFINITY;
+      // Events that came meanwhile have pushed some of those that are listed into the page.
+      events.value = [...(events.value ?? []), ...found.events.filter(({ id }) => id < last)];
     } catch (reason) {
       said.value = messageOf(reason);
     }
@@ -79,12 +83,11 @@ function createEventList(client, of) {
   /** Which of the new events match a search, only the server can tell. */
   async function loadNew() {
     const before = events.value;
-    const mine = search;
     const found = await page(0).catch(() => null);
-    if (found === null || before === null || mine !== search) return;
+    if (found === null || before === null) return;
     const last = before[0]?.id ?? 0;
     const arrived = found.events.filter((event) => event.id > last);
-    total.value = found.totalEvents;
+    total.value = found.total;
     if (arrived.length === 0) return;
     // A whole page of new ones may leave others out between them and the list, which then begins anew.
     const known = arrived.length < PAGE ? before : [];
@@ -95,7 +98,7 @@ function createEventList(client, of) {
     said.value = counted(arrived.length, 'new event') + (flag === null ? '' : `, the last about ${flag}`);
   }
 
-  return { text, project, events, total, error, newest, said, restart, loadOlder, loadNew };
+  return { events, total, error, newest, said, restart, loadOlder, loadNew };
 }
 
 /** @typedef {ReturnType<typeof createEventList>} EventList */
@@ -103,7 +106,8 @@ function createEventList(client, of) {
 /** Of everything, or of one project, which can be brought back to each moment. @param {{ of?: string }} props */
 export function EventsView({ of = '' }) {
   const session = useSession();
-  const list = useMemo(() => createEventList(session.client, of), [session, of]);
+  const { query } = useQuery();
+  const list = useMemo(() => createEventList(session.client, of, query), [session, of, query]);
   useEvents(session, () => void list.loadNew());
   const { recoveries } = session.feed;
   useEffect(() => void list.restart(), [list, recoveries.value]);
@@ -134,8 +138,10 @@ function HistoryHead({ project }) {
 }
 
 /** @param {{ list: EventList, isOfProject: boolean }} props */
-function Tools({ isOfProject, list: { text, project, total, events, restart } }) {
+function Tools({ isOfProject, list: { total, events } }) {
   const { projects } = useSession();
+  const { get, set } = useQuery();
+  const [text, setText] = useState(get('query'));
   const timer = useMemo(() => ({ id: 0 }), []);
   useEffect(() => () => clearTimeout(timer.id), [timer]);
   return (
@@ -143,29 +149,93 @@ function Tools({ isOfProject, list: { text, project, total, events, restart } })
       <SearchBox
         label="Search events"
         placeholder="Search in everything recorded"
-        value={text.value}
+        value={text}
         change={(value) => {
-          text.value = value;
+          setText(value);
           clearTimeout(timer.id);
-          timer.id = setTimeout(() => void restart(), TYPING_MS);
+          timer.id = setTimeout(() => set({ query: value }), TYPING_MS);
         }}
       />
       {isOfProject ? null : (
         <Choice
           options={[['', 'All projects'], ...projects.value.map(named)]}
-          value={project.value}
-          change={(id) => {
-            project.value = id;
-            void restart();
-          }}
+          value={get('project')}
+          change={(project) => set({ project })}
           attributes={{ class: 'filter', 'aria-label': 'Project' }}
         />
       )}
+      <More />
       <span class="live">live</span>
       {events.value === null ? null : <span class="muted">{counted(total.value, 'event')}</span>}
     </div>
   );
 }
+
+/** The filters that are seldom needed. The word that opens them says how many are set. */
+function More() {
+  const { get } = useQuery();
+  const [isOpen, setOpen] = useState(false);
+  const count = ['type', 'createdBy', 'environment', 'from', 'to'].filter((name) => get(name) !== '').length;
+  return (
+    <Popover title={count === 0 ? 'More filters' : `More filters: ${count}`} onOpen={() => setOpen(true)}>
+      {isOpen ? <Filters /> : null}
+    </Popover>
+  );
+}
+
+function Filters() {
+  const { client, environmentTypes } = useSession();
+  const { get, set } = useQuery();
+  /** @type {import('../resource.jsx').Resource<[{ types: readonly string[] }, readonly { id: number, name: string }[]]>} */
+  const known = useResource(
+    () => Promise.all([client.get('/event-types'), client.get('/event-creators').catch(() => [])]),
+    [client],
+  );
+  const [{ types }, creators] = known.loaded.value?.value ?? [{ types: [] }, []];
+  /** @param {string} name @param {string} label @param {readonly (readonly [string, string])[]} options */
+  const choice = (name, label, options) => (
+    <Choice
+      options={[['', label], ...options]}
+      value={get(name)}
+      change={(value) => set({ [name]: value })}
+      attributes={{ class: 'filter', 'aria-label': label }}
+    />
+  );
+  /** @param {string} name @param {string} label */
+  const day = (name, label) => (
+    <label class="day">
+      {label}
+      <input
+        type="date"
+        class="filter"
+        value={get(name)}
+        onChange={({ currentTarget: { value } }) => set({ [name]: value })}
+      />
+    </label>
+  );
+  return (
+    <>
+      {choice('type', 'Any type', types.map(typeOption))}
+      {choice('createdBy', 'By anybody', creators.map(creatorOption))}
+      {choice('environment', 'Any environment', [...environmentTypes.value.keys()].map(asOption))}
+      {day('from', 'From')}
+      {day('to', 'To')}
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
+      >
+        Clear
+      </button>
+    </>
+  );
+}
+
+/** @param {string} type @returns {[string, string]} */
+const typeOption = (type) => [type, deedOfType(type)];
+
+/** @param {{ id: number, name: string }} creator @returns {[string, string]} */
+const creatorOption = ({ id, name }) => [String(id), name];
 
 /** @param {{ list: EventList, of: string }} props */
 function Body({ of, list: { events, total, error, newest, restart, loadOlder } }) {

@@ -8,7 +8,7 @@ import { useEvents } from '../feed.js';
 import { ProjectCrumb } from '../parts/crumb.jsx';
 import { EnvironmentCards } from '../parts/environment-card.jsx';
 import { EventItem } from '../parts/event-item.jsx';
-import { DependencyCards, FlagFacts, VariantCard } from '../parts/flag-cards.jsx';
+import { DependencyCards, FlagFacts, LifeCard, LinkCard, VariantCard } from '../parts/flag-cards.jsx';
 import { Icon } from '../parts/icon.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { RollBackButton } from '../parts/rollback-button.jsx';
@@ -58,6 +58,8 @@ export function FlagView({ project, name }) {
             />
             <VariantCard {...props} />
             <DependencyCards {...props} />
+            <LinkCard {...props} />
+            {past === null ? <LifeCard {...props} /> : null}
             {past === null ? (
               <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
             ) : null}

@@ -30,29 +30,35 @@ export function FlagsView({ project }) {
   const session = useSession();
   const overview = useResource(() => session.client.get(path`/projects/${project}`), [session, project]);
   const updates = useMemo(() => createFlagUpdates(session, project, overview), [session, project, overview]);
+  const [filter] = useFilter(project);
+  const [isAsked, setAsked] = useState(false);
+  const areNamed =
+    isAsked || filter.owner !== '' || filter.sort === 'owner' || listOf(filter.show).has('owner');
   // Who created flags; without their names they are shown by their ids.
   const creators = useResource(
     /** @returns {Promise<readonly Creator[]>} */
-    () => session.client.get(path`/projects/${project}/flag-creators`),
-    [session, project],
+    async () => (areNamed ? session.client.get(path`/projects/${project}/flag-creators`) : NOBODY),
+    [session, project, areNamed],
   );
   useEvents(session, (events) => {
     updates(events);
     const made = events.filter((event) => event.type === 'feature-created' && event.project === project);
     const known = creators.loaded.value?.value ?? NOBODY;
-    if (made.some(({ createdByUserId }) => !known.some(({ id }) => id === createdByUserId))) {
+    if (areNamed && made.some(({ createdByUserId }) => !known.some(({ id }) => id === createdByUserId))) {
       void creators.refresh();
     }
   });
   const owners = creators.loaded.value?.value ?? NOBODY;
-  return whenLoaded(overview, (loaded) => <Flags project={project} overview={loaded} owners={owners} />);
+  return whenLoaded(overview, (loaded) => (
+    <Flags project={project} overview={loaded} owners={owners} askOwners={() => setAsked(true)} />
+  ));
 }
 
 /** @type {readonly Creator[]} */
 const NOBODY = [];
 
-/** @param {{ project: string, overview: ProjectOverview, owners: readonly Creator[] }} props */
-function Flags({ project, overview, owners }) {
+/** @param {{ project: string, overview: ProjectOverview, owners: readonly Creator[], askOwners: () => void }} props */
+function Flags({ project, overview, owners, askOwners }) {
   const session = useSession();
   const [filter, setFilter] = useFilter(project);
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
@@ -84,6 +90,7 @@ function Flags({ project, overview, owners }) {
         setFilter={setFilter}
         environments={environments}
         owners={owners}
+        askOwners={askOwners}
         flags={overview.features}
         shown={matching.length}
       />
@@ -154,6 +161,7 @@ function Head({ project, overview, may }) {
         <span>{counted(features.length, 'flag')}</span>
         <span>{counted(members, 'member')}</span>
         <span title={meaning}>{`${health} % healthy`}</span>
+        <a href={hrefOf({ view: 'insights', project })}>Insights</a>
         <a href={hrefOf({ view: 'archive', project })}>Archive</a>
         <a href={hrefOf({ view: 'history', project })}>History</a>
         <a href={hrefOf({ view: 'settings', project })}>Settings</a>

@@ -1,17 +1,23 @@
 /** How the server is: whether it takes changes, how far they are on disk, and what it takes of the machine. */
 import { useEffect } from 'preact/hooks';
 import { bytes, counted, dateTime, duration, number } from '../format.js';
+import { TileGroup } from '../parts/tiles.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
 
-/** @import { VNode } from 'preact' */
-/** @import { Figures } from '../types.d.ts' */
+/** @import { Figures, InstanceStatistics } from '../types.d.ts' */
 
 /** Between two looks, in milliseconds. */
 const PAUSE_MS = 5_000;
 
 export function HealthView() {
-  const { client } = useSession();
+  const { client, may } = useSession();
+  const isAdmin = may('admin');
+  const use = useResource(
+    /** @returns {Promise<InstanceStatistics | undefined>} */
+    async () => (isAdmin ? client.get('/instance-admin/statistics') : undefined),
+    [client, isAdmin],
+  ).loaded.value?.value;
   const figures = useResource(() => client.get('/instance-stats'), [client]);
   useEffect(() => {
     const timer = setInterval(() => {
@@ -25,6 +31,7 @@ export function HealthView() {
       {whenLoaded(figures, (shown) => (
         <FigureGroups figures={shown} />
       ))}
+      {use === undefined ? null : <Use of={use} />}
     </>
   );
 }
@@ -32,39 +39,50 @@ export function HealthView() {
 /** @param {{ figures: Figures }} props */
 function FigureGroups({ figures }) {
   const behind = figures.lastEventId - figures.durableEventId;
-  return [
-    <Verdict key="verdict" of={figures} />,
-    group('Holds', [
-      tile('Projects', number(figures.projects)),
-      tile('Flags', number(figures.flags), 'archived ones included'),
-      tile('Users', number(figures.users)),
-      tile('Events', number(figures.events), 'that can be searched'),
-    ]),
-    group('On disk', [
-      tile(
-        'Newest event',
-        `#${figures.lastEventId}`,
-        behind === 0 ? 'on disk' : `${number(behind)} not on disk yet`,
-      ),
-      tile('Journal', bytes(figures.journal.bytes), counted(figures.journal.segments, 'file')),
-      snapshotTile(figures.snapshots),
-      tile('Free space', figures.disk.freeBytes === null ? 'unknown' : bytes(figures.disk.freeBytes)),
-    ]),
-    group('Process', [
-      tile(
-        'Memory',
-        bytes(figures.memory.rssBytes),
-        `${bytes(figures.memory.heapUsedBytes)} of it live data`,
-      ),
-      tile('Up for', duration(figures.uptimeSeconds)),
-      tile('Connections', number(figures.connections), `${number(figures.waitingCommands)} changes waiting`),
-      tile(
-        'Version',
-        figures.version,
-        figures.httpEngine === 'uws' ? 'HTTP by uWebSockets.js' : 'HTTP by node:http',
-      ),
-    ]),
-  ];
+  return (
+    <>
+      <Verdict of={figures} />
+      <TileGroup
+        title="Holds"
+        tiles={[
+          ['Projects', number(figures.projects)],
+          ['Flags', number(figures.flags), 'archived ones included'],
+          ['Users', number(figures.users)],
+          ['Events', number(figures.events), 'that can be searched'],
+        ]}
+      />
+      <TileGroup
+        title="On disk"
+        tiles={[
+          [
+            'Newest event',
+            `#${figures.lastEventId}`,
+            behind === 0 ? 'on disk' : `${number(behind)} not on disk yet`,
+          ],
+          ['Journal', bytes(figures.journal.bytes), counted(figures.journal.segments, 'file')],
+          snapshotTile(figures.snapshots),
+          ['Free space', figures.disk.freeBytes === null ? 'unknown' : bytes(figures.disk.freeBytes)],
+        ]}
+      />
+      <TileGroup
+        title="Process"
+        tiles={[
+          [
+            'Memory',
+            bytes(figures.memory.rssBytes),
+            `${bytes(figures.memory.heapUsedBytes)} of it live data`,
+          ],
+          ['Up for', duration(figures.uptimeSeconds)],
+          ['Connections', number(figures.connections), `${number(figures.waitingCommands)} changes waiting`],
+          [
+            'Version',
+            figures.version,
+            figures.httpEngine === 'uws' ? 'HTTP by uWebSockets.js' : 'HTTP by node:http',
+          ],
+        ]}
+      />
+    </>
+  );
 }
 
 /** @param {{ of: Figures }} props */
@@ -79,30 +97,28 @@ function Verdict({ of: { writable, refusalReason } }) {
   );
 }
 
-/** @param {Figures['snapshots']} snapshots */
+/** @param {Figures['snapshots']} snapshots @returns {[string, string, string, string?]} */
 function snapshotTile({ count, newest }) {
-  if (newest === null) return tile('Newest snapshot', 'none yet', 'a start replays the whole journal');
+  if (newest === null) return ['Newest snapshot', 'none yet', 'a start replays the whole journal'];
   const age = `${duration(newest.ageSeconds)} old, ${bytes(newest.bytes)}, ${counted(count, 'kept', 'kept')}`;
-  return tile('Newest snapshot', `#${newest.eventId}`, age, dateTime(newest.eventAt));
+  return ['Newest snapshot', `#${newest.eventId}`, age, dateTime(newest.eventAt)];
 }
 
-/** @param {string} title @param {readonly VNode[]} tiles */
-function group(title, tiles) {
-  return (
-    <section key={title} class="figures">
-      <h2>{title}</h2>
-      <dl class="tiles">{tiles}</dl>
-    </section>
-  );
-}
-
-/** @param {string} name @param {string} value @param {string} [note] @param {string} [title] */
-function tile(name, value, note = '', title = '') {
-  return (
-    <div key={name} class="tile" title={title || undefined}>
-      <dt>{name}</dt>
-      <dd class="tile-value">{value}</dd>
-      {note === '' ? null : <dd class="tile-note">{note}</dd>}
-    </div>
-  );
-}
+/** Who uses the service, for Admins. @param {{ of: InstanceStatistics }} props */
+const Use = ({ of: { activeUsers, clientApps, apiTokens, OIDCenabled } }) => (
+  <TileGroup
+    title="Use"
+    tiles={[
+      ['Active users', number(activeUsers.last30), 'in the last 30 days'],
+      ...clientApps
+        .filter(({ range }) => range === '30d')
+        .map(({ count }) => /** @type {const} */ (['Applications', number(count), 'in the last 30 days'])),
+      [
+        'API tokens',
+        number(apiTokens.admin + apiTokens.client + apiTokens.frontend),
+        `${number(apiTokens.client)} of servers, ${number(apiTokens.frontend)} of browsers, ${number(apiTokens.admin)} of Admins`,
+      ],
+      ['OpenID Connect', OIDCenabled ? 'on' : 'off'],
+    ]}
+  />
+);

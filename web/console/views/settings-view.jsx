@@ -1,26 +1,36 @@
 /** A project beside its flags: what it is called, who belongs to it, and which environments it uses. */
+import { useMemo } from 'preact/hooks';
+import { audienceOf } from '../audience.js';
 import { path } from '../client.js';
+import { exportFlags, importFlags } from '../edit/flag-files.jsx';
 import {
+  addGroup,
   addMember,
   deleteProject,
   describeProject,
+  editRules,
   memberName,
+  removeGroup,
   removeMember,
+  setGroupRole,
   setProjectEnvironment,
   setRole,
 } from '../edit/project-edits.jsx';
+import { editDefaultStrategy } from '../edit/strategy-edits.jsx';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
 import { Choice } from '../forms/choice.jsx';
-import { ApiTokens } from '../parts/api-tokens.jsx';
+import { apiTokens } from '../kinds/tokens.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
+import { Icon } from '../parts/icon.jsx';
 import { Listing, ListingHead, PartAction, RowAction } from '../parts/listing.jsx';
+import { MoreMenu } from '../parts/more-menu.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
-import { visible } from '../said.jsx';
+import { Sentence, visible } from '../said.jsx';
 import { useSession } from '../session.js';
+import { KindPart } from './kind-view.jsx';
 
-/** @import { AccessAt } from '../edit/project-edits.jsx' */
-/** @import { Environment, ProjectAccess, ProjectMember, ProjectSummary, Role } from '../types.d.ts' */
+/** @import { Environment, ProjectAccess, ProjectEnvironment, ProjectSummary, Role } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function SettingsView({ project }) {
@@ -30,11 +40,22 @@ export function SettingsView({ project }) {
     const since = session.feed.newest();
     return { since, ...(await client.read(path`/projects/${project}/access`)) };
   }, [client, project]);
-  const environments = useResource(() => client.get('/environments'), [client]);
+  const environments = useResource(
+    /** @returns {Promise<EnvironmentLists>} */
+    async () => {
+      const [{ environments: all }, { environments: used }] = await Promise.all([
+        client.get('/environments'),
+        client.get(path`/environments/project/${project}`),
+      ]);
+      return { all, used };
+    },
+    [client, project],
+  );
   useEvents(session, () => {
     void access.refresh();
     void environments.refresh();
   });
+  const tokens = useMemo(() => apiTokens(project), [project]);
   const summary = projects.value.find(({ id }) => id === project);
   const may = session.may('project', project);
   return (
@@ -47,35 +68,38 @@ export function SettingsView({ project }) {
       {whenLoaded(access, (/** @type {LoadedAccess} */ loaded) => (
         <Members key="members" project={project} access={loaded} may={may} />
       ))}
-      {whenLoaded(environments, (/** @type {{ environments: Environment[] }} */ loaded) => (
-        <Environments
-          key="environments"
-          project={project}
-          all={loaded.environments}
-          used={summary?.environments ?? []}
-          may={may}
-        />
+      {whenLoaded(environments, (loaded) => (
+        <Environments key="environments" project={project} {...loaded} may={may} />
       ))}
-      {may ? <ApiTokens project={project} /> : null}
+      {may ? <KindPart key="tokens" kind={tokens} /> : null}
     </>
   );
 }
 
+/** @typedef {{ all: readonly Environment[], used: readonly ProjectEnvironment[] }} EnvironmentLists those of the service, and those of the project */
+
 /** @param {{ project: ProjectSummary }} props */
 function ProjectActions({ project }) {
   const session = useSession();
+  const { id, environments } = project;
   return (
     <div class="actions">
       <button type="button" class="button" onClick={() => void describeProject(session, project)}>
+        <Icon name="edit" />
         Edit…
       </button>
-      <button
-        type="button"
-        class="button button-danger-quiet"
-        onClick={() => void deleteProject(session, project)}
-      >
-        Delete…
-      </button>
+      <MoreMenu
+        label="More for this project"
+        items={[
+          { text: 'Rules for new flags…', icon: 'settings', act: () => editRules(session, project) },
+          { text: 'Export flags…', icon: 'down', act: () => exportFlags(session, id, environments) },
+          { text: 'Import flags…', icon: 'up', act: () => importFlags(session, id, environments) },
+          {
+            ...{ text: 'Delete…', icon: 'remove', isDanger: true },
+            act: () => deleteProject(session, project),
+          },
+        ]}
+      />
     </div>
   );
 }
@@ -90,23 +114,46 @@ function Members({ project, access: { body, etag, since }, may }) {
   const projectRoles = roles.filter(({ type }) => type === 'project' || type === 'custom');
   const rows = users.map((member) => ({
     key: String(member.id),
-    cells: [memberName(member), <RoleCell read={read} member={member} roles={projectRoles} may={may} />],
+    cells: [
+      memberName(member),
+      <RoleCell
+        key="role"
+        roles={projectRoles}
+        held={member.roleId}
+        name={memberName(member)}
+        change={may ? (id) => setRole(session, read, member, id) : null}
+      />,
+    ],
     actions: may ? (
       <RowAction text="Remove" of={memberName(member)} act={() => removeMember(session, read, member)} />
     ) : null,
   }));
-  const groupRows = groups.map(({ id, name, userCount, roleId }) => ({
-    key: `group ${id}`,
+  const groupRows = groups.map((group) => ({
+    key: `group ${group.id}`,
     cells: [
-      `${visible(name)} (a group of ${counted(userCount, 'user')})`,
-      roles.find((role) => role.id === roleId)?.name ?? String(roleId),
+      `${group.name} (a group of ${counted(group.userCount, 'user')})`,
+      <RoleCell
+        key="role"
+        roles={projectRoles}
+        held={group.roleId}
+        name={group.name}
+        change={may ? (id) => setGroupRole(session, read, group, id) : null}
+      />,
     ],
+    actions: may ? (
+      <RowAction text="Remove" of={group.name} act={() => removeGroup(session, read, group)} />
+    ) : null,
   }));
   return (
     <section class="part">
       <div class="title-row">
         <h2>Members</h2>
-        {may ? <PartAction text="Add member" act={() => addMember(session, project, projectRoles)} /> : null}
+        {may ? (
+          <div class="actions">
+            <PartAction text="Add group" act={() => addGroup(session, project, projectRoles)} />
+            <PartAction text="Add member" act={() => addMember(session, project, projectRoles)} />
+          </div>
+        ) : null}
       </div>
       <Listing
         label="Members"
@@ -119,16 +166,15 @@ function Members({ project, access: { body, etag, since }, may }) {
   );
 }
 
-/** @param {{ read: AccessAt, member: ProjectMember, roles: readonly Role[], may: boolean }} props */
-function RoleCell({ read, member, roles, may }) {
-  const session = useSession();
-  if (!may) return roles.find(({ id }) => id === member.roleId)?.name ?? String(member.roleId);
+/** @param {{ roles: readonly Role[], held: number, name: string, change: ((id: number) => unknown) | null }} props */
+function RoleCell({ roles, held, name, change }) {
+  if (change === null) return roles.find(({ id }) => id === held)?.name ?? String(held);
   return (
     <Choice
       options={roles.map(named)}
-      value={String(member.roleId)}
-      change={(id) => void setRole(session, read, member, Number(id))}
-      attributes={{ class: 'filter', 'aria-label': `Role of ${visible(memberName(member))}` }}
+      value={String(held)}
+      change={(id) => void change(Number(id))}
+      attributes={{ class: 'filter', 'aria-label': `Role of ${visible(name)}` }}
     />
   );
 }
@@ -136,20 +182,35 @@ function RoleCell({ read, member, roles, may }) {
 /** @param {Role} role @returns {[string, string]} */
 const named = ({ id, name }) => [String(id), name];
 
-/** @param {{ project: string, all: readonly Environment[], used: readonly string[], may: boolean }} props */
+/** @param {EnvironmentLists & { project: string, may: boolean }} props */
 function Environments({ project, all, used, may }) {
   const session = useSession();
   const rows = all.map(({ name, type }) => {
-    const isUsed = used.includes(name);
+    const own = used.find((one) => one.name === name);
+    const first = own?.defaultStrategy;
     return {
       key: name,
-      cells: [name, type, isUsed ? 'used' : 'not used'],
+      cells: [
+        name,
+        type,
+        own === undefined ? 'not used' : 'used',
+        first === undefined ? '' : <Sentence key="strategy">{audienceOf(first)}</Sentence>,
+      ],
       actions: may ? (
-        <RowAction
-          text={isUsed ? 'Remove' : 'Add'}
-          of={name}
-          act={() => setProjectEnvironment(session, project, name, !isUsed)}
-        />
+        <>
+          {own === undefined ? null : (
+            <RowAction
+              text="Default strategy"
+              of={name}
+              act={() => editDefaultStrategy(session, project, own)}
+            />
+          )}
+          <RowAction
+            text={own === undefined ? 'Add' : 'Remove'}
+            of={name}
+            act={() => setProjectEnvironment(session, project, name, own === undefined)}
+          />
+        </>
       ) : null,
     };
   });
@@ -158,7 +219,10 @@ function Environments({ project, all, used, may }) {
       <h2>Environments</h2>
       <Listing
         label="Environments"
-        columns={[{ title: 'Environment', isMain: true }, { title: 'Type' }, { title: 'In this project' }]}
+        columns={[
+          { title: 'Environment', isMain: true },
+          ...['Type', 'In this project', 'New strategies begin as'].map((title) => ({ title })),
+        ]}
         rows={rows}
         none="There are no environments"
       />

@@ -1,0 +1,144 @@
+/** Flags as a file: what a project has in one environment, taken out, and brought in elsewhere. */
+import { messageOf } from '../client.js';
+import { asOption } from '../forms/choice.jsx';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { useResource } from '../resource.jsx';
+import { said } from '../said.jsx';
+import { SessionContext } from '../session.js';
+
+/** @import { Change } from '../client.js' */
+/** @import { Edit, FlagExport, ImportCheck, Session } from '../types.d.ts' */
+
+/** @param {Session} session @param {string} project @param {readonly string[]} environments */
+export function exportFlags(session, project, environments) {
+  /** @type {Edit<{ environment: string }>} */
+  const edit = {
+    title: `Export the flags of ${project}`,
+    agree: 'Export',
+    fields: [ENVIRONMENT(environments)],
+    values: { environment: environments[0] ?? '' },
+    sentence: ({ environment }) => `A file holds the flags of ${project} as they are in ${environment}.`,
+    change: ({ environment }) => ({
+      method: 'POST',
+      path: '/features-batch/export',
+      body: { project, environment },
+    }),
+    done: () => 'The flags are exported.',
+    after: (response, { environment }) => save(`${project}-${environment}.json`, response),
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {readonly string[]} environments */
+const ENVIRONMENT = (environments) =>
+  /** @type {const} */ ({
+    name: 'environment',
+    label: 'Environment',
+    kind: 'choice',
+    options: environments.map(asOption),
+  });
+
+/** Has the browser save a file. @param {string} name @param {unknown} content */
+function save(name, content) {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** @typedef {{ environment: string, text: string }} ImportValues */
+
+/** @param {Session} session @param {string} project @param {readonly string[]} environments */
+export function importFlags(session, project, environments) {
+  /** @param {ImportValues} values @returns {Change} */
+  const change = ({ environment, text }) => ({
+    method: 'POST',
+    path: '/features-batch/import',
+    body: { project, environment, data: dataOf(text) },
+  });
+  /** @type {Edit<ImportValues>} */
+  const edit = {
+    title: `Import flags into ${project}`,
+    agree: 'Import',
+    wide: true,
+    fields: [
+      ENVIRONMENT(environments),
+      {
+        name: 'text',
+        label: 'Export',
+        kind: 'own',
+        paths: ['data'],
+        missing: ({ text }) =>
+          dataOf(text) === null ? [{ path: '/body/data', message: 'This is no export of flags.' }] : [],
+        render: ({ id, values, set }) => (
+          <>
+            <input
+              type="file"
+              accept="application/json"
+              aria-label="File of an export"
+              onChange={async ({ currentTarget: { files } }) => {
+                const file = files?.[0];
+                if (file !== undefined) set({ text: await file.text() });
+              }}
+            />
+            <textarea
+              id={id}
+              class="input"
+              rows={5}
+              spellcheck={false}
+              aria-label="Content of an export"
+              value={values.text}
+              onInput={({ currentTarget: { value } }) => set({ text: value })}
+            />
+          </>
+        ),
+      },
+    ],
+    values: { environment: environments[0] ?? '', text: '' },
+    sentence: (values) =>
+      dataOf(values.text) === null ? (
+        'Choose the file of an export, or paste its content.'
+      ) : (
+        <SessionContext.Provider value={session}>
+          <Check session={session} body={change(values).body} />
+        </SessionContext.Provider>
+      ),
+    change,
+    done: ({ environment }) => `The flags are imported into ${environment}.`,
+  };
+  return openEdit(session, edit);
+}
+
+/** Null for what is no export. @param {string} text @returns {FlagExport | null} */
+function dataOf(text) {
+  try {
+    const data = JSON.parse(text);
+    return Array.isArray(data?.features) ? data : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What stands in the way, and what would be replaced. @param {{ session: Session, body: unknown }} props */
+function Check({ session, body }) {
+  const key = JSON.stringify(body);
+  const { loaded, error } = useResource(
+    /** @returns {Promise<ImportCheck>} */
+    () => session.client.post('/features-batch/validate', body),
+    [session, key],
+  );
+  if (error.value !== null) return messageOf(error.value);
+  if (loaded.value === null) return 'Looking what that changes…';
+  const { errors, permissions, warnings } = loaded.value.value;
+  const found = [...errors, ...permissions, ...warnings];
+  if (found.length === 0) return 'The flags are made or changed as the file says, all at once or none.';
+  return (
+    <ul class="rollback-list">
+      {found.map(({ message, affectedItems }) => (
+        <li key={message}>{`${message} ${affectedItems.map((item) => said(item)).join(', ')}`}</li>
+      ))}
+    </ul>
+  );
+}

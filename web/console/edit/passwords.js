@@ -1,0 +1,71 @@
+/** Passwords of others. The server sends no email: the links are handed on. */
+import { path } from '../client.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { showSecret } from '../forms/secret.jsx';
+import { said } from '../said.jsx';
+
+/** @import { Edit, Session, User } from '../types.d.ts' */
+
+export const PASSWORD_HINT =
+  'At least 10 characters, with a lowercase and an uppercase letter, a digit and another character; or at least 20 of any kind.';
+
+/** @param {string} whose @param {string} secret @param {string} span */
+export const showPasswordLink = (whose, secret, span) =>
+  showSecret({
+    title: `Send this link to ${said(whose)}`,
+    lead: `Whoever opens it within ${span} chooses the password of ${said(whose)}. It works once, and is shown only now.`,
+    label: 'The link',
+    secret,
+  });
+
+/** @typedef {{ way: 'link' | 'set', password: string }} PasswordChoice */
+
+/** @param {Session} session @param {User} user */
+export function setPassword(session, user) {
+  const whose = user.name || user.username || user.email || `user ${user.id}`;
+  /** @type {Edit<PasswordChoice>} */
+  const edit = {
+    title: `Password of ${said(whose)}`,
+    agree: 'Continue',
+    fields: [
+      {
+        name: 'way',
+        label: 'Way',
+        kind: 'choice',
+        options: [
+          ['link', 'Create a link with which they choose it'],
+          ['set', 'Set it here'],
+        ],
+        paths: ['id'],
+      },
+      {
+        name: 'password',
+        label: 'New password',
+        kind: 'password',
+        autocomplete: 'new-password',
+        hint: PASSWORD_HINT,
+        when: ({ way }) => way === 'set',
+      },
+    ],
+    values: { way: 'link', password: '' },
+    sentence: ({ way }) =>
+      way === 'set'
+        ? `${said(whose)} signs in with this password, and is signed out wherever they are signed in now.`
+        : `You get a link that works once, within 24 hours. Earlier links stop working; the password stays valid until a new one is chosen.`,
+    change: ({ way, password }) =>
+      way === 'set'
+        ? { method: 'POST', path: path`/user-admin/${user.id}/change-password`, body: { password } }
+        : {
+            method: 'POST',
+            path: '/user-admin/reset-password',
+            body: { id: user.username || user.email || '' },
+          },
+    done: ({ way }) => (way === 'set' ? `The password of ${said(whose)} is set.` : 'The link is created.'),
+    after: (response, { way }) => {
+      if (way === 'set') return;
+      const { resetPasswordUrl } = /** @type {{ resetPasswordUrl: string }} */ (response);
+      void showPasswordLink(whose, resetPasswordUrl, '24 hours');
+    },
+  };
+  return openEdit(session, edit);
+}

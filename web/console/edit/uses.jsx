@@ -1,0 +1,36 @@
+/** The strategies that use something, each with the way to its flag. */
+import { openPanel } from '../forms/panel.jsx';
+import { Empty } from '../parts/states.jsx';
+import { hrefOf } from '../place.js';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
+import { kindOf } from '../words.js';
+
+/** @import { Session, StrategyUse } from '../types.d.ts' */
+
+/** @param {Session} session @param {string} at @param {string} title */
+export const showUses = (session, at, title) => openPanel(session, title, <Uses session={session} at={at} />);
+
+/** @param {{ session: Session, at: string }} props */
+function Uses({ session, at }) {
+  const loaded = useResource(() => session.client.get(at), [session, at]);
+  return whenLoaded(loaded, (/** @type {{ strategies: readonly StrategyUse[] }} */ { strategies }) =>
+    strategies.length === 0 ? (
+      <Empty title="No strategy uses it">It can be deleted, and nobody notices.</Empty>
+    ) : (
+      <ul class="plain uses">
+        {strategies.map(({ id, projectId, featureName, environment, strategyName }) => (
+          <li key={id}>
+            <a href={hrefOf({ view: 'flag', project: projectId, flag: featureName })}>
+              <code>{featureName}</code>
+            </a>
+            <span class="muted">
+              {` in ${environment}: `}
+              <Name text={kindOf(strategyName)} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    ),
+  );
+}

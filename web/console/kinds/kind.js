@@ -1,0 +1,51 @@
+/** What a row of a kind says, and the fields that the forms of many have. */
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { Edit, Field, Right, Session } from '../types.d.ts' */
+
+/**
+ * @template T
+ * @template [Extra=null]
+ * @typedef {object} Kind
+ * @property {string} one what one of them is called
+ * @property {string} title of the page
+ * @property {string} [lead]
+ * @property {string} none the next step where there is none yet
+ * @property {Right} [right] what one must be allowed to change them; none for one's own
+ * @property {string} [project] to which they belong
+ * @property {boolean} [isForAdmins] whether nobody else may see them
+ * @property {string} at the path of the list, to which a new one is posted
+ * @property {(body: any) => readonly T[]} listIn
+ * @property {(one: T) => string} pathOf
+ * @property {(one: T) => string} nameOf
+ * @property {(one: T) => string} [noteOf] below the name
+ * @property {readonly (readonly [title: string, cell: (one: T, body: any) => ComponentChildren])[]} columns besides the name
+ * @property {(one: T) => boolean} [isFixed] whether it is there always, and nobody changes it
+ * @property {(one: T) => boolean} [isPermanent] whether nobody deletes it
+ * @property {boolean} [isReported] whether they come by themselves
+ * @property {boolean} [isWrittenOnce] whether they stay as they were made
+ * @property {(session: Session) => Promise<Extra>} [prepare] what the form needs to know
+ * @property {(extra: Extra, isNew: boolean) => readonly Field<any>[]} fields
+ * @property {(one: T) => string} [readAt] where the whole of one is, with its ETag
+ * @property {(one: T | null) => Record<string, any>} valuesOf
+ * @property {(values: any, isNew: boolean, one: T | null) => object} bodyOf
+ * @property {(one: T) => string} [changeAt] where one is changed, if not at its path
+ * @property {'POST'} [changeBy] if not by `PUT`
+ * @property {(session: Session, one: T | null, extra: Extra) => Partial<Edit<any>> & { after?: (response: any, values: any) => void }} [edit] what the dialog does besides what it does for all kinds
+ * @property {(values: any, response: any) => string} [madeAt] the path of one that was just made: deleting it takes that back
+ * @property {string | ((one: T) => string)} [loses] what goes with one that is deleted; nobody deletes those without
+ * @property {(session: Session, one: T, body: any) => ComponentChildren} [actions] of a row, besides editing and deleting
+ * @property {Kind<any, any>} [besides] what is listed on the same page
+ */
+
+/** @type {Field<any>} */
+export const NAME = { name: 'name', label: 'Name', required: true };
+/** @type {Field<any>} */
+export const DESCRIPTION = { name: 'description', label: 'Description', kind: 'long-text' };
+
+/** @param {string} text */
+export const linesOf = (text) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);

@@ -1,0 +1,359 @@
+/** People and programs that may come in: users, groups, roles, service accounts and invitations. */
+import { path } from '../client.js';
+import { setPassword, showPasswordLink } from '../edit/passwords.js';
+import { changeAtOnce } from '../edit/remove.jsx';
+import { counted, date } from '../format.js';
+import { showSecret } from '../forms/secret.jsx';
+import { RowAction } from '../parts/listing.jsx';
+import { LastTime } from '../parts/time-ago.jsx';
+import { Said, said } from '../said.jsx';
+import { openKind } from '../views/kind-view.jsx';
+import { DESCRIPTION, linesOf, NAME } from './kind.js';
+import { inDays, isoOf, personalTokens } from './tokens.jsx';
+
+/** @import { Group, Invitation, Permissions, Role, RoleWithPermissions, ServiceAccount, Session, User } from '../types.d.ts' */
+/** @import { Kind } from './kind.js' */
+
+/** @param {Session} session @returns {Promise<readonly Role[]>} */
+const readRoles = async ({ client }) => (await client.get('/roles')).roles;
+
+/** @param {readonly Role[]} roles */
+const rootRoleOptions = (roles) =>
+  roles
+    .filter(({ type }) => type === 'root' || type === 'root-custom')
+    .map(({ id, name }) => /** @type {const} */ ([String(id), name]));
+
+/** @param {readonly Role[]} roles @param {number} wanted */
+const roleName = (roles, wanted) => roles.find(({ id }) => id === wanted)?.name ?? '';
+
+/** Of the role that new users have unless something else is chosen. */
+const VIEWER_ROLE_ID = 3;
+
+/** @param {{ id: number, name?: string | null, username?: string | null, email?: string }} user */
+export const userName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
+
+/** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose */
+const tokensAction = (session, at, whose) => (
+  <RowAction
+    text="Tokens"
+    of={whose}
+    act={() => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`)}
+  />
+);
+
+/** Until an invitation expires, unless something else is chosen. */
+const INVITATION_DAYS = 7;
+
+/** @type {Kind<Invitation>} */
+export const INVITATIONS = {
+  one: 'invitation',
+  title: 'Invitations',
+  none: 'A link by which people become Viewers, until it expires.',
+  right: 'admin',
+  isForAdmins: true,
+  at: '/invite-link/tokens',
+  listIn: ({ tokens }) => tokens,
+  pathOf: ({ secret }) => path`/invite-link/tokens/${secret}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    ['Root role', ({ role }) => role.name],
+    ['Expires', ({ expiresAt }) => date(expiresAt)],
+    ['Joined by it', ({ users }) => users.map(userName).join(', ') || 'nobody yet'],
+    ['State', (one) => stateOf(one)],
+  ],
+  fields: () => [
+    { ...NAME, hint: 'For whom it is: a team, an occasion.' },
+    { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', required: true },
+  ],
+  isWrittenOnce: true,
+  valuesOf: () => ({ name: '', expiresAt: inDays(INVITATION_DAYS) }),
+  bodyOf: ({ name, expiresAt }) => ({ name, expiresAt: isoOf(expiresAt) }),
+  edit: () => ({
+    sentence: ({ expiresAt }) =>
+      `Whoever has the link becomes a user with the root role Viewer, until ${expiresAt.replace('T', ' ') || '…'}.`,
+    after: (response) =>
+      void showSecret({
+        title: 'Send this invitation',
+        lead: 'It is shown only now. You can disable the invitation at any time.',
+        label: 'The link',
+        secret: response.url,
+      }),
+  }),
+  actions(session, { secret, name, enabled }) {
+    const turn = (/** @type {boolean} */ to) =>
+      /** @type {const} */ ({
+        method: 'PUT',
+        path: path`/invite-link/tokens/${secret}`,
+        body: { enabled: to },
+      });
+    const done = `The invitation ${said(name)} is ${enabled ? 'off' : 'on'}.`;
+    return (
+      <RowAction
+        text={enabled ? 'Switch off' : 'Switch on'}
+        of={name}
+        act={() => changeAtOnce(session, { change: turn(!enabled), undo: turn(enabled), done })}
+      />
+    );
+  },
+};
+
+/** @param {Invitation} invitation */
+function stateOf({ enabled, expiresAt }) {
+  if (!enabled) return 'off';
+  return Date.parse(expiresAt) < Date.now() ? 'expired' : 'valid';
+}
+
+/** @type {Kind<User, readonly Role[]>} */
+export const USERS = {
+  one: 'user',
+  title: 'Users',
+  none: 'Create one, or send an invitation.',
+  right: 'admin',
+  isForAdmins: true,
+  at: '/user-admin',
+  listIn: ({ users }) => users,
+  pathOf: ({ id }) => path`/user-admin/${id}`,
+  nameOf: userName,
+  columns: [
+    ['Username', ({ username }) => username ?? ''],
+    ['Email', ({ email = '' }) => email],
+    ['Root role', ({ rootRole }, { rootRoles }) => roleName(rootRoles, rootRole)],
+    ['Signed in last', ({ seenAt }) => <LastTime iso={seenAt} />],
+  ],
+  prepare: readRoles,
+  fields: (roles, isNew) => [
+    { name: 'name', label: 'Name' },
+    { name: 'email', label: 'Email', hint: 'An email or a username is needed.' },
+    { name: 'username', label: 'Username' },
+    {
+      name: 'rootRole',
+      label: 'Root role',
+      kind: 'choice',
+      options: rootRoleOptions(roles),
+      hint: 'What they may do in every project.',
+    },
+    {
+      name: 'password',
+      label: 'Password',
+      kind: 'password',
+      autocomplete: 'new-password',
+      hint: 'Empty: you get a link to send, with which they choose one.',
+      when: () => isNew,
+    },
+  ],
+  valuesOf: (user) => ({
+    name: user?.name ?? '',
+    email: user?.email ?? '',
+    username: user?.username ?? '',
+    rootRole: String(user?.rootRole ?? VIEWER_ROLE_ID),
+    password: '',
+  }),
+  // An empty text is no email and no username.
+  bodyOf: ({ name, email, username, rootRole, password }) => ({
+    ...{ rootRole: Number(rootRole), name },
+    ...(email === '' ? {} : { email }),
+    ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
+  }),
+  edit: (_, user, roles) => ({
+    sentence({ name, email, username, rootRole }) {
+      const role = roles.find(({ id }) => String(id) === rootRole);
+      return (
+        <>
+          <Said text={name || username || email || '…'} />
+          {` is ${role?.name ?? '…'} of the service. ${role?.description ?? ''}`}
+        </>
+      );
+    },
+    done: ({ name, email, username }) =>
+      `${said(name || username || email)} is ${user === null ? 'now a user' : 'changed'}.`,
+    after(response, { name, email, username }) {
+      if (response?.inviteLink !== undefined) {
+        void showPasswordLink(name || username || email, response.inviteLink, '3 days');
+      }
+    },
+  }),
+  madeAt: (_, { id }) => path`/user-admin/${id}`,
+  besides: INVITATIONS,
+  loses: 'Their personal tokens stop working at once, and their memberships end.',
+  actions: (session, user) => (
+    <>
+      <RowAction text="Password" of={userName(user)} act={() => setPassword(session, user)} />
+      {tokensAction(session, path`/user-admin/${user.id}/tokens`, userName(user))}
+    </>
+  ),
+};
+
+/** @type {Kind<Group, { roles: readonly Role[], users: readonly User[] }>} */
+export const GROUPS = {
+  one: 'group',
+  title: 'Groups',
+  lead: 'People who get their roles together: in the service, or in projects.',
+  none: 'Create one for each team, and give the team a role in its projects.',
+  right: 'admin',
+  at: '/groups',
+  listIn: ({ groups }) => groups,
+  pathOf: ({ id }) => path`/groups/${id}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    ['Description', ({ description = '' }) => description],
+    ['Users', ({ userCount }) => counted(userCount, 'user')],
+    ['Projects', ({ projects }) => projects.join(', ')],
+    ['Joined by sign-on groups', ({ mappingsSSO }) => mappingsSSO.join(', ')],
+  ],
+  prepare: async (session) => ({
+    roles: await readRoles(session),
+    users: (await session.client.get('/user-admin')).users,
+  }),
+  fields: ({ roles, users }) => [
+    NAME,
+    DESCRIPTION,
+    {
+      name: 'rootRole',
+      label: 'Root role',
+      kind: 'choice',
+      options: [['', 'None'], ...rootRoleOptions(roles)],
+      hint: 'Every user of the group has it beside their own.',
+    },
+    {
+      name: 'users',
+      label: 'Users',
+      kind: 'many',
+      options: users.map((user) => [String(user.id), userName(user)]),
+    },
+    {
+      name: 'mappingsSSO',
+      label: 'Groups at the sign-on provider',
+      kind: 'lines',
+      hint: 'One on each line. Their people join this group when they sign in.',
+    },
+  ],
+  valuesOf: (group) => ({
+    name: group?.name ?? '',
+    description: group?.description ?? '',
+    rootRole: group?.rootRole === undefined ? '' : String(group.rootRole),
+    users: (group?.users ?? []).map(({ user }) => String(user.id)),
+    mappingsSSO: (group?.mappingsSSO ?? []).join('\n'),
+  }),
+  bodyOf: ({ name, description, rootRole, users, mappingsSSO }) => ({
+    ...{ name, description, rootRole: rootRole === '' ? null : Number(rootRole) },
+    users: users.map((/** @type {string} */ id) => ({ user: { id: Number(id) } })),
+    mappingsSSO: linesOf(mappingsSSO),
+  }),
+  loses: 'Its users stay, and lose the roles that they have by it.',
+};
+
+/** Where a custom role holds, as the interface names it, and in words. */
+const ROLE_TYPES = /** @type {const} */ ([
+  ['custom', 'In projects'],
+  ['root-custom', 'In the whole service'],
+]);
+
+/** The same key for the same permission. @param {{ name: string, environment?: string | null }} permission */
+const permissionKey = ({ name, environment = null }) =>
+  environment === null ? name : `${name} ${environment}`;
+
+/** @type {Kind<Role, Permissions>} */
+export const ROLES = {
+  one: 'role',
+  title: 'Roles',
+  lead: 'What people may do. The predefined roles stay as they are; custom ones hold exactly the permissions that you choose.',
+  none: 'Create one where none of the predefined roles fits.',
+  right: 'admin',
+  at: '/roles',
+  listIn: ({ roles }) => roles,
+  pathOf: ({ id }) => path`/roles/${id}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    ['Description', ({ description }) => description],
+    [
+      'Holds',
+      ({ type }) => (type === 'root' || type === 'root-custom' ? 'in the whole service' : 'in projects'),
+    ],
+    ['Kind', ({ type }) => (type.endsWith('custom') ? 'custom' : 'predefined')],
+  ],
+  isFixed: ({ type }) => type === 'root' || type === 'project',
+  prepare: async ({ client }) => client.get('/permissions'),
+  fields: ({ permissions: { root, project, environments } }, isNew) => [
+    NAME,
+    DESCRIPTION,
+    { name: 'type', label: 'It holds', kind: 'choice', options: ROLE_TYPES, fixed: !isNew },
+    {
+      name: 'root',
+      label: 'Permissions',
+      kind: 'many',
+      paths: ['permissions'],
+      options: root.map(({ name, displayName }) => [name, displayName]),
+      when: ({ type }) => type === 'root-custom',
+    },
+    {
+      name: 'project',
+      label: 'Permissions',
+      kind: 'many',
+      paths: ['permissions'],
+      options: [
+        ...project.map(({ name, displayName }) => /** @type {const} */ ([name, displayName])),
+        ...environments.flatMap(({ name: environment, permissions }) =>
+          permissions.map(
+            ({ name, displayName }) =>
+              /** @type {const} */ ([permissionKey({ name, environment }), `${environment}: ${displayName}`]),
+          ),
+        ),
+      ],
+      when: ({ type }) => type === 'custom',
+    },
+  ],
+  readAt: ({ id }) => path`/roles/${id}`,
+  valuesOf(role) {
+    const { permissions = [] } = /** @type {Partial<RoleWithPermissions>} */ (role ?? {});
+    const keys = permissions.map(permissionKey);
+    const { name = '', description = '', type = 'custom' } = role ?? {};
+    return { name, description, type, root: keys, project: keys };
+  },
+  bodyOf: ({ name, description, type, root, project }) => ({
+    ...{ name, description, type },
+    permissions: (type === 'root-custom' ? root : project).map((/** @type {string} */ key) => {
+      const [permission, environment] = key.split(' ');
+      return { name: permission, ...(environment === undefined ? {} : { environment }) };
+    }),
+  }),
+  loses: 'A role that somebody holds is not deleted.',
+};
+
+/** @type {Kind<ServiceAccount, readonly Role[]>} */
+export const SERVICE_ACCOUNTS = {
+  one: 'service account',
+  title: 'Service accounts',
+  lead: 'Accounts of programs, such as Terraform or a pipeline: they have a role and tokens, and nobody signs in with them.',
+  none: 'Create one for each program that changes flags, so that the history says which it was.',
+  right: 'admin',
+  isForAdmins: true,
+  at: '/service-account',
+  listIn: ({ serviceAccounts }) => serviceAccounts,
+  pathOf: ({ id }) => path`/service-account/${id}`,
+  nameOf: ({ name, username, id }) => name || username || `account ${id}`,
+  columns: [
+    ['Username', ({ username = '' }) => username],
+    ['Root role', ({ rootRole }, { rootRoles }) => roleName(rootRoles, rootRole)],
+    ['Tokens', ({ tokens }) => counted(tokens.length, 'token')],
+    ['Created', ({ createdAt }) => date(createdAt)],
+  ],
+  prepare: readRoles,
+  fields: (roles, isNew) => [
+    { name: 'name', label: 'Name', required: true },
+    { name: 'username', label: 'Username', hint: 'Empty: one is made up.', when: () => isNew },
+    { name: 'rootRole', label: 'Root role', kind: 'choice', options: rootRoleOptions(roles) },
+  ],
+  valuesOf: (account) => ({
+    name: account?.name ?? '',
+    username: account?.username ?? '',
+    rootRole: String(account?.rootRole ?? 3),
+  }),
+  bodyOf: ({ name, username, rootRole }, isNew) => ({
+    ...{ name, rootRole: Number(rootRole) },
+    ...(isNew && username !== '' ? { username } : {}),
+  }),
+  loses: 'Its tokens stop working at once.',
+  actions: (session, account) =>
+    tokensAction(session, path`/service-account/${account.id}/token`, account.name || account.username || ''),
+};

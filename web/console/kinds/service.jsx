@@ -1,0 +1,158 @@
+/** What applications run in, and the applications that have asked. */
+import { path } from '../client.js';
+import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
+import { number } from '../format.js';
+import { showApplication } from '../parts/application.jsx';
+import { RowAction } from '../parts/listing.jsx';
+import { LastTime } from '../parts/time-ago.jsx';
+import { said } from '../said.jsx';
+import { DESCRIPTION, NAME } from './kind.js';
+
+/** @import { Application, Environment, Session } from '../types.d.ts' */
+/** @import { Kind } from './kind.js' */
+
+const ENVIRONMENT_TYPES = ['development', 'test', 'preproduction', 'production'];
+
+/** @type {Kind<Environment>} */
+export const ENVIRONMENTS = {
+  one: 'environment',
+  title: 'Environments',
+  lead: 'Where applications run. Each flag has its own switch and strategies in each.',
+  none: 'Create one for each place where applications run.',
+  right: 'admin',
+  at: '/environments',
+  listIn: ({ environments }) => environments,
+  pathOf: ({ name }) => path`/environments/${name}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    [
+      'Type',
+      ({ type }) => (type === 'production' ? <span class="badge badge-production">production</span> : type),
+    ],
+    ['State', ({ enabled }) => (enabled ? 'on' : 'off')],
+    ['Projects', ({ projectCount }) => number(projectCount)],
+    ['Flags that are on', ({ enabledToggleCount }) => number(enabledToggleCount)],
+    ['API tokens', ({ apiTokenCount }) => number(apiTokenCount)],
+  ],
+  fields: (_, isNew) => [
+    { ...NAME, hint: 'Letters, digits, “_”, “.”, “~” and “-”.', when: () => isNew },
+    {
+      name: 'type',
+      label: 'Type',
+      suggestions: ENVIRONMENT_TYPES,
+      hint: 'Changes of one that is “production” are asked about.',
+      required: true,
+    },
+    {
+      name: 'sortOrder',
+      label: 'Position',
+      kind: 'number',
+      hint: 'Lower ones come first.',
+      when: () => !isNew,
+    },
+  ],
+  readAt: ({ name }) => path`/environments/${name}`,
+  valuesOf: (environment) => ({
+    name: environment?.name ?? '',
+    type: environment?.type ?? 'development',
+    sortOrder: environment?.sortOrder ?? 0,
+  }),
+  bodyOf: ({ name, type, sortOrder }, isNew) => (isNew ? { name, type } : { type, sortOrder }),
+  changeAt: ({ name }) => path`/environments/update/${name}`,
+  edit: (_, environment) => ({
+    ...(environment === null ? {} : { environment: environment.name }),
+    sentence: ({ name, type }) =>
+      `The environment ${said(name || '…')} ${environment === null ? 'exists, with' : 'has'} the type ${said(type || '…')}.`,
+  }),
+  madeAt: ({ name }) => path`/environments/${name}`,
+  loses: 'The strategies and switches of every flag there go with it, and cannot be brought back.',
+  actions: (session, environment, { environments }) => (
+    <>
+      <RowAction
+        text={environment.enabled ? 'Switch off' : 'Switch on'}
+        of={environment.name}
+        act={() => turn(session, environment)}
+      />
+      {environments[0] === environment ? null : (
+        <RowAction
+          text="Move up"
+          of={environment.name}
+          act={() => moveUp(session, environments, environment)}
+        />
+      )}
+    </>
+  ),
+};
+
+/** @param {Session} session @param {Environment} environment */
+function turn(session, { name, enabled }) {
+  const on = /** @type {const} */ ({ method: 'POST', path: path`/environments/${name}/on` });
+  const off = /** @type {const} */ ({ method: 'POST', path: path`/environments/${name}/off` });
+  if (!enabled) return changeAtOnce(session, { change: on, undo: off, done: `${name} is on.` });
+  return removeAfterAsking(session, {
+    title: `Switch ${name} off?`,
+    agree: 'Switch off',
+    text: `New projects do not get ${name} while it is off.`,
+    change: off,
+    undo: on,
+    done: `${name} is off.`,
+  });
+}
+
+/** @param {Session} session @param {readonly Environment[]} all @param {Environment} moved */
+function moveUp(session, all, moved) {
+  const at = all.indexOf(moved);
+  /** @param {readonly Environment[]} list */
+  const order = (list) =>
+    /** @type {const} */ ({
+      method: 'PUT',
+      path: '/environments/sort-order',
+      body: Object.fromEntries(list.map(({ name }, index) => [name, index + 1])),
+    });
+  const next = [...all.slice(0, at - 1), moved, ...all.slice(at - 1).filter((one) => one !== moved)];
+  return changeAtOnce(session, {
+    change: order(next),
+    undo: order(all),
+    done: `${moved.name} stands one place higher.`,
+  });
+}
+
+/** @type {Kind<Application>} */
+export const APPLICATIONS = {
+  one: 'application',
+  title: 'Applications',
+  lead: 'What asks this server for flags, as it reported itself.',
+  none: 'An application is listed here once its SDK has connected.',
+  right: 'admin',
+  at: '/metrics/applications',
+  listIn: ({ applications }) => applications,
+  pathOf: ({ appName }) => path`/metrics/applications/${appName}`,
+  nameOf: ({ appName }) => appName,
+  columns: [
+    ['Description', ({ description }) => description],
+    ['Projects', ({ usage }) => usage.map(({ project }) => project).join(', ')],
+    [
+      'Environments',
+      ({ usage }) => [...new Set(usage.flatMap(({ environments }) => environments))].join(', '),
+    ],
+    ['Strategies', ({ strategies }) => strategies.join(', ')],
+    ['First seen', ({ createdAt }) => <LastTime iso={createdAt} />],
+  ],
+  fields: () => [
+    DESCRIPTION,
+    { name: 'url', label: 'Address', hint: 'Where its code or its description is.' },
+  ],
+  readAt: ({ appName }) => path`/metrics/applications/${appName}`,
+  valuesOf: (application) => ({
+    name: application?.appName ?? '',
+    description: application?.description ?? '',
+    url: application?.url ?? '',
+  }),
+  bodyOf: ({ description, url }) => ({ description, url }),
+  isReported: true,
+  changeBy: 'POST',
+  actions: (session, { appName }) => (
+    <RowAction text="Details" of={appName} act={() => showApplication(session, appName)} />
+  ),
+  loses: 'It is listed again as soon as it asks again.',
+};

@@ -1,0 +1,272 @@
+/** What strategies are made of, and what flags are sorted by: segments, context fields, types of strategies and of tags. */
+import { path } from '../client.js';
+import { changeAtOnce } from '../edit/remove.jsx';
+import { showUses } from '../edit/uses.jsx';
+import { counted } from '../format.js';
+import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { inputOf } from '../operators.js';
+import { RowAction } from '../parts/listing.jsx';
+import { Constraints } from '../parts/strategy.jsx';
+import { Said, said } from '../said.jsx';
+import { DESCRIPTION, linesOf, NAME } from './kind.js';
+
+/** @import { ContextField, Segment, StrategyType, TagType } from '../types.d.ts' */
+/** @import { Kind } from './kind.js' */
+
+/** @type {Kind<Segment, readonly ContextField[]>} */
+export const SEGMENTS = {
+  one: 'segment',
+  title: 'Segments',
+  lead: 'Groups of users that strategies of any project can select.',
+  none: 'A segment is a group of users that many strategies can select.',
+  right: 'targeting',
+  at: '/segments',
+  listIn: ({ segments }) => segments,
+  pathOf: ({ id }) => path`/segments/${id}`,
+  nameOf: ({ name }) => name,
+  noteOf: ({ description = '' }) => description,
+  columns: [
+    [
+      'Users',
+      ({ constraints }) => (constraints.length === 0 ? 'Everyone' : <Constraints of={constraints} />),
+    ],
+    ['Used by', ({ usedInFeatures }) => counted(usedInFeatures, 'flag')],
+  ],
+  prepare: ({ client }) => client.get('/context'),
+  fields: (fields) => [
+    NAME,
+    { name: 'description', label: 'Description' },
+    {
+      name: 'constraints',
+      label: 'Users for whom all of this is true',
+      kind: 'own',
+      paths: [],
+      missing: (now) => missingInConstraints(now.constraints),
+      render: ({ values: now, set, issuesAt }) => (
+        <ConstraintsEditor
+          of={now.constraints}
+          change={(constraints) => set({ constraints })}
+          fields={fields}
+          issuesAt={issuesAt}
+        />
+      ),
+    },
+  ],
+  readAt: ({ id }) => path`/segments/${id}`,
+  valuesOf: (segment) => ({
+    name: segment?.name ?? '',
+    description: segment?.description ?? '',
+    constraints: (segment?.constraints ?? []).map(inputOf),
+  }),
+  bodyOf: (values, _, segment) => ({
+    ...values,
+    ...(segment?.project === undefined ? {} : { project: segment.project }),
+  }),
+  edit: (_, segment) => ({
+    wide: true,
+    sentence({ name, constraints: { length } }) {
+      const who =
+        length === 0
+          ? 'everyone'
+          : `those for whom ${counted(length, 'constraint is', 'constraints are')} true`;
+      const used =
+        segment === null ? '' : ` ${counted(segment.usedInFeatures, 'flag uses', 'flags use')} it.`;
+      return (
+        <>
+          <Said text={name || '…'} />
+          {` is ${who}.${used}`}
+        </>
+      );
+    },
+  }),
+  madeAt: (_, { id }) => path`/segments/${id}`,
+  loses: 'It cannot be brought back. A segment that a flag uses is not deleted.',
+  actions: (session, { id, name }) => (
+    <RowAction
+      text="Uses"
+      of={name}
+      act={() => showUses(session, path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`)}
+    />
+  ),
+};
+
+/** Values of a context field that its row names. */
+const VALUES_NAMED = 12;
+
+/** A value with its description, which is set apart by a colon. @param {string} line */
+function legalValueOf(line) {
+  const [, value = line, description] = /^(.*?): +(.*)$/.exec(line) ?? [];
+  return description === undefined ? { value } : { value, description };
+}
+
+/** @type {Kind<ContextField>} */
+export const CONTEXT_FIELDS = {
+  one: 'context field',
+  title: 'Context fields',
+  lead: 'What applications tell about a user, and constraints compare.',
+  none: 'Define one for each fact about users by which you want to select them.',
+  right: 'targeting',
+  at: '/context',
+  listIn: (fields) => fields,
+  pathOf: ({ name }) => path`/context/${name}`,
+  nameOf: ({ name }) => name,
+  noteOf: ({ description }) => description,
+  columns: [
+    [
+      'Values',
+      ({ legalValues }) =>
+        legalValues
+          .map(({ value }) => value)
+          .slice(0, VALUES_NAMED)
+          .join(', ') || 'any',
+    ],
+    ['Sticky', ({ stickiness }) => (stickiness ? 'yes' : 'no')],
+    ['Used by', ({ usedInFeatures }) => counted(usedInFeatures, 'flag')],
+  ],
+  isPermanent: ({ createdAt }) => createdAt === null,
+  fields: (_, isNew) => [
+    { ...NAME, fixed: !isNew },
+    { name: 'description', label: 'Description' },
+    {
+      name: 'legalValues',
+      label: 'Values to choose from',
+      kind: 'lines',
+      hint: 'One on each line, with a description after a colon if it needs one. Empty: any value.',
+    },
+    { name: 'stickiness', label: 'Rollouts may be sticky by it', kind: 'check' },
+  ],
+  readAt: ({ name }) => path`/context/${name}`,
+  valuesOf: (field) => ({
+    name: field?.name ?? '',
+    description: field?.description ?? '',
+    stickiness: field?.stickiness ?? false,
+    legalValues: (field?.legalValues ?? [])
+      .map(({ value, description = '' }) => (description === '' ? value : `${value}: ${description}`))
+      .join('\n'),
+  }),
+  bodyOf: ({ name, description, stickiness, legalValues }, isNew) => ({
+    ...(isNew ? { name } : {}),
+    ...{ description, stickiness, legalValues: linesOf(legalValues).map(legalValueOf) },
+  }),
+  edit: () => ({
+    sentence: ({ name, legalValues }) => (
+      <>
+        Constraints on <Said text={name || '…'} />
+        {linesOf(legalValues).length === 0
+          ? ' take any value.'
+          : ` offer ${counted(linesOf(legalValues).length, 'value')}.`}
+      </>
+    ),
+  }),
+  madeAt: ({ name }) => path`/context/${name}`,
+  loses: ({ usedInFeatures }) =>
+    `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it go on working; forms do not offer it any more.`,
+  actions: (session, { name }) => (
+    <RowAction
+      text="Uses"
+      of={name}
+      act={() =>
+        showUses(session, path`/context/${name}/strategies`, `Strategies with a constraint on ${said(name)}`)
+      }
+    />
+  ),
+};
+
+/** @type {Kind<TagType>} */
+export const TAG_TYPES = {
+  one: 'tag type',
+  title: 'Tag types',
+  lead: 'What the words before the colon of tags stand for.',
+  none: 'Create one to say what a tag such as “team: checkout” means.',
+  right: 'targeting',
+  at: '/tag-types',
+  listIn: ({ tagTypes }) => tagTypes,
+  pathOf: ({ name }) => path`/tag-types/${name}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    ['Description', ({ description }) => description],
+    ['Icon', ({ icon }) => icon ?? ''],
+    ['Color', ({ color }) => color ?? ''],
+  ],
+  isFixed: ({ name }) => name === 'simple',
+  fields: (_, isNew) => [
+    { ...NAME, fixed: !isNew, hint: 'Letters, digits, “_”, “.”, “~” and “-”.' },
+    DESCRIPTION,
+    { name: 'icon', label: 'Icon', hint: 'A letter, or the name of an icon.' },
+    { name: 'color', label: 'Color', hint: 'Such as #1a2b3c. Empty: none.' },
+  ],
+  valuesOf: (type) => ({
+    name: type?.name ?? '',
+    description: type?.description ?? '',
+    icon: type?.icon ?? '',
+    color: type?.color ?? '',
+  }),
+  bodyOf: ({ name, description, icon, color }, isNew) => ({
+    ...(isNew ? { name } : {}),
+    ...{ description, icon: icon === '' ? null : icon, color: color === '' ? null : color },
+  }),
+  loses: 'Flags keep their tags of this type.',
+};
+
+/** Such as `share: percentage, required`. @param {StrategyType['parameters'][number]} parameter */
+const parameterLine = ({ name, type, required }) => `${name}: ${type}${required ? ', required' : ''}`;
+
+/** @type {Kind<StrategyType>} */
+export const STRATEGY_TYPES = {
+  one: 'strategy type',
+  title: 'Strategy types',
+  lead: 'What strategies decide by. Applications bring the code of those that you define here.',
+  none: 'Define one that your applications evaluate themselves.',
+  right: 'targeting',
+  at: '/strategies',
+  listIn: ({ strategies }) => strategies,
+  pathOf: ({ name }) => path`/strategies/${name}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    ['Description', ({ description }) => description],
+    ['Parameters', ({ parameters }) => parameters.map(({ name }) => name).join(', ')],
+    ['State', ({ deprecated }) => (deprecated ? 'deprecated' : 'offered')],
+  ],
+  isFixed: ({ editable }) => !editable,
+  fields: (_, isNew) => [
+    { ...NAME, fixed: !isNew, hint: 'As the code of the application names it.' },
+    DESCRIPTION,
+    {
+      name: 'parameters',
+      label: 'Parameters',
+      kind: 'lines',
+      hint: 'One on each line: its name, a colon, and string, number, percentage, list or boolean; then “, required” where it is.',
+    },
+  ],
+  valuesOf: (type) => ({
+    name: type?.name ?? '',
+    description: type?.description ?? '',
+    parameters: (type?.parameters ?? []).map(parameterLine).join('\n'),
+  }),
+  bodyOf: ({ name, description, parameters }) => ({
+    ...{ name, description },
+    parameters: linesOf(parameters).map((line) => {
+      const [, parameter = line, type = 'string', required] =
+        /^(.*?)\s*:\s*(\w+)\s*(,\s*required)?$/.exec(line) ?? [];
+      return { name: parameter, type, required: required !== undefined };
+    }),
+  }),
+  loses: 'A strategy type that a flag uses is not deleted.',
+  actions(session, { name, deprecated }) {
+    const deprecate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/deprecate` });
+    const reactivate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/reactivate` });
+    return (
+      <RowAction
+        text={deprecated ? 'Offer again' : 'Deprecate'}
+        of={name}
+        act={() =>
+          changeAtOnce(session, {
+            change: deprecated ? reactivate : deprecate,
+            undo: deprecated ? deprecate : reactivate,
+            done: `The strategy type ${said(name)} is ${deprecated ? 'offered again' : 'deprecated: forms no longer offer it'}.`,
+          })
+        }
+      />
+    );
+  },
+};

@@ -1,0 +1,75 @@
+/** An application as it reported itself: where it runs, with which SDKs, and what it asks for in vain. */
+import { path } from '../client.js';
+import { counted } from '../format.js';
+import { openPanel } from '../forms/panel.jsx';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { Name, said } from '../said.jsx';
+import { useSession } from '../session.js';
+import { Listing } from './listing.jsx';
+import { Empty } from './states.jsx';
+import { TimeAgo } from './time-ago.jsx';
+
+/** @import { ApplicationInstance, ApplicationOverview, Session } from '../types.d.ts' */
+
+/** @param {Session} session @param {string} name */
+export const showApplication = (session, name) =>
+  openPanel(session, `Application ${said(name)}`, <Application name={name} />);
+
+/** @param {{ name: string }} props */
+function Application({ name }) {
+  const { client } = useSession();
+  const loaded = useResource(() => client.get(path`/metrics/applications/${name}/overview`), [client, name]);
+  return whenLoaded(loaded, (/** @type {ApplicationOverview} */ { environments, issues }) =>
+    environments.length === 0 ? (
+      <Empty title="It has reported nothing yet">It tells where it runs once its SDK has connected.</Empty>
+    ) : (
+      <>
+        <Missing title="Strategy types that it does not know" names={issues.missingStrategies} />
+        {environments.map((one) => (
+          <section key={one.name} class="part" aria-label={one.name}>
+            <h3>{one.name}</h3>
+            <p class="facts">
+              <span>{counted(one.instanceCount, 'instance')}</span>
+              <span>
+                <Name text={one.sdks.join(', ') || 'unknown SDK'} />
+              </span>
+              <TimeAgo iso={one.lastSeen} prefix="last seen " />
+            </p>
+            <Missing title="Flags that do not exist" names={one.issues.missingFeatures} />
+            <Missing title="Outdated SDKs" names={one.issues.outdatedSdks} />
+            <Instances name={name} environment={one.name} />
+          </section>
+        ))}
+      </>
+    ),
+  );
+}
+
+/** @param {{ title: string, names: readonly string[] }} props */
+export const Missing = ({ title, names }) =>
+  names.length === 0 ? null : (
+    <p>
+      <span class="badge badge-warn">{title}</span> <Name text={names.join(', ')} max={1000} />
+    </p>
+  );
+
+/** @param {{ name: string, environment: string }} props */
+function Instances({ name, environment }) {
+  const { client } = useSession();
+  const at = path`/metrics/instances/${name}/environment/${environment}`;
+  const loaded = useResource(() => client.get(at), [client, at]);
+  return whenLoaded(loaded, (/** @type {{ instances: readonly ApplicationInstance[] }} */ { instances }) => (
+    <Listing
+      label={`Instances in ${environment}`}
+      columns={[
+        { title: 'Instance', isMain: true },
+        ...['Address', 'SDK', 'Last seen'].map((title) => ({ title })),
+      ]}
+      rows={instances.map(({ instanceId, clientIp, sdkVersion, lastSeen }) => ({
+        key: instanceId,
+        cells: [instanceId, clientIp, sdkVersion ?? 'unknown', <TimeAgo iso={lastSeen} />],
+      }))}
+      none="No instance was seen lately"
+    />
+  ));
+}

@@ -1,0 +1,181 @@
+/** The flags of all projects, as the filter in the address says, which a bookmark keeps. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { flagPath } from '../changes.jsx';
+import { useEvents } from '../feed.js';
+import { counted, number } from '../format.js';
+import { Choice } from '../forms/choice.jsx';
+import { SearchBox } from '../forms/search-box.jsx';
+import { Listing, ListingHead } from '../parts/listing.jsx';
+import { Star } from '../parts/star.jsx';
+import { LastTime } from '../parts/time-ago.jsx';
+import { hrefOf, useQuery } from '../place.js';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { useSession } from '../session.js';
+import { FLAG_TYPES, STAGES } from '../words.js';
+
+/** @import { FoundFlag, FoundFlags, StageCounts } from '../types.d.ts' */
+
+const PAGE = 50;
+
+/** After the last key, in milliseconds. */
+const TYPING_MS = 200;
+
+/** What the address may say, as the interface calls it, and what is sent for it. @type {Readonly<Record<string, (value: string) => string>>} */
+const FILTERS = {
+  query: (value) => value,
+  project: (value) => `IS:${value}`,
+  type: (value) => `IS:${value}`,
+  state: (value) => `IS:${value}`,
+  lifecycle: (value) => `IS:${value}`,
+  favorite: (value) => `IS:${value}`,
+  archived: (value) => `IS:${value}`,
+};
+
+/** Filters that many want, by what they are called. @type {readonly (readonly [string, string])[]} */
+const SAVED = [
+  ['All', ''],
+  ['Favorites', 'favorite=true'],
+  ['Stale', 'state=stale'],
+  ['Older than their type should get', 'state=potentially-stale'],
+  ['Done with', 'lifecycle=completed'],
+  ['Archived', 'archived=true'],
+];
+
+export function AllFlagsView() {
+  const session = useSession();
+  const { client } = session;
+  const { query } = useQuery();
+  const [pages, setPages] = useState(1);
+  useEffect(() => setPages(1), [query]);
+  const asked = useMemo(() => {
+    const given = new URLSearchParams(query);
+    const parameters = Object.entries(FILTERS).flatMap(([name, sent]) =>
+      given.get(name) ? [[name, sent(given.get(name) ?? '')]] : [],
+    );
+    return new URLSearchParams([...parameters, ['sortOrder', 'desc'], ['favoritesFirst', 'true']]);
+  }, [query]);
+  const found = useResource(
+    /** @returns {Promise<FoundFlags>} */
+    () => client.get(`/search/features?${asked}&limit=${PAGE * pages}`),
+    [client, asked, pages],
+  );
+  useEvents(session, () => void found.refresh());
+  return (
+    <>
+      <ListingHead
+        title="All flags"
+        lead="Of every project. The address holds the filter: bookmark it to keep it."
+      />
+      <Tools />
+      {whenLoaded(found, (/** @type {FoundFlags} */ { features, total }) => (
+        <>
+          <p class="muted" role="status">
+            {counted(total, 'flag')}
+          </p>
+          <Listing
+            label="All flags"
+            columns={COLUMNS}
+            rows={features.map(rowOf)}
+            none="No flag matches"
+            next="Fewer filters find more."
+          />
+          {features.length < total ? (
+            <p class="more">
+              <button type="button" class="button" onClick={() => setPages(pages + 1)}>
+                More flags
+              </button>
+            </p>
+          ) : null}
+        </>
+      ))}
+    </>
+  );
+}
+
+const COLUMNS = [
+  { title: 'Flag', isMain: true },
+  ...['Project', 'Type', 'Stage', 'On in', 'Last used'].map((title) => ({ title })),
+];
+
+/** @param {FoundFlag} flag */
+function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favorite, stale }) {
+  return {
+    key: name,
+    cells: [
+      <span key="name" class="flag-line">
+        <Star at={flagPath(project, name)} name={name} isFavorite={favorite} />
+        <a href={hrefOf({ view: 'flag', project, flag: name })}>
+          <code>{name}</code>
+        </a>
+        {stale ? <span class="badge badge-warn">stale</span> : null}
+      </span>,
+      project,
+      type,
+      STAGES[lifecycle.stage],
+      environments
+        .filter(({ enabled }) => enabled)
+        .map((one) => one.name)
+        .join(', ') || 'nowhere',
+      <LastTime key="seen" iso={lastSeenAt} />,
+    ],
+  };
+}
+
+function Tools() {
+  const { client, projects } = useSession();
+  const { query, get, set } = useQuery();
+  const [text, setText] = useState(get('query'));
+  const counts = useResource(
+    /** @returns {Promise<StageCounts>} */
+    () => client.get('/lifecycle/count'),
+    [client],
+  ).loaded.value?.value;
+  useEffect(() => {
+    const timer = setTimeout(() => text !== get('query') && set({ query: text }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  /** @param {string} name @param {string} any @param {readonly (readonly [string, string])[]} options */
+  const choice = (name, any, options) => (
+    <Choice
+      options={[['', any], ...options]}
+      value={get(name)}
+      change={(value) => set({ [name]: value })}
+      attributes={{ class: 'filter', 'aria-label': any }}
+    />
+  );
+  /** With how many are in each. @type {readonly (readonly [string, string])[]} */
+  const stages = Object.entries(STAGES).map(([stage, word]) => {
+    const count = counts?.[/** @type {keyof StageCounts} */ (stage === 'pre-live' ? 'preLive' : stage)];
+    return [stage, count === undefined ? word : `${word} (${number(count)})`];
+  });
+  return (
+    <>
+      <nav class="facts saved" aria-label="Filters">
+        {SAVED.map(([name, filter]) => (
+          <a
+            key={name}
+            href={hrefOf({ view: 'all-flags', query: filter })}
+            aria-current={query === filter ? 'true' : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      <div class="tools">
+        <SearchBox
+          label="Search all flags"
+          placeholder="A part of a name, a description or a tag"
+          value={text}
+          change={setText}
+        />
+        {choice(
+          'project',
+          'Any project',
+          projects.value.map(({ id, name }) => /** @type {const} */ ([id, name])),
+        )}
+        {choice('type', 'Any type', FLAG_TYPES)}
+        {choice('lifecycle', 'Any stage', stages)}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,185 @@
+/** How a project stands: how healthy it is, what was done in it lately, and which applications ask for its flags. */
+import { path } from '../client.js';
+import { useEvents } from '../feed.js';
+import { counted, number } from '../format.js';
+import { Missing, showApplication } from '../parts/application.jsx';
+import { Bars } from '../parts/bars.jsx';
+import { ProjectCrumb } from '../parts/crumb.jsx';
+import { Listing, ListingHead, RowAction } from '../parts/listing.jsx';
+import { TileGroup } from '../parts/tiles.jsx';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { useSession } from '../session.js';
+import { FLAG_TYPES, STAGES } from '../words.js';
+
+/** @import { OutdatedSdks, ProjectApplications, ProjectInsights, ProjectStatus } from '../types.d.ts' */
+
+/** Flags whose way to production is told. */
+const LISTED_MAX = 10;
+
+/** @param {{ project: string }} props */
+export function InsightsView({ project }) {
+  const session = useSession();
+  const { client } = session;
+  const at = path`/projects/${project}`;
+  const loaded = useResource(
+    /** @returns {Promise<[ProjectInsights, ProjectStatus, ProjectApplications, OutdatedSdks]>} */
+    () =>
+      Promise.all([
+        client.get(`${at}/insights`),
+        client.get(`${at}/status`),
+        client.get(`${at}/applications`),
+        client.get(`${at}/sdks/outdated`),
+      ]),
+    [client, at],
+  );
+  useEvents(session, (events) => {
+    if (events.some((event) => event.project === project)) void loaded.refresh();
+  });
+  return (
+    <>
+      <ListingHead crumb={<ProjectCrumb project={project} />} title="Insights" />
+      {whenLoaded(loaded, ([insights, status, applications, { sdks }]) => (
+        <>
+          <Figures insights={insights} status={status} />
+          <Activity of={status.activityCountByDate} />
+          <LeadTimes of={insights.leadTime} />
+          <Applications of={applications} outdated={sdks} />
+        </>
+      ))}
+    </>
+  );
+}
+
+/** @param {{ insights: ProjectInsights, status: ProjectStatus }} props */
+function Figures({ insights: { health, stats, featureTypeCounts, members }, status }) {
+  const { lifecycleSummary, resources } = status;
+  const stages = Object.entries(STAGES).map(([stage, word]) => {
+    const key = /** @type {keyof ProjectStatus['lifecycleSummary']} */ (
+      stage === 'pre-live' ? 'preLive' : stage
+    );
+    const one = lifecycleSummary[key];
+    const days = 'averageDays' in one ? one.averageDays : null;
+    return /** @type {const} */ ([
+      word,
+      number(one.currentFlags),
+      days === null ? '' : `${counted(Math.round(days), 'day')} on average`,
+    ]);
+  });
+  return (
+    <>
+      <TileGroup
+        title="Health"
+        tiles={[
+          ['Healthy', `${health.rating} %`, `${counted(health.activeCount, 'flag')} neither stale nor old`],
+          ['Stale', number(health.staleCount), 'to be removed from the code'],
+          ['Older than their type should get', number(health.potentiallyStaleCount)],
+        ]}
+      />
+      <TileGroup title="Stages of flags" tiles={stages} />
+      <TileGroup
+        title="In the last 30 days"
+        tiles={[
+          [
+            'Flags created',
+            number(stats.createdCurrentWindow),
+            `${number(stats.createdPastWindow)} in the 30 days before`,
+          ],
+          [
+            'Flags archived',
+            number(stats.archivedCurrentWindow),
+            `${number(stats.archivedPastWindow)} in the 30 days before`,
+          ],
+          [
+            'Changes',
+            number(stats.projectActivityCurrentWindow),
+            `${number(stats.projectActivityPastWindow)} in the 30 days before`,
+          ],
+          [
+            'Members',
+            number(members.currentMembers),
+            `${number(stats.projectMembersAddedCurrentWindow)} added`,
+          ],
+        ]}
+      />
+      <TileGroup
+        title="There are"
+        tiles={[
+          ...featureTypeCounts.map(
+            ({ type, count }) =>
+              /** @type {const} */ ([
+                `${FLAG_TYPES.find(([key]) => key === type)?.[1] ?? type} flags`,
+                number(count),
+              ]),
+          ),
+          ['API tokens', number(resources.apiTokens)],
+          ['Segments of its own', number(resources.segments)],
+        ]}
+      />
+    </>
+  );
+}
+
+/** @param {{ of: ProjectStatus['activityCountByDate'] }} props */
+function Activity({ of }) {
+  if (of.length === 0) return null;
+  const total = of.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <section class="figures">
+      <h2>Changes by day</h2>
+      <Bars
+        text={`${counted(total, 'change')} on ${counted(of.length, 'day')}`}
+        bars={of.map(({ date, count }) => ({
+          title: `${date}: ${counted(count, 'change')}`,
+          parts: [count],
+        }))}
+      />
+    </section>
+  );
+}
+
+/** @param {{ of: ProjectInsights['leadTime'] }} props */
+function LeadTimes({ of: { projectAverage, features } }) {
+  return (
+    <section class="part">
+      <h2>Days from a flag to production</h2>
+      <Listing
+        label="Days from a flag to production"
+        columns={[{ title: 'Flag', isMain: true }, { title: 'Days' }]}
+        rows={features
+          .slice(0, LISTED_MAX)
+          .map(({ name, timeToProduction }) => ({ key: name, cells: [name, number(timeToProduction)] }))}
+        none="No release flag has reached production yet"
+      />
+      {features.length === 0 ? null : <p class="muted">{`${number(projectAverage)} on average`}</p>}
+    </section>
+  );
+}
+
+/** @param {{ of: ProjectApplications, outdated: OutdatedSdks['sdks'] }} props */
+function Applications({ of: { applications }, outdated }) {
+  const session = useSession();
+  return (
+    <section class="part">
+      <h2>Applications</h2>
+      <Missing title="Outdated SDKs" names={outdated.map(({ sdkVersion }) => sdkVersion)} />
+      <Listing
+        label="Applications"
+        columns={[
+          { title: 'Application', isMain: true },
+          ...['Environments', 'Instances', 'SDKs'].map((title) => ({ title })),
+        ]}
+        rows={applications.map(({ name, environments, instances, sdks }) => ({
+          key: name,
+          cells: [
+            name,
+            environments.join(', '),
+            number(instances.length),
+            sdks.map((sdk) => `${sdk.name} ${sdk.versions.join(', ')}`).join('; '),
+          ],
+          actions: <RowAction text="Details" of={name} act={() => showApplication(session, name)} />,
+        }))}
+        none="No application has asked for flags of this project yet"
+      />
+    </section>
+  );
+}

@@ -1,0 +1,166 @@
+/** Flags of many projects for one context or many: each on or off in each environment, with its variant. */
+import { useState } from 'preact/hooks';
+import { messageOf } from '../client.js';
+import { counted } from '../format.js';
+import { Choice } from '../forms/choice.jsx';
+import { FieldRow } from '../forms/fields.jsx';
+import { SearchBox } from '../forms/search-box.jsx';
+import { Listing, ListingHead } from '../parts/listing.jsx';
+import { contextOf } from '../parts/why.jsx';
+import { hrefOf } from '../place.js';
+import { Name, visible } from '../said.jsx';
+import { useSession } from '../session.js';
+
+/** @import { AdvancedPlayground, Field } from '../types.d.ts' */
+
+/** @typedef {{ environments: readonly string[], project: string, context: string }} Question */
+
+/** Rows that are drawn; a filter reaches the others. */
+const SHOWN_MAX = 200;
+
+export function PlaygroundView() {
+  const { client, environmentTypes, projects } = useSession();
+  const environments = [...environmentTypes.value.keys()];
+  const [question, setQuestion] = useState(
+    /** @type {Question} */ ({ environments, project: '*', context: 'userId: ada, bob' }),
+  );
+  const [answer, setAnswer] = useState(/** @type {AdvancedPlayground | string | null} */ (null));
+  /** @type {readonly Field<Question>[]} */
+  const fields = [
+    {
+      name: 'context',
+      label: 'Context of the users',
+      kind: 'lines',
+      hint: 'One field on each line, such as “country: NO”. Several values with commas between them are tried one by one.',
+    },
+    {
+      name: 'project',
+      label: 'Project',
+      kind: 'choice',
+      options: [
+        ['*', 'Every project'],
+        ...projects.value.map(({ id, name }) => /** @type {const} */ ([id, name])),
+      ],
+    },
+    {
+      name: 'environments',
+      label: 'Environments',
+      kind: 'many',
+      options: environments.map((name) => [name, name]),
+    },
+  ];
+  /** @param {Event} event */
+  async function ask(event) {
+    event.preventDefault();
+    const { environments: chosen, project, context } = question;
+    const body = {
+      ...{ environments: chosen, context: contextOf(context) },
+      projects: project === '*' ? '*' : [project],
+    };
+    setAnswer(await client.post('/playground/advanced', body).catch(messageOf));
+  }
+  return (
+    <>
+      <ListingHead title="Playground" lead="What flags would be for users, without anybody being told." />
+      <form class="playground" onSubmit={ask}>
+        {fields.map((field) => (
+          <FieldRow
+            key={field.name}
+            field={field}
+            values={question}
+            set={(changed) => setQuestion({ ...question, ...changed })}
+            issuesAt={() => []}
+          />
+        ))}
+        <button class="button button-main">Evaluate</button>
+      </form>
+      <div role="status">{typeof answer === 'string' ? <p class="problem">{answer}</p> : null}</div>
+      {answer === null || typeof answer === 'string' ? null : <Answer of={answer} />}
+    </>
+  );
+}
+
+/** @typedef {AdvancedPlayground['features'][number]} Evaluated */
+/** @typedef {Evaluated['environments'][string][number]} Evaluation */
+
+/** @type {readonly (readonly [string, string])[]} */
+const RESULTS = [
+  ['', 'All'],
+  ['on', 'On for somebody'],
+  ['off', 'Off for somebody'],
+  ['mixed', 'Not the same for all'],
+];
+
+/** @param {{ of: AdvancedPlayground }} props */
+function Answer({ of: { features } }) {
+  const [text, setText] = useState('');
+  const [result, setResult] = useState('');
+  const columns = Object.keys(features[0]?.environments ?? {});
+  const found = features.filter(
+    (feature) => feature.name.toLowerCase().includes(text.trim().toLowerCase()) && isOf(feature, result),
+  );
+  return (
+    <section class="part" aria-label="Result">
+      <div class="tools">
+        <SearchBox label="Filter the result" placeholder="A part of a name" value={text} change={setText} />
+        <Choice
+          options={RESULTS}
+          value={result}
+          change={setResult}
+          attributes={{ class: 'filter', 'aria-label': 'Which of them' }}
+        />
+        <span class="muted" role="status">
+          {counted(found.length, 'flag')}
+          {found.length > SHOWN_MAX ? `, of which the first ${SHOWN_MAX} are shown` : ''}
+        </span>
+      </div>
+      <Listing
+        label="Result"
+        columns={[{ title: 'Flag', isMain: true }, ...['Project', ...columns].map((title) => ({ title }))]}
+        rows={found.slice(0, SHOWN_MAX).map(({ name, projectId, environments }) => ({
+          key: name,
+          cells: [
+            <a key="name" href={hrefOf({ view: 'flag', project: projectId, flag: name })}>
+              <code>{name}</code>
+            </a>,
+            projectId,
+            ...columns.map((environment) => <Cell key={environment} of={environments[environment] ?? []} />),
+          ],
+        }))}
+        none="No flag matches"
+      />
+    </section>
+  );
+}
+
+/** @param {Evaluated} feature @param {string} result */
+function isOf({ environments }, result) {
+  const states = new Set(Object.values(environments).flatMap((all) => all.map(({ isEnabled }) => isEnabled)));
+  return result === '' || (result === 'mixed' ? states.size === 2 : states.has(result === 'on'));
+}
+
+/** One line for each context, or one for all of them. @param {{ of: readonly Evaluation[] }} props */
+function Cell({ of }) {
+  const words = of.map(({ isEnabled, variant }) =>
+    isEnabled ? `on${variant.enabled ? `, ${visible(variant.name)}` : ''}` : 'off',
+  );
+  const isSame = new Set(words).size === 1;
+  return (
+    <ul class="plain">
+      {(isSame ? of.slice(0, 1) : of).map(({ context }, index) => (
+        <li key={index} class={`result result-${words[index]?.startsWith('on') ? 'on' : 'off'}`}>
+          {isSame ? null : (
+            <span class="muted">
+              <Name text={contextText(context)} />{' '}
+            </span>
+          )}
+          <Name text={words[index] ?? ''} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Without what is the same for everybody. @param {Record<string, unknown>} context */
+const contextText = ({ appName: _, environment: __, properties, ...fields }) =>
+  Object.values({ ...fields, .../** @type {object} */ (properties) }).join(', ');

@@ -1,0 +1,189 @@
+/** What holds for the whole server: how people sign in, which pages may ask for flags, and whether changes are taken. */
+import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
+import { useEvents } from '../feed.js';
+import { openEdit } from '../forms/edit-dialog.jsx';
+import { linesOf } from '../kinds/kind.js';
+import { ListingHead } from '../parts/listing.jsx';
+import { ForAdmins } from '../parts/states.jsx';
+import { useResource, whenLoaded } from '../resource.jsx';
+import { Name } from '../said.jsx';
+import { useSession } from '../session.js';
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { OidcSettings, SamlSettings, Session, UiConfig } from '../types.d.ts' */
+
+/** @typedef {{ oidc: OidcSettings, saml: SamlSettings, config: UiConfig, enabled: boolean }} Settings */
+
+export function ServerView() {
+  const session = useSession();
+  const { client } = session;
+  const isAdmin = session.may('admin');
+  const loaded = useResource(async () => {
+    if (!isAdmin) return null;
+    const [oidc, saml, config, { enabled }] = await Promise.all([
+      client.get('/auth/oidc/settings'),
+      client.get('/auth/saml/settings'),
+      client.get('/ui-config'),
+      client.get('/maintenance'),
+    ]);
+    return /** @type {Settings} */ ({ oidc, saml, config, enabled });
+  }, [client, isAdmin]);
+  const refresh = () => void loaded.refresh();
+  useEvents(session, refresh);
+  return (
+    <>
+      <ListingHead title="Server" />
+      {whenLoaded(loaded, (settings) =>
+        settings === null ? (
+          <ForAdmins />
+        ) : (
+          <>
+            <SignOn oidc={settings.oidc} saml={settings.saml} />
+            <Origins of={settings.config.frontendApiOrigins} refresh={refresh} />
+            <Maintenance enabled={settings.enabled} refresh={refresh} />
+          </>
+        ),
+      )}
+    </>
+  );
+}
+
+/** @param {{ title: string, lead: string, action?: ComponentChildren, children?: ComponentChildren }} props */
+const Part = ({ title, lead, action, children }) => (
+  <section class="part">
+    <div class="title-row">
+      <h2>{title}</h2>
+      {action}
+    </div>
+    <p class="muted">{lead}</p>
+    {children}
+  </section>
+);
+
+/** @param {{ oidc: OidcSettings, saml: SamlSettings }} props */
+function SignOn({ oidc, saml }) {
+  /** @type {readonly (readonly [string, string | null | undefined])[]} */
+  const facts = [
+    ['OpenID Connect', oidc.enabled ? 'on' : 'off'],
+    ['Provider', oidc.discoverUrl],
+    ['Client', oidc.clientId],
+    ['Role of new people', oidc.autoCreate === true ? oidc.defaultRootRole : null],
+    ['Domains of their emails', oidc.emailDomains],
+    ['Groups are taken from', oidc.enableGroupSyncing === true ? oidc.groupJsonPath : null],
+    ['Signing out ends the session at the provider', oidc.enableSingleSignOut === true ? 'yes' : null],
+    ['SAML', saml.enabled ? 'on' : 'not offered'],
+  ];
+  return (
+    <Part
+      title="Sign-on"
+      lead="How people sign in besides by a password. The settings OIDC_… of the server decide it, and a restart takes them over."
+    >
+      <dl class="tiles">
+        {facts.map(([name, value]) =>
+          value ? (
+            <div key={name} class="tile">
+              <dt>{name}</dt>
+              <dd>
+                <Name text={value} max={300} />
+              </dd>
+            </div>
+          ) : null,
+        )}
+      </dl>
+    </Part>
+  );
+}
+
+/** @param {{ of: readonly string[], refresh: () => void }} props */
+function Origins({ of, refresh }) {
+  const session = useSession();
+  return (
+    <Part
+      title="Origins of pages"
+      lead="Pages of these origins may ask for flags from a browser. “*” stands for every page."
+      action={
+        <button type="button" class="button" onClick={() => void editOrigins(session, of, refresh)}>
+          Edit origins…
+        </button>
+      }
+    >
+      <ul class="plain">
+        {of.map((origin) => (
+          <li key={origin}>
+            <Name text={origin} max={300} />
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+/** @param {Session} session @param {readonly string[]} origins @param {() => void} after */
+function editOrigins(session, origins, after) {
+  /** @param {{ origins: string }} values */
+  const change = ({ origins: lines }) =>
+    /** @type {const} */ ({
+      method: 'POST',
+      path: '/ui-config/cors',
+      body: { frontendApiOrigins: linesOf(lines) },
+    });
+  const values = { origins: origins.join('\n') };
+  return openEdit(session, {
+    title: 'Origins of pages',
+    agree: 'Save',
+    fields: [
+      {
+        name: 'origins',
+        label: 'Origins',
+        kind: 'lines',
+        hint: 'One on each line, such as the scheme, host and port of a shop.',
+        paths: ['frontendApiOrigins'],
+      },
+    ],
+    values,
+    sentence: ({ origins: lines }) =>
+      linesOf(lines).length === 0
+        ? 'No page of another origin may ask for flags.'
+        : `Pages of ${linesOf(lines).join(', ')} may ask for flags.`,
+    change,
+    done: () => 'The origins are changed.',
+    undo: change(values),
+    after,
+  });
+}
+
+/** @param {{ enabled: boolean, refresh: () => void }} props */
+function Maintenance({ enabled, refresh }) {
+  const session = useSession();
+  const begin = /** @type {const} */ ({ method: 'POST', path: '/maintenance', body: { enabled: true } });
+  const end = { ...begin, body: { enabled: false } };
+  const turn = () =>
+    enabled
+      ? changeAtOnce(session, { change: end, done: 'Changes are taken again.' })
+      : removeAfterAsking(session, {
+          title: 'Begin maintenance?',
+          agree: 'Begin maintenance',
+          text: 'Every change is refused until maintenance ends. Applications get their flags as before.',
+          change: begin,
+          done: 'Maintenance has begun.',
+        });
+  return (
+    <Part
+      title="Maintenance"
+      lead={
+        enabled
+          ? 'The server is in maintenance: every change is refused.'
+          : 'While the server is in maintenance every change is refused, and flags are read as before.'
+      }
+      action={
+        <button
+          type="button"
+          class={`button${enabled ? '' : ' button-danger-quiet'}`}
+          onClick={() => void turn().then(refresh)}
+        >
+          {enabled ? 'End maintenance' : 'Begin maintenance…'}
+        </button>
+      }
+    />
+  );
+}
