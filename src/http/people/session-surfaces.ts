@@ -147,7 +147,7 @@ function ownSessionsRoutes(start: SessionStart): readonly Route[] {
   ]);
 }
 
-/** What the console begins with, by the operation of the administrative interface that says it. */
+/** The parts of what the console begins with, by the operation of the administrative interface that says each. */
 const CONSOLE_PARTS = {
   profile: 'getProfile',
   me: 'getMe',

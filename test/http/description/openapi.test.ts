@@ -89,7 +89,12 @@ describe('the OpenAPI document', () => {
       );
       for (const expected of [
         ...['post /auth/session', 'delete /auth/session', 'get /auth/sessions', 'delete /auth/sessions'],
-        ...['delete /auth/sessions/{id}', 'post /auth/simple/login', 'get /auth/sign-ins', 'get /auth/console'],
+        ...[
+          'delete /auth/sessions/{id}',
+          'post /auth/simple/login',
+          'get /auth/sign-ins',
+          'get /auth/console',
+        ],
         ...['get /auth/oidc/login', 'get /auth/oidc/callback', 'get /health', 'get /ready'],
         'get /internal-backstage/prometheus',
       ])

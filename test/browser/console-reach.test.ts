@@ -1,0 +1,588 @@
+/**
+ * Every operation of the administrative interface is reached from the console, by mouse and by keyboard: what the browser sends is
+ * recorded while somebody goes through all of its pages and forms, and held against the description. What the console does without is
+ * named, with the reason.
+ */
+// Own process: it waits for a browser most of the time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Locator, Page, Response } from 'playwright-core';
+import { NO_BROWSER } from '../support/browser/browser.ts';
+import { ending, openConsoleBrowser } from '../support/browser/console.ts';
+import { addProject, addStrategy, archive, makeFlag } from '../support/interface.ts';
+import { caller, type TestServer } from '../support/server.ts';
+
+const PASSWORD = 'Password-12';
+const OTHER_PASSWORD = 'Password-34';
+
+const IN_LIST = 'the list that the console reads says the same of all of them';
+const IN_FLAG = 'the flag itself, which the console reads, says it';
+const CHECKED_WHEN_SENT =
+  'the request of the form is checked in the same way, and refused at the field at fault';
+const SAME_CHANGE = 'another operation, which the console sends, makes the same change';
+const IN_INSIGHTS = 'the insights into a project, which the console shows, say the same';
+const BY_ENVIRONMENT =
+  'environments share the variants of a flag in the console; strategies have those of their own';
+const OF_OTHER_CONSOLES = 'it is there for consoles that ask for it, and has nothing to tell or to keep here';
+const OF_THE_SERVER = 'the environment of the server decides it; the console shows it';
+const FOR_PROGRAMS = 'programs read it, in a form that is not for people';
+
+/** What the console does without, and why. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  ...reasoned(IN_LIST, [
+    'getUser',
+    'getStrategy',
+    'getTagType',
+    'getGroup',
+    'getPublicSignupToken',
+    'getApiTokensByName',
+    'getAllFeatureTypes',
+    'getArchivedFeatures',
+    'listFeatures',
+    'getOutdatedSdks',
+  ]),
+  ...reasoned(IN_FLAG, [
+    'getFeatureEnvironment',
+    'getFeatureStrategies',
+    'getFeatureStrategy',
+    'getFeatureVariants',
+    'listTags',
+    'checkDependenciesExist',
+    'listParentVariantOptions',
+    'getSegmentsByStrategyId',
+  ]),
+  ...reasoned(CHECKED_WHEN_SENT, [
+    'validate',
+    'validateArchiveFeatures',
+    'validateConstraint',
+    'validateFeature',
+    'validatePassword',
+    'validateRole',
+    'validateSegment',
+    'validateTagType',
+  ]),
+  ...reasoned(SAME_CHANGE, [
+    'patchFeature',
+    'patchFeatureVariants',
+    'deleteFeatureDependencies',
+    'updateFeatureStrategySegments',
+    'updateContextFieldLegalValue',
+    'deleteContextFieldLegalValue',
+    'setProjectAccess',
+    'setRolesForUser',
+    'removeUserAccess',
+    'setUiConfig',
+    'updateTags',
+    'getPlayground',
+    'getEvents',
+    'getEventsForToggle',
+  ]),
+  ...reasoned('a tag is there once a flag has it, and gone with the last one', [
+    'getTags',
+    'createTag',
+    'getTagsByType',
+    'getTag',
+    'deleteTag',
+  ]),
+  ...reasoned(BY_ENVIRONMENT, [
+    'overwriteEnvironmentFeatureVariants',
+    'patchEnvironmentsFeatureVariants',
+    'overwriteFeatureVariantsOnEnvironments',
+  ]),
+  ...reasoned(IN_INSIGHTS, ['getProjectDora', 'getProjectHealthReport']),
+  ...reasoned(OF_OTHER_CONSOLES, [
+    'getPersonalDashboard',
+    'getPersonalDashboardProjectDetails',
+    'getTelemetrySettings',
+    'createFeedback',
+    'updateFeedback',
+    'updateSplashSettings',
+    'recordUiError',
+  ]),
+  ...reasoned('what the console begins with, which it asks for in one request, has it', [
+    'getProfile',
+    'getMe',
+  ]),
+  ...reasoned(OF_THE_SERVER, ['setOidcSettings', 'setSamlSettings']),
+  ...reasoned(FOR_PROGRAMS, ['streamWholeEvents', 'getInstanceAdminStatsCsv']),
+};
+
+function reasoned(reason: string, operations: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(operations.map((operation) => [operation, reason]));
+}
+
+interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>;
+}
+
+/** The operations of the administrative interface, and which of them a request is. */
+class Operations {
+  readonly #all: readonly { readonly id: string; readonly method: string; readonly path: RegExp }[];
+
+  constructor({ paths }: Described) {
+    const parameters = (path: string): number => path.match(/\{/g)?.length ?? 0;
+    this.#all = Object.entries(paths)
+      .filter(([path]) => path.startsWith('/api/admin/'))
+      // A path that is written out goes before one with a parameter in that place.
+      .sort(([one], [other]) => parameters(one) - parameters(other))
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, { operationId = '' }]) => ({
+          id: operationId,
+          method: method.toUpperCase(),
+          path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+        })),
+      )
+      .filter(({ id }) => id !== '');
+  }
+
+  get ids(): readonly string[] {
+    return this.#all.map(({ id }) => id);
+  }
+
+  of(method: string, url: string): string | null {
+    const { pathname } = new URL(url);
+    return this.#all.find((one) => one.method === method && one.path.test(pathname))?.id ?? null;
+  }
+}
+
+type Press = (button: Locator) => Promise<void>;
+
+/** The ways in which people press a button: each of them goes through everything. A key reaches only what can have the focus. */
+const WAYS: Readonly<Record<string, Press>> = {
+  mouse: (button) => button.click(),
+  keyboard: (button) => button.press('Enter'),
+};
+
+/** Hands on the console, which note what they reach. */
+class Hands {
+  readonly reached = new Set<string>();
+  readonly page: Page;
+  readonly #server: TestServer;
+  readonly #operations: Operations;
+  readonly #press: Press;
+
+  constructor(page: Page, server: TestServer, operations: Operations, press: Press) {
+    this.page = page;
+    this.#server = server;
+    this.#operations = operations;
+    this.#press = press;
+    page.on('request', (request) => {
+      const id = operations.of(request.method(), request.url());
+      if (id !== null) this.reached.add(id);
+    });
+  }
+
+  get dialog(): Locator {
+    return this.page.getByRole('dialog').last();
+  }
+
+  /** Opens another page, and waits until it has got the focus, which goes on from there. */
+  async open(place: string, heading: string): Promise<void> {
+    await this.page.evaluate('document.activeElement.blur()');
+    await this.page.goto(`${this.#server.origin}/#/${place}`);
+    await this.page.locator('main:focus').waitFor();
+    await this.page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
+  }
+
+  press(button: string | RegExp | Locator, within: Page | Locator = this.page): Promise<void> {
+    const isText = typeof button === 'string' || button instanceof RegExp;
+    const found = isText ? within.getByRole('button', { name: button, exact: true }) : button;
+    return this.#press(found.first());
+  }
+
+  /** Does what leads to an operation, and waits for its response, which has to be a success. */
+  async reach(operation: string, act: string | RegExp | Locator | (() => Promise<unknown>)): Promise<void> {
+    const isIt = (one: Response): boolean =>
+      this.#operations.of(one.request().method(), one.url()) === operation;
+    const [response] = await Promise.all([
+      this.page.waitForResponse(isIt),
+      typeof act === 'function' ? act() : this.press(act),
+    ]);
+    assert(response.status() < 400, `${operation} is answered ${response.status()}`);
+  }
+
+  /** Agrees in the dialog that is open, by what stands on its buttons, of which the last one leads to the operation. */
+  async agree(operation: string, ...buttons: readonly string[]): Promise<void> {
+    const last = buttons.at(-1) ?? '';
+    for (const button of buttons.slice(0, -1)) await this.press(button, this.dialog);
+    await this.reach(operation, async () => {
+      const { dialog } = this;
+      await dialog.getByRole('button', { name: last, exact: true }).waitFor();
+      await this.press(last, dialog);
+    });
+  }
+
+  /** Fills in the form that a button opens, and sends it; `buttons`: as `agree` takes them. All is closed then. */
+  async form(...form: Parameters<Hands['fill']>): Promise<void> {
+    await this.fill(...form);
+    await this.closed();
+  }
+
+  /** The same, after which a token or a link is shown, and put away. */
+  async secret(...form: Parameters<Hands['fill']>): Promise<void> {
+    await this.fill(...form);
+    await this.press('Done');
+    await this.closed();
+  }
+
+  async fill(
+    operation: string,
+    opener: string | RegExp | Locator | (() => Promise<void>),
+    values: Readonly<Record<string, string>>,
+    ...buttons: readonly string[]
+  ): Promise<void> {
+    await (typeof opener === 'function' ? opener() : this.press(opener));
+    for (const [label, value] of Object.entries(values)) {
+      await this.dialog.getByLabel(label, { exact: true }).fill(value);
+    }
+    await this.agree(operation, ...buttons);
+  }
+
+  /** Opens a menu of rare actions, and takes one. */
+  async choose(menu: string, action: string): Promise<void> {
+    await this.press(this.page.getByLabel(menu, { exact: true }));
+    await this.press(action);
+  }
+
+  /** All that was open is closed. */
+  async closed(): Promise<void> {
+    await this.page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+
+  row(name: string): Promise<void> {
+    return this.page.getByRole('rowheader', { name, exact: true }).waitFor();
+  }
+}
+
+async function strategies(hands: Hands): Promise<void> {
+  const { page } = hands;
+  for (const Title of ['One', 'Two']) {
+    await hands.form('addFeatureStrategy', 'Add strategy in development', { Title }, 'Add');
+    await page.getByRole('button', { name: `Edit ${Title} in development` }).waitFor();
+  }
+  await hands.form('updateFeatureStrategy', 'Edit One in development', { Title: 'First' }, 'Save');
+  await page.getByRole('button', { name: 'Edit First in development' }).waitFor();
+  const of = async (operation: string, action: string): Promise<void> => {
+    await hands.reach(operation, () =>
+      hands.choose('More for Two in development', `${action} Two in development`),
+    );
+  };
+  await of('setStrategySortOrder', 'Move up');
+  // The page shows the new order, from which the next change is made.
+  await page.locator('.strategies > li').first().getByText('Two').waitFor();
+  await of('patchFeatureStrategy', 'Disable');
+  await page.locator('.strategy-disabled').waitFor();
+  await of('deleteFeatureStrategy', 'Remove');
+  await page.locator('.strategy-disabled').waitFor({ state: 'detached' });
+  await hands.form('copyStrategies', 'Copy strategies… to production', {}, 'Copy', 'Copy in production');
+  const on = page.getByRole('switch', { name: 'made in development' });
+  await hands.reach('toggleFeatureEnvironmentOn', on);
+  await on.and(page.locator('[aria-checked=true]:not([aria-busy])')).waitFor();
+  await hands.reach('toggleFeatureEnvironmentOff', on);
+  await on.and(page.locator('[aria-checked=false]:not([aria-busy])')).waitFor();
+}
+
+/** What there is on the page of a flag, from its creation to its archive. */
+async function oneFlag(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await hands.open('projects/default', 'Default');
+  await hands.reach('getProjectFlagCreators', page.locator('summary').filter({ hasText: 'More filters' }));
+  await hands.form('createFeature', 'New flag', { Name: 'made' }, 'Create');
+  await hands.reach('addFavoriteFeature', 'Favorite made');
+  await page.locator('[aria-label="Favorite made"][aria-pressed=true]').waitFor();
+  await hands.reach('removeFavoriteFeature', 'Favorite made');
+  await strategies(hands);
+  await hands.form(
+    'overwriteFeatureVariants',
+    async () => {
+      await hands.press('Add variants');
+      await hands.press('Add variant', hands.dialog);
+    },
+    { Name: 'blue' },
+    'Save',
+    'Save in production',
+  );
+  await hands.form('addTag', page.getByRole('button', { name: 'Add tag' }), { Value: 'spring' }, 'Add tag');
+  await hands.reach('removeTag', 'Remove the tag simple: spring');
+  await hands.form(
+    'createFeatureLink',
+    'Add link',
+    { Address: 'https://shop.example/1', Title: 'Ticket' },
+    'Add link',
+  );
+  await hands.form('updateFeatureLink', 'Edit Ticket', { Title: 'The ticket' }, 'Save');
+  await hands.reach('deleteFeatureLink', 'Remove The ticket');
+  await hands.form('complete', 'Done with…', {}, 'Mark as done with');
+  await hands.reach('uncomplete', 'Not done with');
+  await hands.form(
+    'addFeatureDependency',
+    page.getByLabel('Dependencies').getByRole('button', { name: 'Add' }),
+    { Flag: 'bulk-1' },
+    'Add dependency',
+  );
+  await hands.reach('deleteFeatureDependency', 'Remove the dependency on bulk-1');
+  await hands.reach('explainFeature', 'Why?');
+  await hands.form('updateFeature', 'Edit…', { Description: 'Of the basket' }, 'Save');
+  await hands.form('rollbackFeature', /^Roll back to here/, {}, 'Roll back');
+  await hands.form('cloneFeature', () => hands.choose('More for this flag', 'Copy…'), {}, 'Copy');
+  await page.getByRole('heading', { name: 'made-copy' }).waitFor();
+  await hands.choose('More for this flag', 'Move…');
+  await hands.dialog.getByLabel('Project').selectOption('far');
+  await hands.agree('changeProject', 'Move');
+  await hands.closed();
+  await page.getByRole('link', { name: 'far' }).first().waitFor();
+  await hands.form('archiveFeature', () => hands.choose('More for this flag', 'Archive…'), {}, 'Archive');
+  await hands.reach('reviveFeature', 'Revive');
+}
+
+/** Flags of a project that are changed together, and its archive. */
+async function manyFlags(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await hands.open('projects/default?text=bulk', 'Default');
+  const all = page.getByLabel('Choose all flags');
+  const more = 'More for the chosen flags';
+  await all.check();
+  await hands.reach('staleFeatures', 'Mark stale');
+  const place = async (
+    operation: string,
+    action: string,
+    values: object,
+    ...buttons: string[]
+  ): Promise<void> => {
+    await all.check();
+    await hands.form(operation, () => hands.choose(more, action), { ...values }, ...buttons);
+  };
+  await place('addTagToFeatures', 'Add tag…', { Value: 'spring' }, 'Add tag');
+  const [switchOn, switchOff] = ['Switch on in development', 'Switch off in development'];
+  await place('bulkToggleFeaturesEnvironmentOn', switchOn, {}, switchOn);
+  await place('bulkToggleFeaturesEnvironmentOff', switchOff, {}, switchOff);
+  await all.check();
+  await hands.form('archiveFeatures', 'Archive…', {}, 'Archive 2 flags');
+  await hands.reach('reviveFeatures', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
+  await hands.open('projects/default/archive', 'Archive');
+  await hands.form('deleteFeature', 'Delete gone-1…', {}, 'Delete for good');
+  await hands.form('deleteFeatures', 'Delete all…', {}, 'Delete for good');
+  await hands.open('projects/default/history', 'History');
+  const on = page.locator('.event').filter({ hasText: 'switched on in development' }).first();
+  await hands.form('rollbackProject', on.getByRole('button'), {}, 'Roll back');
+}
+
+async function projects(hands: Hands): Promise<void> {
+  const { page } = hands;
+  const more = (action: string) => () => hands.choose('More for this project', action);
+  await hands.open('projects', 'Projects');
+  await hands.form('createProject', 'New project', { Name: 'Shop', Id: 'shop' }, 'Create');
+  await page.getByRole('heading', { name: 'Shop' }).waitFor();
+  await hands.reach('addFavoriteProject', 'Favorite Shop');
+  await page.locator('[aria-label="Favorite Shop"][aria-pressed=true]').waitFor();
+  await hands.reach('removeFavoriteProject', 'Favorite Shop');
+  await hands.open('projects/shop/insights', 'Insights');
+  await hands.open('projects/shop/settings', 'Settings');
+  await hands.form('updateProject', 'Edit…', { Description: 'What customers see' }, 'Save');
+  const rules = {
+    'Pattern of names': 'shop-.*',
+    'Links of new flags': 'Ticket: https://shop.example/{{feature}}',
+  };
+  await hands.form('updateProjectEnterpriseSettings', more('Rules for new flags…'), rules, 'Save');
+  await hands.form('exportFeatures', more('Export flags…'), {}, 'Export');
+  const content = JSON.stringify({ features: [{ name: 'shop-brought' }] });
+  await more('Import flags…')();
+  await hands.reach('validateImport', () => hands.dialog.getByLabel('Content of an export').fill(content));
+  await hands.agree('importFeatures', 'Import');
+  await hands.closed();
+  await hands.form('addDefaultStrategyToProjectEnvironment', 'Default strategy development', {}, 'Save');
+  await hands.form('removeEnvironmentFromProject', 'Remove production', {}, 'Remove');
+  await hands.reach('addEnvironmentToProject', 'Add production');
+  await hands.secret('createProjectApiToken', 'New API token', { Name: 'till' }, 'Create');
+  await hands.form('deleteProjectApiToken', 'Delete till', {}, 'Delete for good');
+  await hands.press('Add member');
+  await hands.dialog.getByLabel('Search users').fill('grace');
+  await hands.dialog.getByLabel('grace', { exact: true }).check();
+  await hands.agree('addUserToProject', 'Add');
+  await hands.closed();
+  await hands.reach('changeUserRoleInProject', () => page.getByLabel('Role of grace').selectOption('Owner'));
+  await hands.reach('removeUserFromProject', 'Remove grace');
+  await hands.form('addProjectAccess', 'Add group', {}, 'Add');
+  await hands.reach('setRolesForGroup', () => page.getByLabel('Role of Checkout').selectOption('Owner'));
+  await hands.reach('removeGroupAccess', 'Remove Checkout');
+  await hands.open('projects/empty/settings', 'Settings');
+  await hands.form(
+    'deleteProject',
+    () => hands.choose('More for this project', 'Delete…'),
+    {},
+    'Delete for good',
+  );
+}
+
+/** The pages of kinds: by the word in the address, what one is called, the names of its operations, and what changes in its form. */
+const KINDS = [
+  ['users', 'Users', 'user', 'User', 'Email'],
+  ['groups', 'Groups', 'group', 'Group', 'Description'],
+  ['roles', 'Roles', 'role', 'Role', 'Description'],
+  ['service-accounts', 'Service accounts', 'service account', 'ServiceAccount', 'Name'],
+  ['tag-types', 'Tag types', 'tag type', 'TagType', 'Description'],
+  ['strategy-types', 'Strategy types', 'strategy type', 'Strategy', 'Description'],
+  ['segments', 'Segments', 'segment', 'Segment', 'Description'],
+  ['context-fields', 'Context fields', 'context field', 'ContextField', 'Description'],
+  ['environments', 'Environments', 'environment', 'Environment', 'Position'],
+] as const;
+
+/** Operations whose names say "remove". */
+const REMOVED = new Set(['Strategy', 'Segment', 'Environment']);
+
+/** What is done to one of a kind besides changing it. */
+const BESIDES: Readonly<Record<string, (hands: Hands) => Promise<void>>> = {
+  'strategy-types': async (hands) => {
+    await hands.reach('deprecateStrategy', 'Deprecate kind-1');
+    await hands.reach('reactivateStrategy', 'Offer again kind-1');
+  },
+  segments: (hands) => uses(hands, 'getStrategiesBySegmentId'),
+  'context-fields': (hands) => uses(hands, 'getStrategiesByContextField'),
+  environments: async (hands) => {
+    await hands.form('toggleEnvironmentOff', 'Switch off kind-1', {}, 'Switch off');
+    await hands.reach('toggleEnvironmentOn', 'Switch on kind-1');
+    await hands.reach('updateSortOrder', 'Move up kind-1');
+  },
+  'service-accounts': (hands) => tokensOf(hands, 'ServiceAccountToken'),
+  users: async (hands) => {
+    await tokensOf(hands, 'UserToken');
+    await hands.secret('resetUserPassword', 'Password kind-1', {}, 'Continue');
+    await hands.press('Password kind-1');
+    await hands.dialog.getByLabel('Way').selectOption('Set it here');
+    await hands.dialog.getByLabel('New password').fill(PASSWORD);
+    await hands.agree('changeUserPassword', 'Continue');
+    await hands.closed();
+  },
+};
+
+async function uses(hands: Hands, operation: string): Promise<void> {
+  await hands.reach(operation, 'Uses kind-1');
+  await hands.press('Close', hands.dialog);
+  await hands.closed();
+}
+
+async function tokensOf(hands: Hands, operation: string): Promise<void> {
+  await hands.press('Tokens kind-1');
+  await hands.fill(`create${operation}`, 'New personal token', { 'What it is for': 'deploys' }, 'Create');
+  await hands.press('Done', hands.dialog);
+  await hands.fill(`delete${operation}`, 'Delete deploys', {}, 'Delete for good');
+  await hands.press('Close');
+  await hands.closed();
+}
+
+async function kinds(hands: Hands): Promise<void> {
+  for (const [place, title, one, name, changed] of KINDS) {
+    await hands.open(place, title);
+    const made = { Name: 'kind-1', ...(one === 'user' ? { Username: 'kind-1' } : {}) };
+    await hands[one === 'user' ? 'secret' : 'form'](`create${name}`, `New ${one}`, made, 'Create');
+    await hands.row('kind-1');
+    await BESIDES[place]?.(hands);
+    const value =
+      { Position: '7', Name: 'kind-1', Email: 'one@shop.example' }[changed as string] ?? 'Changed';
+    await hands.form(`update${name}`, 'Edit kind-1', { [changed]: value }, 'Save');
+    await hands.form(
+      `${REMOVED.has(name) ? 'remove' : 'delete'}${name}`,
+      'Delete kind-1',
+      {},
+      'Delete for good',
+    );
+  }
+}
+
+/** Who comes in, and what asks for flags. */
+async function service(hands: Hands): Promise<void> {
+  const { page } = hands;
+  await hands.open('users', 'Users');
+  await hands.secret('createPublicSignupToken', 'New invitation', { Name: 'The shop' }, 'Create');
+  await hands.reach('updatePublicSignupToken', 'Switch off The shop');
+  await hands.open('tokens', 'Tokens');
+  await hands.secret('createPat', 'New personal token', { 'What it is for': 'mine' }, 'Create');
+  await hands.form('deletePat', 'Delete mine', {}, 'Delete for good');
+  await hands.secret('createApiToken', 'New API token', { Name: 'shop' }, 'Create');
+  await hands.form('updateApiToken', 'Edit shop', { 'Expires (UTC)': '2999-01-01T00:00' }, 'Save');
+  await hands.form('deleteApiToken', 'Delete shop', {}, 'Delete for good');
+  await hands.open('applications', 'Applications');
+  await hands.form('createApplication', 'Edit till', { Description: 'In each shop' }, 'Save');
+  await hands.reach('getApplicationEnvironmentInstances', 'Details till');
+  await hands.press('Close', hands.dialog);
+  await hands.form('deleteApplication', 'Delete till', {}, 'Delete for good');
+  await hands.open('playground', 'Playground');
+  await hands.reach('getAdvancedPlayground', 'Evaluate');
+  await hands.open('all-flags', 'All flags');
+  await hands.open('events', 'Events');
+  await hands.reach('getEventTypes', () =>
+    hands.press(page.locator('summary').filter({ hasText: 'More filters' })),
+  );
+  await hands.open('health', 'Health');
+  await hands.open('account', 'kim');
+  const passwords = {
+    'Current password': PASSWORD,
+    'New password': OTHER_PASSWORD,
+    'New password again': OTHER_PASSWORD,
+  };
+  await hands.form('changeMyPassword', 'Change password…', passwords, 'Change');
+  await hands.open('server', 'Server');
+  await hands.form('setCors', 'Edit origins…', { Origins: 'https://shop.example' }, 'Save');
+  await hands.form('toggleMaintenance', 'Begin maintenance…', {}, 'Begin maintenance');
+  await hands.reach('toggleMaintenance', 'End maintenance');
+}
+
+/** What is there before; resolves to the token of an Admin who has a password. */
+async function prepare(server: TestServer): Promise<string> {
+  const { call, origin } = server;
+  await addProject(server, 'far');
+  await addProject(server, 'empty');
+  for (const name of ['bulk-1', 'bulk-2', 'gone-1', 'gone-2']) {
+    await makeFlag(call, name);
+    await addStrategy(call, name);
+  }
+  for (const name of ['gone-1', 'gone-2']) await archive(call, name);
+  await call('POST', '/user-admin', { username: 'grace', rootRole: 2, password: PASSWORD });
+  await call('POST', '/groups', { name: 'Checkout', users: [] });
+  const { secret } = (
+    await call('POST', '/api-tokens', {
+      tokenName: 'till',
+      type: 'client',
+      projects: ['*'],
+      environment: 'development',
+    })
+  ).body;
+  const report = {
+    appName: 'till',
+    instanceId: 'one',
+    strategies: [],
+    started: new Date().toISOString(),
+    interval: 10,
+  };
+  await caller(origin, '/api/client')('POST', '/register', report, { token: secret });
+  const { id } = (await call('POST', '/user-admin', { username: 'kim', rootRole: 1, password: PASSWORD }))
+    .body;
+  const token = { description: 'test', expiresAt: '2999-01-01T00:00:00.000Z' };
+  return (await call('POST', `/user-admin/${id}/tokens`, token)).body.secret;
+}
+
+describe('each operation of the administrative interface', { skip: NO_BROWSER }, () => {
+  for (const [way, press] of Object.entries(WAYS)) {
+    it(`is reached from the console by ${way}`, async () => {
+      const console = await openConsoleBrowser();
+      try {
+        const { server } = console;
+        const token = await prepare(server);
+        const described = await fetch(`${server.origin}/docs/openapi.json`);
+        const operations = new Operations((await described.json()) as Described);
+        const opened = await console.signedIn({ token, place: '#/health', expected: /status of 40[134]/ });
+        const hands = new Hands(opened.page, server, operations, press);
+        await opened.page.reload();
+        for (const journey of [oneFlag, manyFlags, projects, kinds, service]) await journey(hands);
+        const { ids } = operations;
+        const missing = ids.filter((id) => !hands.reached.has(id) && !(id in EXCEPTIONS));
+        assert.deepEqual(missing, [], 'nothing of the description is out of reach without a reason');
+        const needless = Object.keys(EXCEPTIONS).filter((id) => hands.reached.has(id) || !ids.includes(id));
+        assert.deepEqual(needless, [], 'each exception is one');
+        await ending(opened);
+      } finally {
+        await console.close();
+      }
+    });
+  }
+});
