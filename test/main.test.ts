@@ -76,6 +76,8 @@ describe('the process', () => {
     const bytes = readFileSync(journal);
     bytes.writeUInt8(bytes.readUInt8(80) ^ 1, 80);
     writeFileSync(journal, bytes);
+    // It would vouch for old history, and the server would serve on.
+    rmSync(journal.replace(/journal$/, 'index'));
     const { code, output } = await runToEnd({ DATA_DIR: folder });
     assert.equal(code, 65);
     assert.match(output, /\.journal/);

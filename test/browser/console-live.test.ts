@@ -58,7 +58,7 @@ describeConsole('the console beside others', (shared) => {
       if (/\/admin\/(?:projects|environments)/.test(request.url())) steps.push('read');
     });
     page.on('response', (response) => {
-      if (response.url().endsWith('/events/search')) steps.push('known');
+      if (response.url().endsWith('/auth/console')) steps.push('known');
     });
     await page.goto(address);
     await page.getByRole('link', { name: 'live' }).waitFor();
