@@ -178,7 +178,10 @@ function isSame(a, b) {
   return keysOfA.join('\0') === keysOfB.join('\0') && keysOfA.every((key) => isSame(a[key], b[key]));
 }
 
+const SHOWN = 'index contentVersion rules payload id at by userId events path'.split(' ');
+
 function checkShown(line, payload) {
+  for (const name of Object.keys(line)) check(SHOWN.includes(name), `"${name}" was never signed`);
   const reader = new Reader(payload);
   const signed = reader.value();
   check(reader.at === payload.length, 'a payload has bytes behind its end');
@@ -192,12 +195,15 @@ function checkShown(line, payload) {
 async function checkFile(file, keyText, keptFile) {
   const key = readKey(keyText);
   const kept = keptFile === undefined ? null : readHead(noteIn(keptFile), key);
-  const state = { head: null, tree: null, lines: 0, firstId: null, lastId: null, sawKept: kept === null };
+  const state = { head: null, tree: null, lines: 0, lastIndex: -1, firstId: null, lastId: null };
   for await (const text of createInterface({ input: createReadStream(file) })) {
     state.lines += 1;
     try {
-      if (state.head === null) begin(state, JSON.parse(text), { key, kept });
-      else checkLine(state, JSON.parse(text), kept);
+      const line = JSON.parse(text);
+      // Of a name that stands there twice, people may read the one and this program the other.
+      check(JSON.stringify(line) === text, 'it is not written as the export writes it');
+      if (state.head === null) begin(state, line, { key, kept });
+      else checkLine(state, line, kept);
     } catch (error) {
       throw new Forged(`line ${state.lines}: ${error.message}`);
     }
@@ -241,6 +247,8 @@ function checkLine(state, line, kept) {
   const payload = Buffer.from(line.payload, 'base64');
   const lastId = checkShown(line, payload);
   const leaf = leafOf({ ...line, payload });
+  check(Number.isSafeInteger(line.index) && line.index > state.lastIndex, 'a frame stands there twice');
+  state.lastIndex = line.index;
   if (!state.isWhole) {
     const path = line.path.map((hash) => Buffer.from(hash, 'base64'));
     check(
@@ -269,7 +277,7 @@ function end({ head, isWhole, tree, lines, firstId, lastId, sawKept }, kept) {
     return `${lines - 1} frames are part of the history that was signed at ${head.at}. Others may have been left out.`;
   check(tree.size === head.size, `the file ends early, with event ${lastId}`);
   check(tree.root.equals(head.root) && lastId === head.lastId, 'the history is not the one that was signed');
-  check(sawKept, 'the file does not reach the kept head');
+  check(kept === null || sawKept, 'the file does not reach the kept head');
   const also =
     kept === null ? '' : `, and up to event ${kept.lastId} what the kept head of ${kept.at} stands for`;
   return `The events from ${firstId} to ${lastId} are what was signed at ${head.at}${also}.`;

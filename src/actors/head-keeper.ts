@@ -152,12 +152,13 @@ export class HeadKeeper {
     const { fs, folder, signer, log } = this.#options;
     await forgetHeads(fs, folder, this.#options.firstId());
     const file = await HeadsFile.open(fs, folder);
-    if (file.newest !== null && !signer.publicKey.signed(file.newest.note)) {
+    const isForeign = file.newest !== null && !signer.publicKey.signed(file.newest.note);
+    if (isForeign || file.isDamaged) {
       await file.setAside();
       // Operators: nothing, if the folder is a copy, or you changed the key; else find out who changed the folder, see [signed heads](docs/audit.md#keys)
       log.warn(
         { key: signer.publicKey.text },
-        'Another key signed the heads of this folder; they were set aside, and all history is signed anew',
+        'Another key signed the heads of this folder, or they are damaged; they were set aside, and all history is signed anew',
       );
     }
     this.#file = file;

@@ -121,7 +121,7 @@ async function mendFrom(
   const proof =
     key === null
       ? 'There is no key here, so checksums alone prove it.'
-      : 'Checksums and signed heads prove it.';
+      : 'Checksums prove it, and the signed heads as far as they reach.';
   const what =
     taken.length === 0 ? 'No event is lost here' : `${copy} has ${taken.map(rangeText).join(', ')}`;
   const text = [...verified.damages.map(damageText), `${what}. No change would be lost. ${proof}`].join('\n');

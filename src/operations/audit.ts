@@ -39,6 +39,7 @@ export interface Audit {
   readonly differences: readonly Difference[];
   /** The last event that a head under one of the keys stands for, and when it was signed; null without one. */
   readonly signed: { readonly lastId: number; readonly at: number } | null;
+  /** The oldest event that is kept, and the newest one. */
   readonly firstId: number;
   readonly lastId: number;
   /** Frames that were hashed. */
@@ -173,9 +174,11 @@ class Auditor {
 
   #result(newest: Head | null): Audit {
     assert(this.#place !== null, 'an audit reads at least one frame');
-    const { firstId, lastId, tree } = this.#place;
+    const { begin } = this.#options;
+    const { lastId, tree } = this.#place;
+    const firstId = begin === null ? this.#place.firstId : begin.lastId + 1;
     const signed = newest === null ? null : { lastId: newest.lastId, at: newest.at };
-    const frames = tree.size - (this.#options.begin?.tree.size ?? 0);
+    const frames = tree.size - (begin?.tree.size ?? 0);
     return { differences: this.#differences, signed, firstId, lastId, frames, root: rootOf(tree) };
   }
 }

@@ -104,7 +104,7 @@ export async function mend(options: MendOptions): Promise<Repaired> {
   return replaceFolder(options, async (target) => {
     const from = dataFolder(folder);
     const mark = await mendJournal({ fs, from, copy, to: target, verified });
-    await copyEnd(fs, { from, to: target, mark, verified });
+    await copyEnd(fs, { from, to: target, mark, verified, keys: keys.length > 0 ? keys : null });
     if (keys.length > 0)
       await proveSigned(
         { fs, folder: target.root, keys, kept: null, newestId: async () => mark.lastId },
@@ -122,9 +122,10 @@ async function copyEnd(
     readonly to: DataFolder;
     readonly mark: DurableMark;
     readonly verified: FolderVerification;
+    readonly keys: readonly PublicKey[] | null;
   },
 ): Promise<void> {
-  const { from, to, mark, verified } = options;
+  const { from, to, mark, verified, keys } = options;
   const [oldest] = await listSegments({ fs, folder: to.journal });
   assert(oldest !== undefined, 'a mended journal has a segment');
   for (const { path, header } of verified.snapshots)
@@ -134,7 +135,7 @@ async function copyEnd(
   const file = new DurableMarkFile(fs, to.journal);
   await file.write(mark);
   await file.close();
-  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId });
+  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, keys });
 }
 
 async function proveSigned(audit: AuditOptions, copy: string): Promise<void> {
@@ -237,6 +238,7 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
   }
   for (const pathIn of [beginning, headsPath])
     await moveIfThere(fs, pathIn(repairFolder(folder)), pathIn(folder));
+  await fs.syncFolder(folder);
   await fs.remove(readyFile(folder));
   rmSync(repairFolder(folder), { recursive: true, force: true });
   await fs.syncFolder(folder);

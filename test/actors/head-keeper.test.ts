@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { HeadKeeper } from '../../src/actors/head-keeper.ts';
 import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
-import { readHeads } from '../../src/persistence/proof/heads-file.ts';
+import { headsPath, readHeads } from '../../src/persistence/proof/heads-file.ts';
 import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
 import { growTree } from '../../src/persistence/proof/tree-growth.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
@@ -141,5 +141,19 @@ test('heads of another key are set aside, and all is signed anew', async () => {
   assert.match(again.logged.join(), /Another key signed the heads/);
   assert(signer.publicKey.signed(again.store.heads?.newest?.note ?? ''));
   assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  await close(again);
+});
+
+test('a file of heads that ends in nothing but damage is set aside, however long it is, and all is signed anew', async () => {
+  const signer = newSigner();
+  const first = await open(signer);
+  await first.execute(createFlag('one'));
+  await close(first);
+  const heads = headsPath(FOLDER);
+  first.disk.put(heads, Buffer.concat([first.disk.bytesOf(heads), Buffer.alloc(4 * 1024 * 1024)]));
+  const again = await open(signer, first.disk);
+  assert.match(again.logged.join(), /or they are damaged; they were set aside/);
+  assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  assert((first.disk.bytesRead.get(heads) ?? 0) < 3 * 1024 * 1024, 'the search is bounded');
   await close(again);
 });

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { recordOldest } from '../../src/operations/copy-folder.ts';
+import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { headsPath, readHeads } from '../../src/persistence/proof/heads-file.ts';
 import { forge, framesOf, type Signed } from '../support/forged-folder.ts';
@@ -126,6 +128,17 @@ describe('flagstaff audit', () => {
     assert.deepEqual([code, json.damages.map(({ file }: { file: string }) => file)], [65, [index]]);
   });
 
+  it('speaks of the events that are kept alone, where retention has deleted the oldest ones', async () => {
+    const kept = copyOf(folder);
+    for (const file of segmentsIn(kept).slice(0, 2)) rmSync(file);
+    const oldest = Number(fileAt(segmentsIn(kept), 0).slice(-28, -8));
+    await recordOldest(realFileSystem, dataFolder(kept), oldest);
+    const { code, json } = await verify(kept);
+    assert.deepEqual([code, json.proved, json.firstId, json.lastId], [0, true, oldest, events]);
+    const { out } = await flagstaff(['audit', 'verify', '-d', kept]);
+    assert.match(out, new RegExp(`^The events from ${oldest} to ${events} are what was signed`, 'm'));
+  });
+
   it('who has the private key too cannot change what a kept head stands for', async () => {
     const forged = await forge(folder, FORGERIES['another author']!);
     rmSync(headsPath(forged));
@@ -223,11 +236,16 @@ describe('flagstaff audit', () => {
         index: change(2, { index: 0 }),
         size: change(0, { size: 1, whole: true }),
         head: change(0, { head: JSON.parse(lines[0]!).head.replace('events 1', 'events 2') }),
+        doubled: [...lines.slice(0, 3), lines[2], ...lines.slice(3)].join('\n'),
+        'doubled under another index': `${lines.join('\n')}\n${lines.at(-1)!.replace(/"index":(\d+)/, '"index":$1.5')}`,
+        'a property more': change(2, { approvedBy: 'somebody-else' }),
+        'a property twice': lines
+          .map((line, at) => (at === 2 ? line.replace('{', '{"by":"somebody-else",') : line))
+          .join('\n'),
       };
       if (args.length === 0) {
         forgeries['left out'] = lines.filter((_, at) => at !== 3).join('\n');
         forgeries['cut off'] = lines.slice(0, -1).join('\n');
-        forgeries['doubled'] = [...lines.slice(0, 3), lines[2], ...lines.slice(3)].join('\n');
       }
       for (const [name, text] of Object.entries(forgeries)) {
         const { code, said } = await check(`${text}\n`);

@@ -1,5 +1,6 @@
 /** Mending from a copy: exactly what is lost is taken, every change that was acknowledged is kept, and nothing foreign gets in. */
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -104,6 +105,17 @@ describe('flagstaff repair --from', () => {
     const { code, err } = await flagstaff(['repair', '--yes', '--from', whole.folder, '-d', folder]);
     assert.equal(code, 65, err);
     assert.match(err, /not what was signed|missing/);
+  });
+
+  it('mends by checksums where another key signed the heads that are here, as after a change of the key', async () => {
+    const folder = copyOf(whole.folder);
+    flipByte(fileAt(segmentsIn(folder), 1), 200);
+    const { privateKey } = generateKeyPairSync('ed25519');
+    writeFileSync(join(folder, 'history.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    const server = await startTestServer({ folder });
+    await server.stop();
+    await assertMended(folder, whole, 'another key');
   });
 
   it('mends a folder whose snapshots alone are damaged, too', async () => {

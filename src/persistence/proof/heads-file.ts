@@ -18,12 +18,15 @@ import { type FileSystem, type OpenFile, readLeniently, withFile } from '../disk
 import { replaceFile, writeFully } from '../disk/write-fully.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { isTreeState, rootOf } from './merkle-tree.ts';
-import { type Head, parseHead } from './signed-head.ts';
+import { type Head, type PublicKey, parseHead } from './signed-head.ts';
 import { STRIDE_FRAMES, type TreePlace } from './tree-growth.ts';
 
 const HEADS_FILE_NAME = 'history.heads';
 const SLOT_BYTES = 2048;
 const VERSION = 1;
+
+/** Bounds the search for the newest head: a crash tears one slot, so a file that ends in more without a head is damaged. */
+const SLOTS_SOUGHT_MAX = 1024;
 
 export const headsPath = (root: string): string => join(root, HEADS_FILE_NAME);
 
@@ -101,12 +104,20 @@ async function readSlot(file: OpenFile, slot: number, path: string): Promise<Rec
   return count === SLOT_BYTES ? decodeSlot(bytes, path) : null;
 }
 
-/** Writes the heads of another folder, as far as they are about events up to `lastId`. */
-export async function copyHeads(
-  fs: FileSystem,
-  { from, to, lastId }: { readonly from: string; readonly to: string; readonly lastId: number },
-): Promise<void> {
-  const heads = (await readHeads(fs, from)).filter(({ place }) => place.lastId <= lastId);
+interface HeadsCopy {
+  /** The data folders. */
+  readonly from: string;
+  readonly to: string;
+  readonly lastId: number;
+  /** Null to copy them whoever signed them. */
+  readonly keys: readonly PublicKey[] | null;
+}
+
+/** Writes the heads of another folder, as far as they are about events up to `lastId`, and one of the keys signed them. */
+export async function copyHeads(fs: FileSystem, { from, to, lastId, keys }: HeadsCopy): Promise<void> {
+  const heads = (await readHeads(fs, from)).filter(
+    ({ place, note }) => place.lastId <= lastId && (keys === null || keys.some((key) => key.signed(note))),
+  );
   if (heads.length > 0)
     await replaceFile(fs, headsPath(to), Buffer.concat(heads.map(encodeSlot)), { durable: true });
 }
@@ -130,6 +141,7 @@ export class HeadsFile {
   #newest: RecordedHead | null = null;
   /** The size of the tree at the last head that stays. */
   #stayingSize = 0;
+  #isDamaged = false;
 
   private constructor(fs: FileSystem, path: string, file: OpenFile | null) {
     this.#fs = fs;
@@ -150,12 +162,19 @@ export class HeadsFile {
     return this.#newest;
   }
 
+  /** Whether no head is where the newest one would be, though something is. */
+  get isDamaged(): boolean {
+    return this.#isDamaged;
+  }
+
   async #findNewest(): Promise<void> {
     if (this.#file === null) return;
     this.#slots = Math.floor((await this.#file.size()) / SLOT_BYTES);
-    while (this.#slots > 0 && this.#newest === null) {
+    const sought = Math.max(0, this.#slots - SLOTS_SOUGHT_MAX);
+    while (this.#slots > sought && this.#newest === null) {
       this.#newest = await readSlot(this.#file, this.#slots - 1, this.#path);
       if (this.#newest === null) this.#slots -= 1;
+      this.#isDamaged = this.#newest === null;
     }
     const before = this.#newest?.stays === false && this.#slots > 1 ? this.#slots - 2 : this.#slots - 1;
     const staying = before >= 0 ? await readSlot(this.#file, before, this.#path) : null;
@@ -185,6 +204,7 @@ export class HeadsFile {
     this.#slots = 0;
     this.#newest = null;
     this.#stayingSize = 0;
+    this.#isDamaged = false;
   }
 
   async close(): Promise<void> {
