@@ -258,6 +258,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/sdk',
       'http/serving',
       'http/transport',
+      'persistence/disk',
       'process',
     ],
   },

@@ -11,6 +11,7 @@ import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-memory.ts';
 import { isOrigin } from '../domain/state/settings.ts';
 import type { ApiTokenType } from '../domain/state/world.ts';
 import type { OidcSettings } from '../http/people/provider.ts';
+import { HTTP_ENGINES, type HttpEngine } from '../http/transport/select-transport.ts';
 import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from '../process/installation.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
@@ -26,7 +27,6 @@ import {
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
 import { keyFileOf } from './history-key.ts';
 import { oidcConfig } from './oidc-config.ts';
-import { HTTP_ENGINES, type HttpEngine } from './select-transport.ts';
 import {
   CONNECTIONS_PER_ADDRESS_MAX,
   HISTORY_CHECK_HOURS,

@@ -19,10 +19,10 @@ import type { Api } from '../http/serving/dispatcher.ts';
 import type { Phase } from '../http/serving/probes.ts';
 import type { SessionCookies } from '../http/serving/session-cookie.ts';
 import type { Surface } from '../http/serving/surface.ts';
+import { selectTransport } from '../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../http/transport/transport.ts';
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
-import { selectTransport } from './select-transport.ts';
 
 /** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
 const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };

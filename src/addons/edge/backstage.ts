@@ -26,9 +26,9 @@ export interface BackstageSources extends EdgeMetricsSources {
 const SHOWN_CHARACTERS = 4;
 
 export function backstageOf(sources: BackstageSources): Backstage {
-  const { homes, tokens, reports, upstream, startedAt, transport, unready } = sources;
+  const { mirrors, tokens, reports, upstream, startedAt, transport, unready } = sources;
   const environments = (): readonly object[] =>
-    [...homes].map(({ token, served, feed }) => ({
+    [...mirrors].map(({ token, served, feed }) => ({
       environment: served.mirror.environment,
       projects: token.projects,
       flags: served.mirror.world.directory.flagProjects.size,

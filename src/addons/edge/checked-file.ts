@@ -8,9 +8,12 @@
  * that does not fit its checksum is set aside under the suffix `.damaged`, and said.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
+import { DAMAGED_SUFFIX } from '../../persistence/disk/data-folder.ts';
+import { isMissing, makeFolder, realFileSystem } from '../../persistence/disk/file-system.ts';
+import { replaceFile } from '../../persistence/disk/write-fully.ts';
 
 const VERSION = '1';
 
@@ -33,7 +36,7 @@ export class CheckedFile<S extends v.GenericSchema> {
     if (bytes === null) return null;
     const content = this.#contentOf(bytes);
     if ('value' in content) return content.value;
-    const aside = `${this.#file}.damaged`;
+    const aside = `${this.#file}${DAMAGED_SUFFIX}`;
     await rename(this.#file, aside);
     onDamaged(content.problem, aside);
     return null;
@@ -51,7 +54,7 @@ export class CheckedFile<S extends v.GenericSchema> {
       const { size } = await stat(this.#file);
       return size > FILE_BYTES_MAX ? Buffer.alloc(0) : await readFile(this.#file);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      if (isMissing(error)) return null;
       throw error;
     }
   }
@@ -59,16 +62,8 @@ export class CheckedFile<S extends v.GenericSchema> {
   async #write(content: v.InferInput<S>): Promise<void> {
     const json = Buffer.from(JSON.stringify(content));
     const head = Buffer.from(`flagstaff-edge ${VERSION} ${checksumOf(json)}\n`);
-    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-    const fresh = `${this.#file}.new`;
-    const file = await open(fresh, 'w', 0o600);
-    try {
-      await file.writeFile(Buffer.concat([head, json]));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(fresh, this.#file);
+    makeFolder(dirname(this.#file));
+    await replaceFile(realFileSystem, this.#file, [head, json], { durable: true });
   }
 
   #contentOf(bytes: Buffer): { readonly value: v.InferOutput<S> } | { readonly problem: string } {

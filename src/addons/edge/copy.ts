@@ -5,7 +5,7 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { surroundingsOf } from '../../http/sdk/client-document.ts';
 import { clientFlagView, segmentJson } from '../../http/sdk/flag-view.ts';
 import { CheckedFile } from './checked-file.ts';
-import type { Home } from './homes.ts';
+import type { FedMirror } from './mirrors.ts';
 import { REPORTS } from './reports.ts';
 import type { ValidToken } from './upstream-client.ts';
 
@@ -42,7 +42,7 @@ export type CopiedMirror = v.InferOutput<typeof COPY>['mirrors'][number];
 export const copyFile = (folder: string) => new CheckedFile(join(folder, 'edge-copy'), COPY);
 export const reportsFile = (folder: string) => new CheckedFile(join(folder, 'edge-reports'), REPORTS);
 
-export async function copyOf({ token, served, feed }: Home): Promise<CopiedMirror> {
+export async function copyOf({ token, served, feed }: FedMirror): Promise<CopiedMirror> {
   const { world, environment, lastId } = served.mirror;
   const { etag, upstreamId, confirmedAt } = feed.position;
   // All of the same moment: a flag that changes meanwhile belongs to the next copy.

@@ -7,9 +7,8 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
-import { createNodeTransport } from '../../http/transport/node-transport.ts';
+import { selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
-import { createUwsTransport } from '../../http/transport/uws-transport.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
@@ -17,8 +16,8 @@ import { type CopiedMirror, copiedToken, copyFile, copyOf, reportsFile } from '.
 import { Feed, type FeedPosition } from './feed.ts';
 import { FileFeed } from './file-feed.ts';
 import { Front } from './front.ts';
-import { type Home, Homes } from './homes.ts';
 import { Mirror } from './mirror.ts';
+import { type FedMirror, Mirrors } from './mirrors.ts';
 import { Reports, sendReports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
 import type { EdgeSettings, Offline } from './settings.ts';
@@ -52,8 +51,8 @@ export class Edge {
   readonly #client: UpstreamClient;
   readonly reports = new Reports();
   readonly tokens: Tokens;
-  readonly homes: Homes;
-  readonly #lobby: ServedMirror;
+  readonly mirrors: Mirrors;
+  readonly #fallback: ServedMirror;
   readonly #front: Front;
   readonly #shadow: Shadow | null;
   readonly #surfaces: ReturnType<typeof edgeSurfaces>;
@@ -75,20 +74,20 @@ export class Edge {
     this.#copyFile = folder === null ? null : copyFile(folder);
     this.#reportsFile = folder === null ? null : reportsFile(folder);
     const bytesMax = defaultMemoryBudget(getHeapStatistics().heap_size_limit);
-    this.homes = new Homes({ bytesMax, open: (token) => this.#open(token, null) });
+    this.mirrors = new Mirrors({ bytesMax, open: (token) => this.#open(token, null) });
     this.tokens = new Tokens({
       validate: (tokens) => this.#client.validate(tokens),
       isStrict: settings.isStrict,
-      onValid: (token) => this.#lobby.admit(token),
+      onValid: (token) => this.#fallback.addToken(token),
       onRevoked: (token) => this.#forget(token.token),
       onFault: (error) => this.#warn(error),
       monotonicMs,
     });
     this.#shadow = settings.shadowUrl === null ? null : this.#openShadow(settings.shadowUrl);
     this.#surfaces = edgeSurfaces({ backstage: backstageOf(this.#sources()), disabled: settings.disabled });
-    this.#lobby = this.#served(this.#mirror(''));
+    this.#fallback = this.#served(this.#mirror(''));
     this.#front = new Front({
-      ...{ lobby: this.#lobby.api, homes: this.homes, tokens: this.tokens },
+      ...{ fallback: this.#fallback.api, mirrors: this.mirrors, tokens: this.tokens },
       ...{ basePath: settings.basePath, tokenHeader: settings.tokenHeader },
       ...{ allowed: settings.allowed, denied: settings.denied, patienceMs: settings.patienceMs },
       onEvaluated: this.#shadow?.note ?? null,
@@ -114,12 +113,12 @@ export class Edge {
   /** The reason why it is not ready; null when it is. Only tokens of the settings count: others must not take it out of service. */
   get unready(): string | null {
     const { tokens, offline } = this.#settings;
-    const named = offline === null ? tokens.map((secret) => this.homes.of(secret)) : [...this.homes];
-    const homes = [...new Set(named)].filter((home) => home !== undefined);
-    const filled = homes.filter(({ served }) => served.mirror.isFilled);
-    if (tokens.length > 0 && homes.length === 0)
+    const named = offline === null ? tokens.map((secret) => this.mirrors.of(secret)) : [...this.mirrors];
+    const mirrors = [...new Set(named)].filter((fed) => fed !== undefined);
+    const filled = mirrors.filter(({ served }) => served.mirror.isFilled);
+    if (tokens.length > 0 && mirrors.length === 0)
       return 'The upstream has not called a token of --tokens valid yet.';
-    if (filled.length < homes.length) return 'The upstream has not sent all flags yet.';
+    if (filled.length < mirrors.length) return 'The upstream has not sent all flags yet.';
     const ageMs = Math.max(0, ...filled.map(({ feed }) => feed.ageMs));
     if (ageMs <= this.#settings.ageMsMax) return null;
     return `The flags are ${Math.round(ageMs / 1000)} seconds old, and --max-age is ${this.#settings.ageMsMax / 1000}.`;
@@ -139,7 +138,7 @@ export class Edge {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
     await transport?.close();
     await this.saveCopy();
-    this.homes.stop();
+    this.mirrors.stop();
     if (this.#settings.offline === null) await this.sendReports();
     this.#client.close();
   }
@@ -150,10 +149,10 @@ export class Edge {
     return sendReports({
       reports: this.reports,
       post: (environment, body) => {
-        const home = [...this.homes].find(({ served }) => served.mirror.environment === environment);
-        return home === undefined
+        const fed = [...this.mirrors].find(({ served }) => served.mirror.environment === environment);
+        return fed === undefined
           ? null
-          : this.#client.post('/api/client/metrics/bulk', home.token.token, body);
+          : this.#client.post('/api/client/metrics/bulk', fed.token.token, body);
       },
       save: () => this.#saveReports(),
       connectVia: { appName, instanceId },
@@ -168,7 +167,7 @@ export class Edge {
     this.#isCopyDue = false;
     try {
       const mirrors: CopiedMirror[] = [];
-      for (const home of this.homes) if (home.served.mirror.isFilled) mirrors.push(await copyOf(home));
+      for (const fed of this.mirrors) if (fed.served.mirror.isFilled) mirrors.push(await copyOf(fed));
       await this.#copyFile.write({
         upstream: upstream.url,
         tokens: [...this.tokens.values()].map(copiedToken),
@@ -204,7 +203,7 @@ export class Edge {
     if (copy === null || copy.upstream !== upstream.url) return;
     const isLetIn = ({ token }: ValidToken): boolean => !isStrict || named.includes(token);
     for (const mirror of copy.mirrors)
-      if (isLetIn(mirror.token)) this.homes.restore(mirror.token, () => this.#open(mirror.token, mirror));
+      if (isLetIn(mirror.token)) this.mirrors.restore(mirror.token, () => this.#open(mirror.token, mirror));
     for (const token of copy.tokens) if (isLetIn(token)) this.#addToken(token, false);
   }
 
@@ -220,8 +219,8 @@ export class Edge {
       const mirror = this.#mirror(environment);
       const feed = new FileFeed({ file, reloadMs, mirror, onFault: (error) => this.#warn(error) });
       feed.start();
-      const home: Home = { token, served: this.#served(mirror), feed, filled: Promise.resolve() };
-      this.homes.restore(token, () => home);
+      const fed: FedMirror = { token, served: this.#served(mirror), feed, filled: Promise.resolve() };
+      this.mirrors.restore(token, () => fed);
     }
   }
 
@@ -250,18 +249,18 @@ export class Edge {
 
   #addToken(token: ValidToken, isTrusted: boolean): void {
     this.tokens.add(token, isTrusted);
-    if (token.type === 'client') this.homes.lodge(token);
+    if (token.type === 'client') this.mirrors.assign(token);
   }
 
   /** A token that the upstream refuses or does not know any more. */
   #forget(secret: string): void {
-    this.#lobby.dismiss(secret);
+    this.#fallback.dropToken(secret);
     this.tokens.forget(secret);
-    this.homes.evict(secret);
+    this.mirrors.revoke(secret);
     this.#copySoon();
   }
 
-  #open(token: ValidToken, copied: CopiedMirror | null): Home {
+  #open(token: ValidToken, copied: CopiedMirror | null): FedMirror {
     const mirror = this.#mirror(token.environment === '*' ? 'default' : token.environment);
     let fill: () => void = () => undefined;
     const filled = new Promise<void>((resolve) => {
@@ -313,34 +312,26 @@ export class Edge {
     });
   }
 
-  async #openTransport(): Promise<Transport> {
+  #openTransport(): Promise<Transport> {
     const { host, port, tls, trustedProxies, basePath } = this.#settings;
     const options: TransportOptions = {
       ...{ host, port, tls, trustedProxies, log: this.#log, sharesPort: true },
-      ...{ handle: this.#front.handle, admit: this.#front.admit, refuse: this.#lobby.api.refuse },
+      ...{ handle: this.#front.handle, admit: this.#front.admit, refuse: this.#fallback.api.refuse },
       polledPaths: ['/api/client/features', '/api/client/delta', '/api/frontend'].map(
         (path) => basePath + path,
       ),
     };
-    try {
-      return await createUwsTransport(options);
-    } catch (err) {
-      // Operators: use a version of Node that has one
-      this.#log.warn(
-        { err },
-        'There is no uWebSockets.js binary for this platform; the edge uses the slower node:http, and shares its port with no other.',
-      );
-      return createNodeTransport(options);
-    }
+    // Several edges share a port on uWebSockets.js alone.
+    return selectTransport('auto', options);
   }
 
   #sources(): BackstageSources {
     return {
-      ...{ homes: this.homes, tokens: this.tokens, reports: this.reports, shadow: this.#shadow },
+      ...{ mirrors: this.mirrors, tokens: this.tokens, reports: this.reports, shadow: this.#shadow },
       ...{ upstream: this.#settings.upstream, startedAt: this.#now() },
       transport: () => this.#transport!,
       meters: () =>
-        [this.#lobby, ...[...this.homes].map(({ served }) => served)].flatMap(({ api }) => api.meters),
+        [this.#fallback, ...[...this.mirrors].map(({ served }) => served)].flatMap(({ api }) => api.meters),
       unready: () => this.unready,
     };
   }

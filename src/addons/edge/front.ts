@@ -1,7 +1,7 @@
 /**
  * The front of an edge: leads each request to the mirror that serves its token. Nearly all tokens are known, and cost one look into a map;
  * one that is not waits for the upstream's word, with its body, within a bound. What needs no token, and what no token helps, is responded
- * to by the lobby, which has no flags.
+ * to by a state without flags, the fallback.
  */
 import type { BlockList } from 'node:net';
 import { isIPv6 } from 'node:net';
@@ -20,7 +20,7 @@ import type {
   TransportRequest,
   TransportRequestHead,
 } from '../../http/transport/transport.ts';
-import type { Home, Homes } from './homes.ts';
+import type { FedMirror, Mirrors } from './mirrors.ts';
 import type { Tokens } from './tokens.ts';
 
 /** The age of what is served, in milliseconds: 0 while the upstream's stream is open. */
@@ -54,8 +54,8 @@ const NOT_ALLOWED = plainErrorResponse(
 );
 
 export interface FrontOptions {
-  readonly lobby: Api;
-  readonly homes: Homes;
+  readonly fallback: Api;
+  readonly mirrors: Mirrors;
   readonly tokens: Tokens;
   readonly basePath: string;
   /** The header that holds tokens, in lower case. */
@@ -82,100 +82,102 @@ export class Front {
   }
 
   readonly handle: RequestHandler = (received, responder) => {
-    const { lobby, tokenHeader, homes, allowed, denied, basePath } = this.#options;
+    const { fallback, tokenHeader, mirrors, allowed, denied, basePath } = this.#options;
     if (isShut(received, allowed, denied)) return responder.send(NOT_ALLOWED);
     const request = tokenHeader === 'authorization' ? received : new Renamed(received, tokenHeader);
     if (request.path === `${basePath}/edge/validate`) return this.#validate(request, responder);
     const given = request.header('authorization');
     // Nearly always the header is the secret and nothing else.
-    const known = homes.of(given);
+    const known = mirrors.of(given);
     if (known?.served.mirror.isFilled === true) return this.#serve(known, request, responder);
     const secret = secretIn(given);
-    if (secret === null) return lobby.handle(request, responder);
-    const home = homes.of(secret);
-    if (home?.served.mirror.isFilled === true) return this.#serve(home, request, responder);
-    if (this.#options.tokens.known(secret) === 'invalid') return lobby.handle(request, responder);
-    this.#wait(request, responder, () => this.#lodged(secret));
+    if (secret === null) return fallback.handle(request, responder);
+    const fed = mirrors.of(secret);
+    if (fed?.served.mirror.isFilled === true) return this.#serve(fed, request, responder);
+    if (this.#options.tokens.known(secret) === 'invalid') return fallback.handle(request, responder);
+    this.#wait(request, responder, () => this.#assigned(secret));
   };
 
   /** Whether a body is worth memory: what the token is good for is not known yet for a token that is new. */
   readonly admit = (given: TransportRequestHead): boolean => {
-    const { lobby, homes, tokens, tokenHeader } = this.#options;
+    const { fallback, mirrors, tokens, tokenHeader } = this.#options;
     const head =
       tokenHeader === 'authorization' ? given : new Renamed(given as TransportRequest, tokenHeader);
     const secret = secretIn(head.header('authorization'));
-    if (secret === null) return lobby.admit(head);
-    const home = homes.of(secret);
-    if (home !== undefined) return home.served.api.admit(head);
+    if (secret === null) return fallback.admit(head);
+    const fed = mirrors.of(secret);
+    if (fed !== undefined) return fed.served.api.admit(head);
     return tokens.known(secret) !== 'invalid' && this.#waitingCount < WAITING_REQUESTS_MAX;
   };
 
-  #serve(home: Home, request: TransportRequest, responder: Responder): void {
+  #serve(fed: FedMirror, request: TransportRequest, responder: Responder): void {
     const eventId = request.header(AT_LEAST_HEADER);
-    if (eventId === '') return this.#respond(home, request, responder);
+    if (eventId === '') return this.#respond(fed, request, responder);
     const goOn = (late: Refusal | null): void => {
-      if (late === null) this.#respond(home, request, responder);
+      if (late === null) this.#respond(fed, request, responder);
       else responder.send(plainErrorResponse(errorOfRefusal(late)));
     };
     const waiting = { bytes: request.body.byteLength, isKnown: true };
-    const reached = home.served.atLeast.check(eventId, waiting, goOn);
+    const reached = fed.served.atLeast.check(eventId, waiting, goOn);
     if (reached !== undefined) goOn(reached);
   }
 
-  #respond(home: Home, request: TransportRequest, responder: Responder): void {
+  #respond(fed: FedMirror, request: TransportRequest, responder: Responder): void {
     const { onEvaluated = null } = this.#options;
     const said = onEvaluated === null ? null : (response: HttpResponse) => onEvaluated(request, response);
-    home.served.api.handle(request, new AgedResponder(responder, home.feed.ageMs, said));
+    fed.served.api.handle(request, new AgedResponder(responder, fed.feed.ageMs, said));
   }
 
-  /** The home of the token, or why it has none; null for a token that is not valid. */
-  async #lodged(secret: string): Promise<Home | HttpResponse | null> {
-    const { tokens, homes, patienceMs } = this.#options;
+  /** The mirror of the token, or why it has none; null for a token that is not valid. */
+  async #assigned(secret: string): Promise<FedMirror | HttpResponse | null> {
+    const { tokens, mirrors, patienceMs } = this.#options;
     const verdict = await tokens.find(secret);
     if (verdict === 'unknown') return UPSTREAM_AWAY;
     if (verdict === 'too-many') return TOO_MANY;
     const token = tokens.get(secret);
     if (token === undefined) return null;
-    const home = homes.lodge(token);
-    if (home === 'uncovered') return UNCOVERED;
-    if (home === 'full') return FULL;
+    const fed = mirrors.assign(token);
+    if (fed === 'uncovered') return UNCOVERED;
+    if (fed === 'full') return FULL;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, patienceMs);
     });
-    await Promise.race([home.filled, late]);
+    await Promise.race([fed.filled, late]);
     clearTimeout(timer);
-    return home.served.mirror.isFilled ? home : NO_FLAGS;
+    return fed.served.mirror.isFilled ? fed : NO_FLAGS;
   }
 
   #wait(
     request: TransportRequest,
     responder: Responder,
-    find: () => Promise<Home | HttpResponse | null>,
+    find: () => Promise<FedMirror | HttpResponse | null>,
   ): void {
     const bytes = request.body.byteLength;
     if (this.#waitingCount >= WAITING_REQUESTS_MAX || this.#waitingBytes + bytes > WAITING_BODIES_BYTES_MAX)
       return responder.send(TOO_MANY);
     this.#waitingCount += 1;
     this.#waitingBytes += bytes;
-    find().then(
-      (found) => {
-        this.#waitingCount -= 1;
-        this.#waitingBytes -= bytes;
+    const found = find().finally(() => {
+      this.#waitingCount -= 1;
+      this.#waitingBytes -= bytes;
+    });
+    found.then(
+      (mirror) => {
         if (!responder.isWanted) return;
-        if (found === null) this.#options.lobby.handle(request, responder);
-        else if ('served' in found) this.#serve(found, request, responder);
-        else responder.send(found);
+        if (mirror === null) this.#options.fallback.handle(request, responder);
+        else if ('served' in mirror) this.#serve(mirror, request, responder);
+        else responder.send(mirror);
       },
       () => responder.send(NO_FLAGS),
     );
   }
 
-  /** Asks the upstream for what this edge does not know; the lobby, which knows all valid tokens, then responds. */
+  /** Asks the upstream for what this edge does not know; the fallback, which knows all valid tokens, then responds. */
   #validate(request: TransportRequest, responder: Responder): void {
     const { tokens } = this.#options;
     const unknown = tokensIn(request).filter((secret) => tokens.known(secret) === null);
-    if (unknown.length === 0) return this.#options.lobby.handle(request, responder);
+    if (unknown.length === 0) return this.#options.fallback.handle(request, responder);
     this.#wait(request, responder, async () => {
       const verdicts = await Promise.all(unknown.map((secret) => tokens.find(secret)));
       if (verdicts.includes('unknown')) return UPSTREAM_AWAY;
@@ -191,7 +193,7 @@ function tokensIn({ body }: TransportRequest): readonly string[] {
       return [];
     return sent.tokens.slice(0, ASKED_MAX).filter((one): one is string => typeof one === 'string');
   } catch {
-    // The lobby says what is wrong with it.
+    // The fallback says what is wrong with it.
     return [];
   }
 }

@@ -4,13 +4,13 @@ import type { RouteMeter } from '../../http/serving/meters.ts';
 import type { Transport } from '../../http/transport/transport.ts';
 import { VERSION } from '../../process/installation.ts';
 import { FEED_WAYS } from './feed.ts';
-import type { Homes } from './homes.ts';
+import type { Mirrors } from './mirrors.ts';
 import type { Reports } from './reports.ts';
 import type { Shadow } from './shadow.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface EdgeMetricsSources {
-  readonly homes: Homes;
+  readonly mirrors: Mirrors;
   readonly tokens: Tokens;
   readonly reports: Reports;
   readonly shadow: Shadow | null;
@@ -24,8 +24,8 @@ export interface EdgeMetricsSources {
 type Row = readonly [name: string, help: string, read: (sources: EdgeMetricsSources) => number];
 
 export const EDGE_GAUGES: readonly Row[] = [
-  ['flagstaff_edge_mirrors', 'Sets of flags that are read from the upstream.', ({ homes }) => homes.size],
-  ['flagstaff_edge_mirror_bytes', 'Memory of the flags.', ({ homes }) => homes.bytes],
+  ['flagstaff_edge_mirrors', 'Sets of flags that are read from the upstream.', ({ mirrors }) => mirrors.size],
+  ['flagstaff_edge_mirror_bytes', 'Memory of the flags.', ({ mirrors }) => mirrors.bytes],
   ['flagstaff_edge_tokens', 'Tokens that the upstream has called valid.', ({ tokens }) => tokens.validCount],
   [
     'flagstaff_edge_tokens_waiting',
@@ -92,7 +92,7 @@ export function edgeMetrics(sources: EdgeMetricsSources): Registry {
       help: 'Time since the upstream last said that the flags of an environment are the newest; the highest of several. Alert beyond a minute.',
       labels: ['environment'],
     },
-    () => ages(sources.homes),
+    () => ages(sources.mirrors),
   );
   gauge(
     registry,
@@ -101,7 +101,7 @@ export function edgeMetrics(sources: EdgeMetricsSources): Registry {
       help: 'Mirrors by the way in which the upstream is read. All in polling: it neither streams nor gives deltas.',
       labels: ['way'],
     },
-    () => ways(sources.homes),
+    () => ways(sources.mirrors),
   );
   counter(
     registry,
@@ -131,17 +131,17 @@ export function edgeMetrics(sources: EdgeMetricsSources): Registry {
   return registry;
 }
 
-function ages(homes: Homes): readonly Sample[] {
+function ages(mirrors: Mirrors): readonly Sample[] {
   const ages = new Map<string, number>();
-  for (const { served, feed } of homes) {
+  for (const { served, feed } of mirrors) {
     const { environment, isFilled } = served.mirror;
     if (isFilled) ages.set(environment, Math.max(ages.get(environment) ?? 0, feed.ageMs / 1000));
   }
   return [...ages].map(([environment, age]): Sample => [[environment], age]);
 }
 
-function ways(homes: Homes): readonly Sample[] {
-  const all = [...homes].map(({ feed }) => feed.way);
+function ways(mirrors: Mirrors): readonly Sample[] {
+  const all = [...mirrors].map(({ feed }) => feed.way);
   return FEED_WAYS.map((way): Sample => [[way], all.filter((one) => one === way).length]);
 }
 

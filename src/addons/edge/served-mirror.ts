@@ -75,19 +75,19 @@ export class ServedMirror {
     });
   }
 
-  admit({ token, type, projects, environment }: ValidToken): void {
+  addToken({ token, type, projects, environment }: ValidToken): void {
     const digest = digestOf(token);
     this.#secrets.set(digest, token);
     this.mirror.putToken({
       ...{ digest, type, projects: [...projects] },
-      // The lobby has no environment, and tokens of all.
+      // That of the fallback is of no environment, and has the tokens of all.
       environment: this.mirror.environment || environment,
       ...{ tokenName: `${type} token`, createdAt: '', expiresAt: null },
     });
   }
 
   /** Ends the streams of the token too. */
-  dismiss(secret: string): void {
+  dropToken(secret: string): void {
     const digest = digestOf(secret);
     this.#secrets.delete(digest);
     this.mirror.dropToken(digest);

@@ -74,7 +74,7 @@ describe('an edge whose upstream is away', () => {
     const killed = await open();
     await killed.edge.saveCopy();
     const before = readFileSync(join(folder, 'edge-copy'));
-    writeFileSync(join(folder, 'edge-copy.new'), before.subarray(0, 100));
+    writeFileSync(join(folder, 'edge-copy.tmp'), before.subarray(0, 100));
     await stub.close();
     const edge = await open();
     assert.deepEqual(await names(edge), ['a']);
@@ -119,7 +119,7 @@ describe('an edge whose upstream is away', () => {
     await first.stop();
     await stub.close();
     const edge = await open({ 'upstream-url': `http://localhost:${port}` }, false);
-    assert.equal(edge.edge.homes.size, 0);
+    assert.equal(edge.edge.mirrors.size, 0);
     await edge.stop();
   });
 });

@@ -1,10 +1,14 @@
 /** Callers and upstreams that mean harm, or are broken: what they can take is bounded, and what is wrong is named. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Front } from '../../../src/addons/edge/front.ts';
+import { Mirrors } from '../../../src/addons/edge/mirrors.ts';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { INVALID_MAX, Tokens, WAITING_MAX } from '../../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { readDocument } from '../../../src/addons/edge/upstream-document.ts';
+import type { Api } from '../../../src/http/serving/dispatcher.ts';
+import type { HttpResponse, Responder, TransportRequest } from '../../../src/http/transport/transport.ts';
 import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
 
 const settingsWith = (url: string) =>
@@ -67,7 +71,7 @@ describe('a hostile upstream', () => {
     refused.add(CLIENT);
     isRefused = true;
     await until(async () => (await read()).status === 401);
-    assert.equal(edge.edge.homes.size, 0);
+    assert.equal(edge.edge.mirrors.size, 0);
     await edge.stop();
     await upstream.close();
   });
@@ -144,6 +148,35 @@ describe('hostile callers', () => {
     assert.match(body.message, /one client token of the same environment/);
     await edge.stop();
     await upstream.close();
+  });
+});
+
+describe('a mirror that cannot be opened', () => {
+  it('is a 503 for those who wait for it, and takes no place from those behind them', async () => {
+    const token = { token: CLIENT, type: 'client', projects: ['*'], environment: 'development' } as const;
+    const ignore = (): void => undefined;
+    const front = new Front({
+      ...{ fallback: {} as Api, basePath: '', tokenHeader: 'authorization', allowed: null, denied: null },
+      ...{ patienceMs: 1_000 },
+      mirrors: new Mirrors({
+        bytesMax: 1,
+        open: () => {
+          throw new Error('no memory');
+        },
+      }),
+      tokens: new Tokens({
+        ...{ isStrict: false, onValid: ignore, onRevoked: ignore, onFault: ignore, monotonicMs: () => 0 },
+        validate: async () => [token],
+      }),
+    });
+    const request = {
+      ...{ method: 'GET', path: '/api/client/features', query: '', body: Buffer.alloc(0) },
+      header: (name: string) => (name === 'authorization' ? CLIENT : ''),
+    } as unknown as TransportRequest;
+    const { status } = await new Promise<HttpResponse>((send) =>
+      front.handle(request, { send, isWanted: true } as unknown as Responder),
+    );
+    assert.deepEqual([status, front.waitingCount], [503, 0]);
   });
 });
 

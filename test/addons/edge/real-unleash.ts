@@ -39,12 +39,12 @@ try {
   const frontend = await token('frontend');
   say(`${unleash.name} has ${values.flags} flags`);
   const edge = await startEdge({ 'upstream-url': unleash.origin, tokens: client });
-  const [home] = edge.edge.homes;
-  say(`the edge reads it by ${home!.feed.way}, and has event ${home!.served.mirror.lastId}`);
+  const [fed] = edge.edge.mirrors;
+  say(`the edge reads it by ${fed!.feed.way}, and has event ${fed!.served.mirror.lastId}`);
   await compare();
   say(`${await change()} changes are made in Unleash`);
-  const { lastId } = home!.served.mirror;
-  await until(() => home!.served.mirror.lastId > lastId);
+  const { lastId } = fed!.served.mirror;
+  await until(() => fed!.served.mirror.lastId > lastId);
   await until(async () => (await tagOfRevision(unleash.origin)) === (await tagOfRevision(edge.origin)));
   await compare();
   await report();
@@ -115,7 +115,7 @@ try {
 
   async function report(): Promise<void> {
     const now = new Date().toISOString();
-    const name = home!.served.mirror.world.directory.flagProjects.keys().next().value as string;
+    const name = fed!.served.mirror.world.directory.flagProjects.keys().next().value as string;
     const bucket = { start: now, stop: now, toggles: { [name]: { yes: 3, no: 4 } } };
     const call = edge.call('/api/client');
     await call('POST', '/metrics', { appName: 'behind-an-edge', instanceId: '1', bucket }, { token: client });

@@ -193,7 +193,7 @@ describe('an edge in front of a Flagstaff', () => {
       body.toggles.map((one: { name: string }) => one.name),
       ['for-ada', 'with-variants'],
     );
-    assert.equal([...behind.edge.homes][0]?.feed.way, 'streaming');
+    assert.equal([...behind.edge.mirrors][0]?.feed.way, 'streaming');
     await behind.stop();
   });
 

@@ -2,9 +2,9 @@
  * Chooses the HTTP engine. `auto` takes uWebSockets.js when there is a binary for this platform and version of Node,
  * and otherwise node:http, with one warning.
  */
-import { createNodeTransport } from '../http/transport/node-transport.ts';
-import type { Transport, TransportOptions } from '../http/transport/transport.ts';
-import { createUwsTransport } from '../http/transport/uws-transport.ts';
+import { createNodeTransport } from './node-transport.ts';
+import type { Transport, TransportOptions } from './transport.ts';
+import { createUwsTransport } from './uws-transport.ts';
 
 export const HTTP_ENGINES = ['auto', 'uws', 'node'] as const;
 export type HttpEngine = (typeof HTTP_ENGINES)[number];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Transport, TransportOptions } from '../../src/http/transport/transport.ts';
-import { connectionsWithin, resolveLimits } from '../../src/http/transport/transport-limits.ts';
-import { selectTransport } from '../../src/start/select-transport.ts';
-import { text } from '../http/transport/engines.ts';
-import { NO_UWS } from '../support/installed-engines.ts';
+import { selectTransport } from '../../../src/http/transport/select-transport.ts';
+import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
+import { connectionsWithin, resolveLimits } from '../../../src/http/transport/transport-limits.ts';
+import { NO_UWS } from '../../support/installed-engines.ts';
+import { text } from './engines.ts';
 
 const noBinary = async (): Promise<Transport> => {
   throw new Error('no such module');
