@@ -314,13 +314,17 @@ async function oneFlag(hands: Hands): Promise<void> {
   await hands.reach('deleteFeatureLink', 'Remove The ticket');
   await hands.form('complete', 'Done with…', {}, 'Mark as done with');
   await hands.reach('uncomplete', 'Not done with');
+  // The page shows the flag as it is now, from which the next change is made.
+  await page.getByRole('button', { name: 'Done with…' }).waitFor();
   await hands.form(
     'addFeatureDependency',
     page.getByLabel('Dependencies').getByRole('button', { name: 'Add' }),
     { Flag: 'bulk-1' },
     'Add dependency',
   );
-  await hands.reach('deleteFeatureDependency', 'Remove the dependency on bulk-1');
+  const dependency = page.getByRole('button', { name: 'Remove the dependency on bulk-1' });
+  await hands.reach('deleteFeatureDependency', dependency);
+  await dependency.waitFor({ state: 'detached' });
   await hands.reach('explainFeature', 'Why?');
   await hands.form('updateFeature', 'Edit…', { Description: 'Of the basket' }, 'Save');
   await hands.form('rollbackFeature', /^Roll back to here/, {}, 'Roll back');
