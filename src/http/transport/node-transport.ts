@@ -112,10 +112,12 @@ class NodeTransport implements Transport {
   }
 
   listen(): Promise<{ readonly port: number }> {
-    const { host, port } = this.#options;
+    const { host, port, sharesPort = false } = this.#options;
+    // Node 20 does not know `reusePort`, nor do the types for it: a second process finds the port taken there.
+    const where = { host, port, exclusive: true, reusePort: sharesPort };
     return new Promise((resolve, reject) => {
       this.#http.once('error', (error) => reject(new ListenError(host, port, error)));
-      this.#http.listen({ host, port, exclusive: true }, () => {
+      this.#http.listen(where, () => {
         const address = this.#http.address();
         resolve({ port: address !== null && typeof address === 'object' ? address.port : port });
       });

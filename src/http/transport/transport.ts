@@ -132,7 +132,10 @@ export interface TransportOptions {
   readonly clock?: TransportClock;
   /** PEM files of a certificate and its key: HTTPS and nothing else. Absent: HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
-  /** Whether other processes may listen on the same port, among which the system shares connections out; uWebSockets.js on Linux alone. */
+  /**
+   * Whether other processes may listen on the same port, among which the system shares connections out: on Linux, with uWebSockets.js or, from
+   * Node 22.12 on, with node:http.
+   */
   readonly sharesPort?: boolean;
 }
 

@@ -8,10 +8,17 @@ import { after, before, describe, it } from 'node:test';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { freePort } from '../../support/free-port.ts';
+import { NO_UWS } from '../../support/installed-engines.ts';
 import { flagstaff } from '../../support/operator.ts';
 import { caller, ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
 import { CLIENT, documents, flag, startEdge, startStub, until } from './edges.ts';
+
+/** Why no port can be shared; false where it can: by uWebSockets.js, and by node:http from Node 23 on. */
+const NO_SHARED_PORT =
+  process.platform !== 'linux'
+    ? 'Only Linux shares ports'
+    : Number.parseInt(process.versions.node, 10) < 23 && NO_UWS;
 
 interface EdgeProcess {
   readonly child: ChildProcess;
@@ -96,7 +103,7 @@ describe('the command flagstaff edge', () => {
   });
 
   it('two of them share a port', {
-    skip: process.platform === 'linux' ? false : 'only Linux shares ports',
+    skip: NO_SHARED_PORT,
   }, async () => {
     const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
     const port = String(await freePort());
