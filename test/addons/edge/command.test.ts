@@ -26,6 +26,9 @@ interface EdgeProcess {
   kill(): Promise<void>;
 }
 
+/** Killed at the end: one that a failed test left would keep the run from ending. */
+const running = new Set<ChildProcess>();
+
 async function spawnEdge(...options: readonly string[]): Promise<EdgeProcess> {
   const child = spawn(
     process.execPath,
@@ -36,7 +39,8 @@ async function spawnEdge(...options: readonly string[]): Promise<EdgeProcess> {
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
-  const exited = once(child, 'exit');
+  running.add(child);
+  const exited = once(child, 'exit').then(() => running.delete(child));
   let output = '';
   const port = await new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
@@ -68,7 +72,10 @@ describe('the command flagstaff edge', () => {
   before(() => {
     folder = temporaryFolder();
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => {
+    for (const child of running) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   it('a process that is killed while its upstream is away serves again from its copy', async () => {
     const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
