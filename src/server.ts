@@ -146,7 +146,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
   const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
   const areOpen = config.authType === 'none';
   const api = createApi({
-    engine,
+    ...{ state: engine, engine },
     reads: store.reads,
     instance: createInstance({
       version: VERSION,

@@ -13,7 +13,7 @@ import type { Log } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
 import { type CopiedMirror, copiedToken, copyFile, copyOf, reportsFile } from './copy.ts';
-import { Feed, type FeedPosition } from './feed.ts';
+import { Feed, type FeedPosition, type MirrorSource } from './feed.ts';
 import { FileFeed } from './file-feed.ts';
 import { Front } from './front.ts';
 import { Mirror } from './mirror.ts';
@@ -35,6 +35,9 @@ const COPY_EVERY_MS = 60_000;
 const ASK_AGAIN_MS = 2_000;
 const DRAIN_LOOK_MS = 10;
 const DRAIN_MS_MAX = 4_000;
+
+/** Bound, and not called from a function of ours: each request asks twice. */
+const boundMonotonicMs = performance.now.bind(performance);
 
 export interface EdgeOptions {
   readonly settings: EdgeSettings;
@@ -64,7 +67,7 @@ export class Edge {
   #isCopyDue = false;
   #isStopped = false;
 
-  constructor({ settings, log, now = Date.now, monotonicMs = () => performance.now() }: EdgeOptions) {
+  constructor({ settings, log, now = Date.now, monotonicMs = boundMonotonicMs }: EdgeOptions) {
     this.#settings = settings;
     this.#log = log;
     this.#now = now;
@@ -85,12 +88,11 @@ export class Edge {
     });
     this.#shadow = settings.shadowUrl === null ? null : this.#openShadow(settings.shadowUrl);
     this.#surfaces = edgeSurfaces({ backstage: backstageOf(this.#sources()), disabled: settings.disabled });
-    this.#fallback = this.#served(this.#mirror(''));
+    this.#fallback = this.#served(this.#mirror(''), null);
     this.#front = new Front({
       ...{ fallback: this.#fallback.api, mirrors: this.mirrors, tokens: this.tokens },
       ...{ basePath: settings.basePath, tokenHeader: settings.tokenHeader },
       ...{ allowed: settings.allowed, denied: settings.denied, patienceMs: settings.patienceMs },
-      onEvaluated: this.#shadow?.note ?? null,
     });
   }
 
@@ -219,7 +221,7 @@ export class Edge {
       const mirror = this.#mirror(environment);
       const feed = new FileFeed({ file, reloadMs, mirror, onFault: (error) => this.#warn(error) });
       feed.start();
-      const fed: FedMirror = { token, served: this.#served(mirror), feed, filled: Promise.resolve() };
+      const fed: FedMirror = { token, served: this.#served(mirror, feed), feed, filled: Promise.resolve() };
       this.mirrors.restore(token, () => fed);
     }
   }
@@ -283,7 +285,7 @@ export class Edge {
       copied satisfies FeedPosition | null,
     );
     feed.start();
-    return { token, served: this.#served(mirror), feed, filled };
+    return { token, served: this.#served(mirror, feed), feed, filled };
   }
 
   #mirror(environment: string): Mirror {
@@ -292,11 +294,12 @@ export class Edge {
     return new Mirror({ environment, memoryBudgetBytes, monotonicMs: this.#monotonicMs, onFault });
   }
 
-  #served(mirror: Mirror): ServedMirror {
+  #served(mirror: Mirror, feed: MirrorSource | null): ServedMirror {
     const { basePath, origins } = this.#settings;
     return new ServedMirror({
       ...{ mirror, basePath, origins, surfaces: this.#surfaces, reports: this.reports, log: this.#log },
-      ...{ now: this.#now, monotonicMs: this.#monotonicMs },
+      ...{ now: this.#now, monotonicMs: this.#monotonicMs, feed },
+      ...(this.#shadow === null ? {} : { onSent: this.#shadow.note }),
     });
   }
 

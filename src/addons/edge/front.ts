@@ -10,21 +10,15 @@ import { secretIn } from '../../http/serving/access.ts';
 import { AT_LEAST_HEADER } from '../../http/serving/cluster.ts';
 import type { Api } from '../../http/serving/dispatcher.ts';
 import { errorOfRefusal, plainErrorResponse } from '../../http/serving/errors.ts';
-import type { ResponseHeaders } from '../../http/transport/response.ts';
 import type {
   HttpResponse,
   RequestHandler,
   Responder,
-  ResponseStream,
-  StreamHead,
   TransportRequest,
   TransportRequestHead,
 } from '../../http/transport/transport.ts';
 import type { FedMirror, Mirrors } from './mirrors.ts';
 import type { Tokens } from './tokens.ts';
-
-/** The age of what is served, in milliseconds: 0 while the upstream's stream is open. */
-export const AGE_HEADER = 'flagstaff-age-ms';
 
 /** Bytes of the bodies of requests whose tokens are not known. Protects memory. */
 export const WAITING_BODIES_BYTES_MAX = 16 * 1024 * 1024;
@@ -64,17 +58,17 @@ export interface FrontOptions {
   readonly denied: BlockList | null;
   /** For how long a request waits for the first flags. */
   readonly patienceMs: number;
-  /** Told of each evaluation that was answered; absent where nobody compares. */
-  readonly onEvaluated?: ((request: TransportRequest, response: HttpResponse) => void) | null;
 }
 
 export class Front {
   readonly #options: FrontOptions;
+  readonly #validatePath: string;
   #waitingCount = 0;
   #waitingBytes = 0;
 
   constructor(options: FrontOptions) {
     this.#options = options;
+    this.#validatePath = `${options.basePath}/edge/validate`;
   }
 
   get waitingCount(): number {
@@ -82,10 +76,10 @@ export class Front {
   }
 
   readonly handle: RequestHandler = (received, responder) => {
-    const { fallback, tokenHeader, mirrors, allowed, denied, basePath } = this.#options;
+    const { fallback, tokenHeader, mirrors, allowed, denied } = this.#options;
     if (isShut(received, allowed, denied)) return responder.send(NOT_ALLOWED);
     const request = tokenHeader === 'authorization' ? received : new Renamed(received, tokenHeader);
-    if (request.path === `${basePath}/edge/validate`) return this.#validate(request, responder);
+    if (request.path === this.#validatePath) return this.#validate(request, responder);
     const given = request.header('authorization');
     // Nearly always the header is the secret and nothing else.
     const known = mirrors.of(given);
@@ -112,20 +106,14 @@ export class Front {
 
   #serve(fed: FedMirror, request: TransportRequest, responder: Responder): void {
     const eventId = request.header(AT_LEAST_HEADER);
-    if (eventId === '') return this.#respond(fed, request, responder);
+    if (eventId === '') return fed.served.api.handle(request, responder);
     const goOn = (late: Refusal | null): void => {
-      if (late === null) this.#respond(fed, request, responder);
+      if (late === null) fed.served.api.handle(request, responder);
       else responder.send(plainErrorResponse(errorOfRefusal(late)));
     };
     const waiting = { bytes: request.body.byteLength, isKnown: true };
     const reached = fed.served.atLeast.check(eventId, waiting, goOn);
     if (reached !== undefined) goOn(reached);
-  }
-
-  #respond(fed: FedMirror, request: TransportRequest, responder: Responder): void {
-    const { onEvaluated = null } = this.#options;
-    const said = onEvaluated === null ? null : (response: HttpResponse) => onEvaluated(request, response);
-    fed.served.api.handle(request, new AgedResponder(responder, fed.feed.ageMs, said));
   }
 
   /** The mirror of the token, or why it has none; null for a token that is not valid. */
@@ -241,61 +229,5 @@ class Renamed implements TransportRequest {
 
   remoteAddress(): string {
     return this.#request.remoteAddress();
-  }
-}
-
-/** Headers with an age of 0, which nearly all responses have; made once for headers that are sent again and again. */
-const freshHeaders = new WeakMap<ResponseHeaders, ResponseHeaders>();
-
-function aged(headers: ResponseHeaders, ageMs: number): ResponseHeaders {
-  if (ageMs !== 0)
-    return headers.with(AGE_HEADER, String(Math.min(Math.round(ageMs), Number.MAX_SAFE_INTEGER)));
-  let fresh = freshHeaders.get(headers);
-  if (fresh === undefined) {
-    fresh = headers.with(AGE_HEADER, '0');
-    freshHeaders.set(headers, fresh);
-  }
-  return fresh;
-}
-
-/** Says how old the flags are with each response. */
-class AgedResponder implements Responder {
-  readonly #responder: Responder;
-  readonly #ageMs: number;
-  readonly #said: ((response: HttpResponse) => void) | null;
-
-  constructor(responder: Responder, ageMs: number, said: ((response: HttpResponse) => void) | null) {
-    this.#responder = responder;
-    this.#ageMs = ageMs;
-    this.#said = said;
-  }
-
-  send({ status, headers, body }: HttpResponse): void {
-    const response = { status, headers: aged(headers, this.#ageMs), body };
-    this.#responder.send(response);
-    this.#said?.(response);
-  }
-
-  stream({ status, headers }: StreamHead): ResponseStream | null {
-    return this.#responder.stream({ status, headers: aged(headers, this.#ageMs) });
-  }
-
-  get aborted(): boolean {
-    return this.#responder.aborted;
-  }
-  get isWanted(): boolean {
-    return this.#responder.isWanted;
-  }
-  get isAwaited(): boolean {
-    return this.#responder.isAwaited;
-  }
-  get signal(): AbortSignal {
-    return this.#responder.signal;
-  }
-
-  onUnwanted(callback: () => void): void {
-    if (this.#responder.onUnwanted === undefined)
-      this.#responder.signal.addEventListener('abort', callback, { once: true });
-    else this.#responder.onUnwanted(callback);
   }
 }

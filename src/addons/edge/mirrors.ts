@@ -33,6 +33,9 @@ export class Mirrors {
   readonly #options: MirrorsOptions;
   readonly #mirrors = new Set<FedMirror>();
   readonly #bySecret = new Map<string, FedMirror>();
+  /** The last secret that was asked for, and its mirror, because comparing is faster than looking up. */
+  #lastSecret = '';
+  #last: FedMirror | undefined;
 
   constructor(options: MirrorsOptions) {
     this.#options = options;
@@ -48,7 +51,11 @@ export class Mirrors {
 
   /** The mirror of a token that has one. */
   of(secret: string): FedMirror | undefined {
-    return this.#bySecret.get(secret);
+    if (secret !== this.#lastSecret) {
+      this.#last = this.#bySecret.get(secret);
+      this.#lastSecret = secret;
+    }
+    return this.#last;
   }
 
   /** The mirror of a valid token, opened for it where no other covers it; or why it gets none. */
@@ -90,6 +97,7 @@ export class Mirrors {
       fed.served.dropToken(one);
       this.#bySecret.delete(one);
     }
+    this.#forgetLast();
     if (fed.token.token === secret) {
       fed.feed.stop();
       this.#mirrors.delete(fed);
@@ -100,9 +108,15 @@ export class Mirrors {
     for (const { feed } of this.#mirrors) feed.stop();
   }
 
+  #forgetLast(): void {
+    this.#lastSecret = '';
+    this.#last = undefined;
+  }
+
   #admit(fed: FedMirror, token: ValidToken): FedMirror {
     fed.served.addToken(token);
     this.#bySecret.set(token.token, fed);
+    this.#forgetLast();
     return fed;
   }
 }

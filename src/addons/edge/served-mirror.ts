@@ -3,22 +3,25 @@
  * ask nothing of the engine but what a mirror has (src/actors/served-state.ts), and write nothing; so there are no histories to read, no
  * passwords, and no mailboxes here.
  */
-import type { Engine } from '../../actors/engine.ts';
 import { Usage } from '../../actors/usage.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../domain/flags/growth-limits.ts';
 import { Authenticator, digestOf } from '../../http/serving/access.ts';
 import { AtLeast } from '../../http/serving/cluster.ts';
-import { type Api, createApi } from '../../http/serving/dispatcher.ts';
+import { type Api, type ApiOptions, createApi } from '../../http/serving/dispatcher.ts';
 import type { ApiLog } from '../../http/serving/request-log.ts';
 import { SessionCookies } from '../../http/serving/session-cookie.ts';
 import type { Surface } from '../../http/serving/surface.ts';
+import { ResponseHeaders } from '../../http/transport/response.ts';
 import { VERSION } from '../../process/installation.ts';
+import type { MirrorSource } from './feed.ts';
 import type { Mirror } from './mirror.ts';
 import type { Reports } from './reports.ts';
 import type { ValidToken } from './upstream-client.ts';
 
-export interface ServedMirrorOptions {
+export interface ServedMirrorOptions extends Pick<ApiOptions, 'onSent'> {
   readonly mirror: Mirror;
+  /** Null for a state that nothing keeps new. */
+  readonly feed: Pick<MirrorSource, 'ageMs'> | null;
   readonly surfaces: readonly Surface[];
   readonly reports: Reports;
   readonly basePath: string;
@@ -32,6 +35,19 @@ export interface ServedMirrorOptions {
 /** Any value of a type: for what no surface of an edge asks for. */
 const NOT_HERE = undefined as never;
 
+/** The age of what is served, in milliseconds: 0 while the upstream's stream is open. */
+const AGE_HEADER = 'flagstaff-age-ms';
+
+/** Made once for each age: nearly all responses have that of the one before. */
+function ageHeadersOf(feed: Pick<MirrorSource, 'ageMs'>): () => ResponseHeaders {
+  let [ageMs, headers] = [0, ResponseHeaders.of(AGE_HEADER, '0')];
+  return () => {
+    const nowMs = Math.min(Math.round(feed.ageMs), Number.MAX_SAFE_INTEGER);
+    if (nowMs !== ageMs) [ageMs, headers] = [nowMs, ResponseHeaders.of(AGE_HEADER, String(nowMs))];
+    return headers;
+  };
+}
+
 export class ServedMirror {
   readonly mirror: Mirror;
   readonly api: Api;
@@ -41,7 +57,7 @@ export class ServedMirror {
   readonly #secrets = new Map<string, string>();
 
   constructor(options: ServedMirrorOptions) {
-    const { mirror, surfaces, reports, basePath, origins, log, now, monotonicMs } = options;
+    const { mirror, feed, surfaces, reports, basePath, origins, log, now, monotonicMs, onSent } = options;
     const { world } = mirror;
     this.mirror = mirror;
     this.atLeast = new AtLeast(mirror, (delayMs, run) => {
@@ -49,9 +65,8 @@ export class ServedMirror {
       return () => clearTimeout(timer);
     });
     this.api = createApi({
-      engine: mirror as unknown as Engine,
-      reads: NOT_HERE,
-      passwords: NOT_HERE,
+      state: mirror,
+      ...{ engine: NOT_HERE, reads: NOT_HERE, passwords: NOT_HERE },
       instance: {
         ...{ version: VERSION, configuredOrigins: origins, limits: DEFAULT_GROWTH_LIMITS },
         ...{ signOn: null, tokenKey: null, figures: () => NOT_HERE },
@@ -72,6 +87,8 @@ export class ServedMirror {
       streaming: { forSdks: false, forPages: false, areOpen: false, basePath, publicOrigin: null },
       // The front has requests wait for an event, and only those that name one.
       cluster: null,
+      ...(feed === null ? {} : { commonHeaders: ageHeadersOf(feed) }),
+      ...(onSent === undefined ? {} : { onSent }),
     });
   }
 

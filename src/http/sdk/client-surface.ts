@@ -135,7 +135,7 @@ const deltaRoute = readRoute('GET /delta', {
     if (isRefusal(query)) return query;
     const refusal = refuseLargeDocument(context.world, query);
     if (refusal !== null) return refusal;
-    const { watches } = flagStreams(context.engine);
+    const { watches } = flagStreams(context.state);
     const request: DeltaRequest = {
       seenId: eventIdIn(context.header('if-none-match')),
       acceptEncoding: context.header('accept-encoding'),
@@ -227,9 +227,9 @@ const clientFlagRoutes = underTag('Client', [
     read: (context) => {
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
-      const { engine } = context;
+      const { state } = context;
       const requester = (): Requester => requesterOf(query, context);
-      const document = clientDocuments(engine).get(query, () => engine.lastId, requester);
+      const document = clientDocuments(state).get(query, () => state.lastId, requester);
       if (!(document instanceof Promise)) return documentResponse(document, context);
       return document.then((late) => documentResponse(late, context));
     },
@@ -244,15 +244,15 @@ const clientFlagRoutes = underTag('Client', [
     read: (context) => {
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
-      const { engine, world, params } = context;
+      const { state, world, params } = context;
       const located = locateFlagAnywhere(world, params.featureName);
       const isThere =
         !isRefusal(located) &&
         located.record.flag.archivedAt === null &&
         coversProject(query, located.project.settings.id);
       if (!isThere) return notFound(`This token covers no flag "${params.featureName}".`);
-      const body = clientDocuments(engine).feature(query, located.record);
-      return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+      const body = clientDocuments(state).feature(query, located.record);
+      return { revision: state.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
     },
   }),
 ]);
@@ -273,7 +273,7 @@ const streamingRoute: Omit<StreamRoute, 'tag'> = {
     if (isRefusal(query)) return query;
     const refusal = refuseLargeDocument(context.world, query);
     if (refusal !== null) return refusal;
-    return flagStreams(context.engine).open({
+    return flagStreams(context.state).open({
       query,
       format: DELTA_FORMAT,
       token: context.caller.token,

@@ -172,11 +172,11 @@ class EvaluatedList {
 }
 
 function withEvaluator(
-  { engine, caller }: RequestContext<unknown>,
+  { state, caller }: RequestContext<unknown>,
   respond: (scope: ScopeEvaluator, evaluators: ScopeEvaluators) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  const evaluators = scopeEvaluators(engine);
-  const found = evaluators.get(caller.scope, () => engine.lastId);
+  const evaluators = scopeEvaluators(state);
+  const found = evaluators.get(caller.scope, () => state.lastId);
   if (!(found instanceof Promise)) return respond(found, evaluators);
   return found.then((late) => respond(late, evaluators));
 }

@@ -56,7 +56,7 @@ export const flagdSurface: Surface = {
       read: async (context) => {
         const query = clientQuery(context, true);
         if (isRefusal(query)) return query;
-        const document = await flagdDocuments(context.engine).get(query, () => requesterOf(query, context));
+        const document = await flagdDocuments(context.state).get(query, () => requesterOf(query, context));
         if (isRefusal(document)) return document;
         const { revision, encoded } = document;
         return { revision, response: await encoded.response(context.header('accept-encoding')) };

@@ -98,10 +98,10 @@ const eventStreamRoute: StreamRoute = {
   success: { status: 200, schema: null },
   refusals: ['NotFoundError'],
   open: (context) => {
-    const { engine, params } = context;
+    const { state, params } = context;
     const heard = params.ticket === OPEN_TICKET ? heardByAnyone(context) : heardWith(context);
     if (isRefusal(heard)) return heard;
-    return flagStreams(engine).open({
+    return flagStreams(state).open({
       ...heard,
       format: REFETCH_FORMAT,
       lastEventId: context.header('last-event-id'),

@@ -76,14 +76,14 @@ class Dispatcher {
   constructor(given: ApiOptions) {
     const surfaces = given.surfaces.map(surfaceInFull);
     const options = { ...given, surfaces };
-    const { engine, basePath } = options;
+    const { state, basePath } = options;
     this.#options = options;
-    this.#world = engine.world;
-    this.#accounts = engine.loopAccounts;
+    this.#world = state.world;
+    this.#accounts = state.loopAccounts;
     this.sender = new ResponseSender(options);
-    this.#callers = new CallerCheck(engine.world, options);
-    this.#reads = new ReadPath(engine, this.sender);
-    this.#writes = new WritePath(engine, this.sender, this.#callers, options.cluster !== null);
+    this.#callers = new CallerCheck(state.world, options);
+    this.#reads = new ReadPath(state, this.sender);
+    this.#writes = new WritePath(options.engine, this.sender, this.#callers, options.cluster !== null);
     const routes = surfaces.flatMap((surface) => surface.routes.map((route) => compiled(surface, route)));
     this.#matcher = compileRoutes(routes, basePath);
     this.meters = [this.sender.unmatched, ...routes.map(({ value }) => value.meter)];
@@ -316,7 +316,7 @@ class Dispatcher {
     route: ReadRoute,
     { caller, params }: { readonly caller: Caller; readonly params: Params },
   ): void {
-    const charge = (heldMs: number): void => this.#options.engine.loopAccounts.charge(caller.actor, heldMs);
+    const charge = (heldMs: number): void => this.#accounts.charge(caller.actor, heldMs);
     this.#pieces.read(route, call.request, { signal: call.responder.signal, charge }).then(
       (body) =>
         this.sender.guarded(call, () => {

@@ -16,14 +16,14 @@ import type { ResponseSender } from './response-sender.ts';
 import type { ReadResponse, ReadRoute, RequestContext, StreamOpening, StreamRoute } from './route.ts';
 
 export class ReadPath {
-  readonly #engine: ServedState;
+  readonly #state: ServedState;
   readonly #sender: ResponseSender;
   readonly #coder: ResponseCoder;
 
-  constructor(engine: ServedState, sender: ResponseSender) {
-    this.#engine = engine;
+  constructor(state: ServedState, sender: ResponseSender) {
+    this.#state = state;
     this.#sender = sender;
-    this.#coder = new ResponseCoder(cacheOf(engine));
+    this.#coder = new ResponseCoder(cacheOf(state));
   }
 
   read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
@@ -37,8 +37,8 @@ export class ReadPath {
 
   #respond(call: Call, read: ReadResponse | Refusal): void {
     if (isRefusal(read)) return this.#sender.refuseSettled(call, read);
-    if (read.revision <= this.#engine.durableId) this.#send(call, read);
-    else this.#engine.whenDurable(read.revision, () => this.#send(call, read));
+    if (read.revision <= this.#state.durableId) this.#send(call, read);
+    else this.#state.whenDurable(read.revision, () => this.#send(call, read));
   }
 
   #send(call: Call, { response }: ReadResponse): void {
@@ -71,7 +71,7 @@ export class ReadPath {
   stream(call: Call, opened: ReturnType<StreamRoute['open']>): void {
     if (isRefusal(opened)) return this.#sender.refuseSettled(call, opened);
     if (!(opened instanceof Promise)) {
-      return this.#engine.whenDurable(opened.revision, () => this.#begin(call, opened));
+      return this.#state.whenDurable(opened.revision, () => this.#begin(call, opened));
     }
     opened.then(
       (late) => this.#sender.guarded(call, () => this.stream(call, late)),
@@ -108,9 +108,9 @@ export function refuseTooLong({ body }: Pick<HttpResponse, 'body'>): Refusal | n
  * Bytes of the pieces of which a response may be made for the client: what may be sent, or as much as the cache holds where they are
  * compressed before they are sent.
  */
-export function piecesBytesMax(context: Pick<RequestContext<unknown>, 'engine' | 'header'>): number {
+export function piecesBytesMax(context: Pick<RequestContext<unknown>, 'state' | 'header'>): number {
   const isCompressed = takesPiecesCompressed(context.header('accept-encoding'));
-  return isCompressed ? Math.max(RESPONSE_BYTES_MAX, cacheOf(context.engine).bytesMax) : RESPONSE_BYTES_MAX;
+  return isCompressed ? Math.max(RESPONSE_BYTES_MAX, cacheOf(context.state).bytesMax) : RESPONSE_BYTES_MAX;
 }
 
 /** Refuses a response of more bytes before it is made; `bytes` is how many there are at least. */

@@ -2,6 +2,7 @@
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import type { Requester } from '../../actors/turn.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -15,6 +16,8 @@ import { worldSeenBy } from './visible-world.ts';
 
 /** The sources that all requests share. */
 export interface ContextSources {
+  readonly state: ServedState;
+  /** The engine behind the state, for routes that decide or read history. */
   readonly engine: Engine;
   readonly reads: LogReads;
   readonly instance: Instance;
@@ -50,7 +53,11 @@ export class Context implements RequestContext<unknown> {
   }
 
   get world(): World {
-    return worldSeenBy(this.#shared.engine.world, this.caller);
+    return worldSeenBy(this.#shared.state.world, this.caller);
+  }
+
+  get state(): ServedState {
+    return this.#shared.state;
   }
 
   get engine(): Engine {
@@ -62,7 +69,7 @@ export class Context implements RequestContext<unknown> {
   }
 
   get requester(): Requester {
-    return new RequestRequester(this.caller.actor, this.#responder, this.#shared.engine.loopAccounts);
+    return new RequestRequester(this.caller.actor, this.#responder, this.#shared.state.loopAccounts);
   }
 
   get instance(): Instance {

@@ -5,12 +5,12 @@
  * A refusal that depends on the state waits until that state is durable (invariant 4).
  */
 import { randomUUID } from 'node:crypto';
-import type { Engine } from '../../actors/engine.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { ANY_ORIGIN, FRONTEND_SETTING_ID, frontendOrigins, settingOf } from '../../domain/state/settings.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder.ts';
-import { ResponseHeaders } from '../transport/response.ts';
+import { NO_HEADERS, ResponseHeaders } from '../transport/response.ts';
 import type {
   HttpResponse,
   TransportOptions,
@@ -33,7 +33,7 @@ import type { StreamOpening } from './route.ts';
 import { type Surface, surfaceBelow } from './surface.ts';
 
 export interface SenderOptions {
-  readonly engine: Engine;
+  readonly state: ServedState;
   readonly instance: Instance;
   readonly surfaces: readonly Surface[];
   /** `BASE_URI_PATH`, the prefix of every path. */
@@ -43,6 +43,10 @@ export interface SenderOptions {
   monotonicMs(): number;
   /** Whether responses are counted and timed. */
   readonly metered: boolean;
+  /** Headers of every response to a request that arrived; absent for none. */
+  commonHeaders?(): ResponseHeaders;
+  /** Told of each response to such a request. */
+  onSent?(request: TransportRequest, response: HttpResponse): void;
 }
 
 /** `errorId`: where the response has left already, under this id. */
@@ -66,7 +70,7 @@ const NO_MORE_STREAMS = refuse(
 
 export class ResponseSender {
   readonly #options: SenderOptions;
-  readonly #engine: Engine;
+  readonly #state: ServedState;
   readonly #log: RequestLog;
   /** The meter of requests without a route. */
   readonly unmatched = new RouteMeter('', 'none');
@@ -76,17 +80,17 @@ export class ResponseSender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#engine = options.engine;
+    this.#state = options.state;
     this.#log = new RequestLog(options.log, options.monotonicMs);
     this.isTimed = options.metered || this.#log.hasAccess;
     const { configuredOrigins } = options.instance;
     const origins = frontendOrigins(
-      settingOf(options.engine.world.directory.settings, FRONTEND_SETTING_ID),
+      settingOf(options.state.world.directory.settings, FRONTEND_SETTING_ID),
       configuredOrigins,
     );
     this.#crossOrigin = crossOriginOf(origins);
     // From events, which are durable by then: the state may be ahead of them (invariant 4).
-    options.engine.feed.subscribe((changes) => {
+    options.state.feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#noteOrigins(event as DomainEvent);
     });
   }
@@ -122,7 +126,9 @@ export class ResponseSender {
     const requestId = this.#requestId(request, errorId);
     // The address of the client is known until it has its response.
     this.#logged(call, response, { requestId, errorId });
-    responder.send(this.#finished(response, { head: request, surface, requestId }));
+    const sent = this.#finished(response, { head: request, surface, requestId });
+    responder.send(sent);
+    this.#options.onSent?.(request, sent);
     this.#measured(call, response);
     call.trace?.ended(call.meter.route, response.status);
   }
@@ -162,8 +168,8 @@ export class ResponseSender {
   };
 
   /** Sends a refusal that depends on the state once that state is durable: all of it, or up to `revision`. */
-  refuseSettled(call: Call, refusal: Refusal, revision = this.#engine.lastId): void {
-    this.#engine.whenDurable(revision, () => this.refuse(call, refusal));
+  refuseSettled(call: Call, refusal: Refusal, revision = this.#state.lastId): void {
+    this.#state.whenDurable(revision, () => this.refuse(call, refusal));
   }
 
   refuse(call: Call, refusal: Refusal, extraHeaders: readonly string[] = []): void {
@@ -208,9 +214,11 @@ export class ResponseSender {
     }: Pick<Call, 'surface'> & { head: TransportRequestHead | null; requestId: string },
   ): HttpResponse {
     const { status, headers, body } = response;
-    const named =
-      requestId === '' ? response : { status, headers: headers.with('x-request-id', requestId), body };
-    return head !== null && surface?.isForPages === true ? this.#crossOrigin.allow(head, named) : named;
+    let added = head === null ? NO_HEADERS : (this.#options.commonHeaders?.() ?? NO_HEADERS);
+    if (head !== null && surface?.isForPages === true) added = this.#crossOrigin.headersFor(head).and(added);
+    const finished = headers.and(added);
+    if (requestId !== '') return { status, headers: finished.with('x-request-id', requestId), body };
+    return finished === headers ? response : { status, headers: finished, body };
   }
 
   #logged(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {
@@ -241,8 +249,8 @@ function givenRequestId(head: TransportRequestHead): string {
 interface CrossOrigin {
   /** The response to the question whether the request that follows may be made. */
   preflight(request: TransportRequest): HttpResponse;
-  /** The response with the headers that let the page read it. */
-  allow(request: TransportRequestHead, response: HttpResponse): HttpResponse;
+  /** The headers that let the page read a response. */
+  headersFor(request: TransportRequestHead): ResponseHeaders;
 }
 
 /** How long a browser may remember the response to a preflight request. */
@@ -258,11 +266,7 @@ function crossOriginOf(origins: readonly string[]): CrossOrigin {
   const forAny = allowAny ? headersFor(ANY_ORIGIN) : null;
   return {
     preflight: (request) => ({ status: 204, headers: preflightHeaders(request), body: null }),
-    allow: (request, { status, headers, body }) => ({
-      status,
-      headers: headers.and(forAny ?? known.get(request.header('origin')) ?? FOR_NOBODY),
-      body,
-    }),
+    headersFor: (request) => forAny ?? known.get(request.header('origin')) ?? FOR_NOBODY,
   };
 }
 

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import type * as v from 'valibot';
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
+import type { ServedState } from '../../actors/served-state.ts';
 import type { Requester } from '../../actors/turn.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { Need, Right } from '../../domain/access/permissions.ts';
@@ -31,6 +32,7 @@ export type Schema = v.GenericSchema;
 export interface RequestContext<Body> {
   /** The state as the caller sees it (visible-world.ts). */
   readonly world: World;
+  readonly state: ServedState;
   readonly engine: Engine;
   readonly reads: LogReads;
   /** Figures of the process. */

@@ -32,6 +32,9 @@ export class ResponseHeaders {
   #status = 0;
   /** How often it was asked for. */
   #asked = 0;
+  /** The last others that came behind these, and all of them together: nearly always the same ones come. */
+  #others: ResponseHeaders | null = null;
+  #together: ResponseHeaders | null = null;
 
   /** Pairs that have been checked. */
   private constructor(pairs: readonly string[], lines: string) {
@@ -52,7 +55,12 @@ export class ResponseHeaders {
 
   /** These, and then the others. */
   and(others: ResponseHeaders): ResponseHeaders {
-    return new ResponseHeaders([...this.pairs, ...others.pairs], this.lines + others.lines);
+    if (others === NO_HEADERS) return this;
+    if (this.#together === null || others !== this.#others) {
+      this.#together = new ResponseHeaders([...this.pairs, ...others.pairs], this.lines + others.lines);
+      this.#others = others;
+    }
+    return this.#together;
   }
 
   only(names: readonly string[]): ResponseHeaders {
