@@ -13,17 +13,10 @@ import { type ApplicationDetails, type ApplicationRow, Applications } from '../d
 import { type FlagsUse, type HourCounts, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';
 import { type SignInRow, UserSignIns } from '../domain/usage/sign-ins.ts';
-import {
-  type CountRow,
-  DAY_MS,
-  floorTo,
-  HOUR_MS,
-  type PeriodId,
-  UsageTable,
-} from '../domain/usage/usage-table.ts';
-import type { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
+import { type CountRow, floorTo, HOUR_MS, UsageTable } from '../domain/usage/usage-table.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { SharedCounts, SharedUsage, UsageNote } from './shared-usage.ts';
+import { type SideUsage, UsageFiles, type UsageFilesOptions, type UsageSource } from './usage-files.ts';
 
 /** Bytes of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
 export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
@@ -34,28 +27,9 @@ export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
 /** Bytes of the applications of each side, with their instances. */
 export const APPLICATIONS_BYTES_MAX = 8 * 1024 * 1024;
 
-/** A first change is saved after this time, so that a restart soon after it finds it. */
-const SAVE_SOON_MS = 1_000;
-
-/** Between two saves: half of what a crash may lose, since a save takes a while. */
-export const SAVE_INTERVAL_MS = 30_000;
-
-/**
- * A save is followed by a pause of a second for each so many bytes: files are written whole, and the tokens of pages are public, so
- * whoever reports a little of much in each period could have 138 GB written in a day. Whoever fails to sign in has a file saved too,
- * and refused tokens logged besides: both together stay below 1 GB in a day.
- */
-export const SAVED_BYTES_A_SECOND = 8 * 1024;
-
 /** Uses of tokens are shared so often: they tell people when a token was used last. */
 const SHARE_TOKENS_MS = 10_000;
 const TOKENS_PER_NOTE = 1_000;
-
-const SEEN_FILE = 'seen';
-const SIGN_INS_FILE = 'sign-ins';
-
-/** Up to which position of the stream of the cluster the other files have counted. */
-const POSITION_FILE = 'position';
 
 /** The projects that a caller's token covers. */
 export interface ReportScope {
@@ -68,46 +42,22 @@ export interface SharedReports extends Pick<SharedUsage, 'send' | 'follow' | 'cl
   impact?(environment: string, metrics: readonly unknown[]): void;
 }
 
-export interface UsageOptions {
+export interface UsageOptions extends UsageFilesOptions {
   readonly world: World;
   readonly feed: Pick<ChangeFeed, 'subscribe'>;
-  readonly folder: UsageFolder;
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Whether the disk has room to spare: nothing is saved while it has not. */
-  hasRoom(): boolean;
-  /** Told why something could not be read, or saved, which is tried again. */
-  onFault(error: unknown): void;
-  /** Calls back after so many milliseconds. Must not keep the process alive. */
-  timer(delayMs: number, callback: () => void): void;
   readonly countsBytesMax?: number;
   /** The reports of all nodes of a cluster; null where a server runs alone. */
   readonly shared?: SharedReports | null;
 }
 
-/** Usage reported by one side, servers or pages. */
-interface SideUsage {
-  readonly counts: UsageTable;
-  readonly applications: Applications;
-}
-
 export class Usage {
   readonly #options: UsageOptions;
+  readonly #files: UsageFiles;
   readonly #seen: LastSeen;
   readonly seen: FlagsUse & Pick<LastSeen, 'token'>;
   readonly #signIns = new UserSignIns();
   readonly #sides: Readonly<Record<Side, SideUsage>>;
-  /** Whether a save waits for its time. */
-  #isScheduled = false;
-  /** The last save that was asked for; each waits for the one before. */
-  #saving: Promise<void> = Promise.resolve();
-  #savedAtMs = Number.NEGATIVE_INFINITY;
-  /** After which the next save may come. */
-  #pauseMs = SAVE_INTERVAL_MS;
   #unsubscribe: (() => void) | null = null;
-  /** Up to which position of the shared stream all is counted, and as far as it is saved. */
-  #position = 0;
-  #savedPosition = 0;
   /** Tokens used since they were shared last. */
   readonly #tokensToShare = new Map<string, number>();
 
@@ -120,6 +70,7 @@ export class Usage {
     this.#sides = { backend: side('backend'), frontend: side('frontend') };
     this.#seen = new LastSeen({ now: options.now, hour: (flag) => this.#hour(flag) });
     this.seen = this.#seen;
+    this.#files = new UsageFiles(options, { sides: this.#sides, signIns: this.#signIns, seen: this.#seen });
   }
 
   get signIns(): Pick<UserSignIns, 'of'> {
@@ -142,16 +93,16 @@ export class Usage {
   /** Reads what earlier starts saved, as far as the disk gives it, and from now on forgets what is deleted. */
   async open(): Promise<void> {
     const { feed, onFault } = this.#options;
-    await this.#read().catch(onFault);
+    await this.#files.read((source, row) => this.#load(source, row)).catch(onFault);
     this.#unsubscribe = feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#forget(event as DomainEvent);
     });
-    this.#shared?.follow(this.#position, async (position, notes) => {
+    this.#shared?.follow(this.#files.position, async (position, notes) => {
       // What is being saved must not grow meanwhile: its position is saved already.
-      await this.#saving;
+      await this.#files.saved;
       for (const note of notes) this.#takeGuarded(note);
-      this.#position = position;
-      this.#changed();
+      this.#files.position = position;
+      this.#files.changed();
     });
   }
 
@@ -167,7 +118,7 @@ export class Usage {
   #note(note: UsageNote): void {
     if (this.#shared !== null) return this.#shared.send(note);
     this.#take(note);
-    this.#changed();
+    this.#files.changed();
   }
 
   /** The same for what people change: whoever wrote it reads it at once, whenever the other nodes hear of it. */
@@ -253,7 +204,7 @@ export class Usage {
   tokenUsed(digest: string): void {
     const nowMs = this.#options.now();
     this.#seen.sawToken(digest, nowMs);
-    this.#changed();
+    this.#files.changed();
     if (this.#shared === null) return;
     if (this.#tokensToShare.size === 0) this.#options.timer(SHARE_TOKENS_MS, () => this.#shareTokens());
     this.#tokensToShare.set(digest, nowMs);
@@ -273,8 +224,7 @@ export class Usage {
 
   /** Saves what changed; on disk when it resolves. Never rejects. */
   save(): Promise<void> {
-    this.#saving = this.#saving.then(() => this.#save());
-    return this.#saving;
+    return this.#files.save();
   }
 
   /** Saves for the last time. */
@@ -291,24 +241,6 @@ export class Usage {
     const sums = new Map<string, { yes: number; no: number }>();
     for (const side of SIDES) this.#sides[side].counts.addHour(flag, startMs, sums);
     return sums;
-  }
-
-  async #read(): Promise<void> {
-    const { folder } = this.#options;
-    const names = await folder.names();
-    const known = new Set(names);
-    if (known.has(POSITION_FILE))
-      await folder.read(POSITION_FILE, ([position]) => {
-        if (this.#shared !== null && Number.isSafeInteger(position)) this.#position = position as number;
-      });
-    this.#savedPosition = this.#position;
-    for (const name of names) {
-      const source = sourceOf(name);
-      if (source === null) continue;
-      // A day was folded of these hours, and then the process ended before they were deleted.
-      if (source.kind === 'period' && isFolded(source, known)) await folder.remove(name);
-      else await folder.read(name, (row) => this.#load(source, row));
-    }
   }
 
   #covers({ projects }: ReportScope, flag: string): boolean {
@@ -332,76 +264,8 @@ export class Usage {
     this.#seen.keepTokens(count, (digest) => this.#isToken(digest));
   }
 
-  #changed(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const sinceMs = this.#options.now() - this.#savedAtMs;
-    const isQuiet = !(sinceMs >= 0 && sinceMs < this.#pauseMs);
-    this.#options.timer(isQuiet ? SAVE_SOON_MS : this.#pauseMs - sinceMs, () => {
-      this.#isScheduled = false;
-      void this.save();
-    });
-  }
-
-  async #save(): Promise<void> {
-    const { now, hasRoom, onFault, folder } = this.#options;
-    this.#savedAtMs = now();
-    if (!hasRoom()) return this.#changed();
-    const writtenBefore = folder.writtenBytes;
-    try {
-      // First: a crash in between loses reports of the last minute, and counts none twice.
-      await this.#savePosition();
-      for (const side of SIDES) await this.#saveSide(side);
-      await this.#saveRows(SIGN_INS_FILE, this.#signIns);
-      // Last, so that a flag whose counts are saved has been seen there too.
-      await this.#saveRows(SEEN_FILE, this.#seen);
-    } catch (error) {
-      onFault(error);
-      this.#changed();
-    }
-    const written = folder.writtenBytes - writtenBefore;
-    if (written > 0)
-      this.#pauseMs = Math.max(SAVE_INTERVAL_MS, Math.ceil((written * 1000) / SAVED_BYTES_A_SECOND));
-  }
-
-  async #savePosition(): Promise<void> {
-    if (this.#position === this.#savedPosition) return;
-    const position = this.#position;
-    await this.#options.folder.write(POSITION_FILE, [[position]]);
-    this.#savedPosition = position;
-  }
-
-  /** Saves the rows in a file of their own, if they changed; again later where that fails. */
-  async #saveRows(name: string, source: SavedRows): Promise<void> {
-    if (!source.takeChanged()) return;
-    await this.#options.folder.write(name, source.rows()).catch((error: unknown) => {
-      source.saveAgain();
-      throw error;
-    });
-  }
-
-  async #saveSide(side: Side): Promise<void> {
-    const { folder, now } = this.#options;
-    const { applications, counts } = this.#sides[side];
-    applications.advance(now());
-    await this.#saveRows(`${side}-applications`, applications);
-    counts.advance(now());
-    const changes = counts.takeChanges();
-    try {
-      for (const id of changes.changed) await folder.write(periodName(side, id), counts.rows(id));
-      const written = new Set(changes.changed.map((id) => periodName(side, id)));
-      for (const id of changes.removed) {
-        const name = periodName(side, id);
-        if (!written.has(name)) await folder.remove(name);
-      }
-    } catch (error) {
-      counts.saveAgain(changes);
-      throw error;
-    }
-  }
-
   /** Rows have a checksum, so that they are as they were written. */
-  #load(source: Source, row: readonly unknown[]): void {
+  #load(source: UsageSource, row: readonly unknown[]): void {
     if (source.kind === 'seen') {
       const seen = row as unknown as SeenRow;
       if (this.#exists(seen)) this.#seen.load(seen);
@@ -426,39 +290,4 @@ export class Usage {
     const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
     return apiTokens.has(digest) || personalTokens.has(digest) || sessions.has(digest);
   }
-}
-
-interface SavedRows {
-  takeChanged(): boolean;
-  rows(): Iterable<readonly unknown[]>;
-  saveAgain(): void;
-}
-
-type Source =
-  | { readonly kind: 'seen' }
-  | { readonly kind: 'sign-ins' }
-  | { readonly kind: 'applications'; readonly side: Side }
-  | { readonly kind: 'period'; readonly side: Side; readonly period: PeriodId };
-
-const FILE_PATTERN = /^(backend|frontend)-(?:(applications)|(hour|day)-([0-9]{1,15}))$/;
-
-/** By the start in milliseconds since 1970. */
-function periodName(side: Side, { kind, startMs }: PeriodId): string {
-  return `${side}-${kind}-${startMs}`;
-}
-
-/** Returns what a file of this name holds; null for a file of another program. */
-function sourceOf(name: string): Source | null {
-  if (name === SEEN_FILE) return { kind: 'seen' };
-  if (name === SIGN_INS_FILE) return { kind: 'sign-ins' };
-  const [, side, applications, kind, start] = FILE_PATTERN.exec(name) ?? [];
-  if (side === undefined) return null;
-  const found = side as Side;
-  if (applications !== undefined) return { kind: 'applications', side: found };
-  return { kind: 'period', side: found, period: { kind: kind as PeriodId['kind'], startMs: Number(start) } };
-}
-
-function isFolded({ side, period }: Source & { kind: 'period' }, names: ReadonlySet<string>): boolean {
-  const day: PeriodId = { kind: 'day', startMs: floorTo(period.startMs, DAY_MS) };
-  return period.kind === 'hour' && names.has(periodName(side, day));
 }

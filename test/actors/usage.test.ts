@@ -1,7 +1,8 @@
 /** What applications report on a disk: saved behind, loaded at a start, and never a reason to fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND, Usage } from '../../src/actors/usage.ts';
+import { Usage } from '../../src/actors/usage.ts';
+import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../src/actors/usage-files.ts';
 import { UsageFolder } from '../../src/persistence/snapshots/usage-folder.ts';
 import { ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
 import { TestWorld } from '../support/test-world.ts';

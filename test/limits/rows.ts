@@ -19,7 +19,8 @@ import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
 import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/actors/shared-usage.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
 import { AT_ONCE_EACH_ROUND_MS, AT_ONCE_MS_MIN, TURN_MS } from '../../src/actors/turn.ts';
-import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX, SAVED_BYTES_A_SECOND } from '../../src/actors/usage.ts';
+import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
+import { SAVED_BYTES_A_SECOND } from '../../src/actors/usage-files.ts';
 import {
   EVENT_CHARGE_BYTES_MIN,
   WRITE_BURST_BYTES,
@@ -70,7 +71,7 @@ import {
   RESPONSES_BYTES_MAX,
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
-import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-bytes.ts';
+import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-size.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/archive.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/bodies.ts';

@@ -22,7 +22,7 @@ import {
   SDK_DOCUMENT_BYTES_MAX,
   segmentBytes,
   strategiesGrowth,
-} from '../state/served-bytes.ts';
+} from '../state/served-size.ts';
 import type { World } from '../state/world.ts';
 
 /** `events` are decided and not yet applied. */

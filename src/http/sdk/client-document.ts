@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
-import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-bytes.ts';
+import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-size.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../serving/flag-filter.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';

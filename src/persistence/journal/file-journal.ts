@@ -360,10 +360,8 @@ export class FileJournal implements Journal {
     await marked;
     await this.#preallocation.cut(this.#durable.offset);
     if (this.#failure !== null) throw this.#failure;
-    assert(
-      this.pendingFrames === 0 && this.durableId === this.#appendedId,
-      'a closed journal has all on disk',
-    );
+    assert(this.pendingFrames === 0, 'a closed journal has nothing to write');
+    assert(this.durableId === this.#appendedId, 'a closed journal is on disk');
     await this.#marks.close();
     await this.#file?.close();
     this.#file = null;
@@ -374,11 +372,7 @@ export class FileJournal implements Journal {
     const openChain = this.#inFlight?.chain ?? this.#durable.chain;
     assert(this.#inFlight !== this.#open && this.#open !== this.#spare, 'a batch is in one place');
     if (this.#inFlight !== null) {
-      assert.equal(
-        this.#inFlight.firstId,
-        this.durableId + 1,
-        'what is being written follows what is on disk',
-      );
+      assert.equal(this.#inFlight.firstId, this.durableId + 1, 'a batch in flight follows the disk');
       assert.equal(this.#inFlight.previousChain, this.#durable.chain, 'and is chained to it');
     }
     if (this.#open.frames === 0) {

@@ -5,7 +5,7 @@ import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.t
 import type { Variant } from '../../../src/domain/flags/variant.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { FLAG_BYTES_MAX } from '../../../src/domain/state/served-bytes.ts';
+import { FLAG_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const OF = { project: 'default', flag: 'f' } as const;

@@ -4,11 +4,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { refuseBeyondServed } from '../../../src/domain/growth/refuse-served.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import {
-  FLAG_BYTES_MAX,
-  SDK_DOCUMENT_BYTES_MAX,
-  ServedBytes,
-} from '../../../src/domain/state/served-bytes.ts';
+import { ServedBytes } from '../../../src/domain/state/served-bytes.ts';
+import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
 import { settleFlags, type World } from '../../../src/domain/state/world.ts';
 import { surroundingsOf } from '../../../src/http/sdk/client-document.ts';
 import { queryOfScope } from '../../../src/http/sdk/client-query.ts';

@@ -15,7 +15,7 @@ import {
   SEGMENT_COST_MAX,
   SEGMENT_VALUES_MAX,
 } from '../../../src/domain/kinds/segment.ts';
-import { FLAG_BYTES_MAX } from '../../../src/domain/state/served-bytes.ts';
+import { FLAG_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
 import { threadMicros } from '../processor-time.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { inputOf } from './inputs.ts';
