@@ -44,7 +44,7 @@ export interface SideUsage {
   readonly applications: Applications;
 }
 
-/** What is saved. */
+/** Everything that is saved. */
 interface UsageParts {
   readonly sides: Readonly<Record<Side, SideUsage>>;
   readonly signIns: SavedRows;
@@ -177,7 +177,7 @@ interface SavedRows {
   saveAgain(): void;
 }
 
-/** What the rows of a file are. */
+/** The kind of the rows of a file. */
 export type UsageSource =
   | { readonly kind: 'seen' }
   | { readonly kind: 'sign-ins' }
