@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
-import { DAMAGED_SUFFIX, DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
+import { DataFolderError, dataFolder, setAside } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
@@ -338,7 +338,7 @@ function stopOnUndecodable({ fs, folder, stop }: StoreOptions, { packed, recover
     const { snapshots } = dataFolder(folder);
     const file = snapshotPath(snapshots, id);
     const aside = async (): Promise<void> => {
-      await fs.rename(file, `${file}${DAMAGED_SUFFIX}`);
+      await setAside(fs, file);
       await fs.syncFolder(snapshots);
     };
     // Operators, of "The snapshot cannot be decoded although its checksums hold, …": report it with the log line, and the file set aside as `.damaged`

@@ -18,7 +18,7 @@ import { decodePayload } from '../persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
 import type { Rest } from '../persistence/journal/segment-scan.ts';
-import { type RecordedHead, readHeads } from '../persistence/proof/heads-file.ts';
+import { eachHead, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import {
   bytesOf,
   EMPTY_TREE,
@@ -66,19 +66,22 @@ async function boundsOf(
   { fs, folder, key, wants }: AuditExportOptions,
   source: JournalSource,
 ): Promise<Bounds> {
-  const heads = (await readHeads(fs, folder)).filter(({ note }) => key.signed(note));
-  const newest = heads.at(-1);
-  if (newest === undefined)
+  const [oldest] = await listSegments(source);
+  let newest: RecordedHead | null = null;
+  let before: TreeState | null = null;
+  for await (const recorded of eachHead(fs, folder)) {
+    if (!key.signed(recorded.note)) continue;
+    newest = recorded;
+    const { boundary, tree } = recorded.place;
+    if (boundary.segment === oldest && boundary.offset === SEGMENT_HEADER_BYTES) before ??= tree;
+  }
+  if (newest === null)
     throw new OperationError(
       'missing',
       'history.heads has no head that the key has signed; a running server signs one within seconds.',
     );
-  const [oldest] = await listSegments(source);
   if (oldest === newest.head.firstId) return { newest, before: EMPTY_TREE };
-  const found = heads.find(
-    ({ place: { boundary } }) => boundary.segment === oldest && boundary.offset === SEGMENT_HEADER_BYTES,
-  );
-  if (wants === null && found !== undefined) return { newest, before: found.place.tree };
+  if (wants === null && before !== null) return { newest, before };
   const message = `A part of the history can be proved only while all of its events are kept, from ${newest.head.firstId} on; export the whole.`;
   throw new OperationError('unsound', message);
 }

@@ -9,7 +9,7 @@ import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts'
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
-import { type RecordedHead, readHeads } from '../persistence/proof/heads-file.ts';
+import { eachHead, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import { rootOf } from '../persistence/proof/merkle-tree.ts';
 import { type Head, type PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
 import { growTree, type TreePlace } from '../persistence/proof/tree-growth.ts';
@@ -54,32 +54,131 @@ interface Witness {
 }
 
 export async function auditFolder(options: AuditOptions): Promise<Audit> {
-  const source = { fs: options.fs, folder: dataFolder(options.folder).journal };
-  const recorded = await readHeads(options.fs, options.folder);
+  const { fs, folder, onProgress } = options;
+  const source = { fs, folder: dataFolder(folder).journal };
+  const { begin, newestSize } = await beginningOf(source, options);
   const lastId = await options.newestId();
-  const isSigned = ({ note }: RecordedHead): boolean => options.keys.some((key) => key.signed(note));
-  const witnesses: Witness[] = recorded.filter(isSigned);
-  if (options.kept !== null) witnesses.push({ head: options.kept, place: null });
-  witnesses.sort((a, b) => a.head.size - b.head.size);
-  const begin = await beginningOf(source, witnesses);
-  const auditor = new Auditor({ source, begin, lastId, onProgress: options.onProgress });
-  const forged = recorded.filter((head) => !isSigned(head));
-  const [first] = forged;
-  if (first !== undefined) auditor.unsigned(first.head, forged.length);
-  return auditor.run(witnesses.filter(({ head }) => head.size > (begin?.tree.size ?? 0)));
+  const witnesses = new Witnesses(options, { above: begin?.tree.size ?? 0, upTo: newestSize });
+  return new Auditor({ source, begin, lastId, onProgress }).run(witnesses);
 }
 
-/** The tree before the oldest event that is kept; null where that is the tree's first one. */
-async function beginningOf(source: JournalSource, witnesses: readonly Witness[]): Promise<TreePlace | null> {
+const isTrusted = ({ note }: RecordedHead, keys: readonly PublicKey[]): boolean =>
+  keys.some((key) => key.signed(note));
+
+interface Beginning {
+  /** The tree before the oldest event that is kept; null where that is the tree's first one. */
+  readonly begin: TreePlace | null;
+  /** The newest head of the folder. A running server may sign more. */
+  readonly newestSize: number;
+}
+
+async function beginningOf(
+  source: JournalSource,
+  { fs, folder, keys, kept }: AuditOptions,
+): Promise<Beginning> {
   const [oldest] = await listSegments(source);
   if (oldest === undefined) throw new OperationError('missing', `${source.folder} holds no events.`);
-  if (witnesses.every(({ head }) => head.firstId === oldest)) return null;
-  const found = witnesses.find(
-    ({ place }) => place?.boundary.segment === oldest && place.boundary.offset === SEGMENT_HEADER_BYTES,
-  );
-  if (found?.place != null) return found.place;
+  let isFirst = kept === null || kept.firstId === oldest;
+  let begin: TreePlace | null = null;
+  let newestSize = 0;
+  for await (const recorded of eachHead(fs, folder)) {
+    const { head, place } = recorded;
+    newestSize = head.size;
+    if (begin !== null || head.firstId === oldest || !isTrusted(recorded, keys)) continue;
+    isFirst = false;
+    const { segment, offset } = place.boundary;
+    if (segment === oldest && offset === SEGMENT_HEADER_BYTES) begin = place;
+  }
+  if (isFirst || begin !== null) return { begin, newestSize };
   const message = `The journal begins with event ${oldest}, and no signed head stands there; the older events, or history.heads of this folder, are needed.`;
   throw new OperationError('unsound', message);
+}
+
+/** Protects memory: a folder may have a head for every frame. */
+const WITNESSES_MAX = 1_000;
+
+/** The heads that count, by their sizes, some of them at a time. */
+class Witnesses {
+  readonly #options: AuditOptions;
+  readonly #heads: AsyncGenerator<RecordedHead>;
+  readonly #sizes: { readonly above: number; readonly upTo: number };
+  readonly #waiting: Witness[] = [];
+  #kept: Witness | null;
+  #newest: Head | null = null;
+  #isOver = false;
+  /** The first head that proves nothing, and how many do not. */
+  #refused: { readonly first: Head; count: number } | null = null;
+
+  constructor(options: AuditOptions, sizes: { readonly above: number; readonly upTo: number }) {
+    this.#options = options;
+    this.#heads = eachHead(options.fs, options.folder);
+    this.#sizes = sizes;
+    this.#kept = options.kept === null ? null : { head: options.kept, place: null };
+  }
+
+  get newest(): Head | null {
+    return this.#newest;
+  }
+
+  get refused(): Difference | null {
+    if (this.#refused === null) return null;
+    const { first, count } = this.#refused;
+    const what = `history.heads has ${count} heads that none of the keys signed, or out of their order`;
+    return { from: first.firstId, to: first.lastId, what };
+  }
+
+  /** Sizes of the tree up to the last head that is in memory; behind it there may be more. */
+  get horizon(): { readonly sizes: ReadonlySet<number>; readonly upToSize: number } {
+    const sizes = new Set(this.#waiting.map(({ head }) => head.size));
+    const last = this.#isOver ? undefined : this.#waiting.at(-1);
+    return { sizes, upToSize: last?.head.size ?? Number.POSITIVE_INFINITY };
+  }
+
+  /** Takes the next one, if it is for a tree of this size or a smaller one. */
+  takeUpTo(size: number): Witness | null {
+    const [next] = this.#waiting;
+    return next !== undefined && next.head.size <= size ? (this.#waiting.shift() ?? null) : null;
+  }
+
+  async fill(): Promise<void> {
+    while (!this.#isOver && this.#waiting.length < WITNESSES_MAX) {
+      const { value: recorded, done } = await this.#heads.next();
+      if (done !== true) this.#consider(recorded);
+      else {
+        this.#isOver = true;
+        if (this.#kept !== null) this.#add(this.#kept);
+      }
+    }
+  }
+
+  /** Reads to the end; gives the newest head that was not taken. */
+  async lastWaiting(): Promise<Witness | null> {
+    let last: Witness | null = null;
+    for (await this.fill(); this.#waiting.length > 0; await this.fill())
+      last = this.#waiting.splice(0).at(-1) ?? null;
+    return last;
+  }
+
+  #consider(recorded: RecordedHead): void {
+    const { head } = recorded;
+    if (head.size > this.#sizes.upTo) return;
+    if (!isTrusted(recorded, this.#options.keys) || head.size < (this.#newest?.size ?? 0)) {
+      this.#refused ??= { first: head, count: 0 };
+      this.#refused.count += 1;
+      return;
+    }
+    if (this.#kept !== null && this.#kept.head.size <= head.size) {
+      this.#add(this.#kept);
+      this.#kept = null;
+    }
+    this.#add(recorded);
+  }
+
+  #add(witness: Witness): void {
+    if (witness.head.size <= this.#sizes.above) return;
+    this.#waiting.push(witness);
+    this.#newest = witness.head;
+  }
 }
 
 interface AuditorOptions {
@@ -103,45 +202,38 @@ class Auditor {
     this.#judgedId = options.begin?.lastId ?? 0;
   }
 
-  unsigned({ firstId, lastId }: Head, count: number): void {
-    const what = `history.heads has ${count} heads that none of the keys signed`;
-    this.#differences.push({ from: firstId, to: lastId, what });
-  }
-
-  async run(witnesses: readonly Witness[]): Promise<Audit> {
-    const { lastId } = this.#options;
-    const sizes = new Set(witnesses.map(({ head }) => head.size));
-    const waiting = [...witnesses];
-    while (this.#place?.lastId !== lastId) {
-      const places = await this.#grow(sizes);
+  async run(witnesses: Witnesses): Promise<Audit> {
+    await witnesses.fill();
+    while (this.#place?.lastId !== this.#options.lastId) {
+      const places = await this.#grow(witnesses);
       if (places.length === 0) break;
-      this.#pass(places, waiting);
+      this.#pass(places, witnesses);
       this.#options.onProgress?.(this.#place?.lastId ?? 0);
+      await witnesses.fill();
     }
-    const [missing] = waiting.toReversed();
-    if (missing !== undefined) this.#endsEarly(missing.head);
-    return this.#result(witnesses.at(-1)?.head ?? null);
+    const missing = await witnesses.lastWaiting();
+    if (missing !== null) this.#endsEarly(missing.head);
+    return this.#result(witnesses);
   }
 
-  /** Takes from `waiting` the heads that these places reach. Ends at a difference, to grow again from what was signed. */
-  #pass(places: readonly TreePlace[], waiting: Witness[]): void {
+  /** Takes the heads that these places reach. Ends at a difference, to grow again from what was signed. */
+  #pass(places: readonly TreePlace[], witnesses: Witnesses): void {
     for (const place of places) {
       this.#place = place;
       for (
-        let next = waiting[0];
-        next !== undefined && next.head.size <= place.tree.size;
-        next = waiting[0]
-      ) {
-        waiting.shift();
-        this.#compare(next, place);
-      }
+        let next = witnesses.takeUpTo(place.tree.size);
+        next !== null;
+        next = witnesses.takeUpTo(place.tree.size)
+      )
+        this.#compare(next, this.#place);
       if (this.#place !== place) return;
     }
   }
 
-  async #grow(sizes: ReadonlySet<number>): Promise<readonly TreePlace[]> {
+  async #grow(witnesses: Witnesses): Promise<readonly TreePlace[]> {
+    const { source, lastId: upToId } = this.#options;
     try {
-      return await growTree(this.#options.source, { from: this.#place, upToId: this.#options.lastId, sizes });
+      return await growTree(source, { from: this.#place, upToId, ...witnesses.horizon });
     } catch (error) {
       if (!(error instanceof DataFolderError)) throw error;
       const from = (error.lastGoodEventId ?? this.#judgedId) + 1;
@@ -172,14 +264,15 @@ class Auditor {
     this.#differ(Math.min(end + 1, lastId), lastId, what);
   }
 
-  #result(newest: Head | null): Audit {
+  #result({ newest, refused }: Witnesses): Audit {
     assert(this.#place !== null, 'an audit reads at least one frame');
     const { begin } = this.#options;
     const { lastId, tree } = this.#place;
     const firstId = begin === null ? this.#place.firstId : begin.lastId + 1;
     const signed = newest === null ? null : { lastId: newest.lastId, at: newest.at };
     const frames = tree.size - (begin?.tree.size ?? 0);
-    return { differences: this.#differences, signed, firstId, lastId, frames, root: rootOf(tree) };
+    const differences = refused === null ? this.#differences : [refused, ...this.#differences];
+    return { differences, signed, firstId, lastId, frames, root: rootOf(tree) };
   }
 }
 

@@ -4,11 +4,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { HeadKeeper } from '../../src/actors/head-keeper.ts';
 import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
-import { headsPath, readHeads } from '../../src/persistence/proof/heads-file.ts';
+import { headsPath } from '../../src/persistence/proof/heads-file.ts';
 import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
 import { growTree } from '../../src/persistence/proof/tree-growth.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
-import { appendFrames, JOURNAL } from '../support/journal-fixture.ts';
+import { appendFrames, headsOf, JOURNAL } from '../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
@@ -68,7 +68,7 @@ test('a head stands for all that is on disk, a second after a change, and at a s
   assert.equal(newest?.key, signer.publicKey.text);
   await opened.execute(createFlag('two'));
   await close(opened);
-  const heads = await readHeads(disk, FOLDER);
+  const heads = await headsOf(disk, FOLDER);
   assert.equal(heads.at(-1)?.head.lastId, store.engine.durableId, 'a stop signs what is left');
   assert.deepEqual(parseHead(heads.at(-1)?.note ?? ''), heads.at(-1)?.head);
 });

@@ -9,8 +9,9 @@ import { crc32 } from 'node:zlib';
 import { recordOldest } from '../../src/operations/copy-folder.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { headsPath, readHeads } from '../../src/persistence/proof/heads-file.ts';
+import { headsPath } from '../../src/persistence/proof/heads-file.ts';
 import { forge, framesOf, type Signed } from '../support/forged-folder.ts';
+import { headsOf } from '../support/journal-fixture.ts';
 import { copyOf, fileAt, flagstaff, outputOf, pastFolder, segmentsIn } from '../support/operator.ts';
 import { ROOT_FOLDER, startTestServer, temporaryFolder } from '../support/server.ts';
 
@@ -62,7 +63,7 @@ describe('flagstaff audit', () => {
   before(async () => {
     ({ folder } = await pastFolder());
     key = (await flagstaff(['audit', 'key', '-d', folder])).out;
-    const newest = (await readHeads(realFileSystem, folder)).at(-1);
+    const newest = (await headsOf(realFileSystem, folder)).at(-1);
     assert(newest !== undefined, 'a stopped server has signed its history');
     events = newest.head.lastId;
     head = join(temporaryFolder(), 'kept-head');
@@ -102,7 +103,7 @@ describe('flagstaff audit', () => {
     const server = await startTestServer({ folder: today });
     await server.call('POST', '/projects/default/features', { name: 'later' });
     await server.stop();
-    const kept = (await readHeads(realFileSystem, today)).at(-1)!.note;
+    const kept = (await headsOf(realFileSystem, today)).at(-1)!.note;
     assert.equal((await verify(today)).code, 0, 'an older head proves what it stood for');
     const file = join(temporaryFolder(), 'head');
     writeFileSync(file, JSON.stringify({ health: 'GOOD', head: { note: kept } }));

@@ -5,9 +5,9 @@ import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { readHeads } from '../../src/persistence/proof/heads-file.ts';
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import { forge } from '../support/forged-folder.ts';
+import { headsOf } from '../support/journal-fixture.ts';
 import {
   contentOf,
   copyOf,
@@ -50,7 +50,7 @@ describe('flagstaff repair --from', () => {
     assert.equal(plan.taken[0].from, plan.taken[0].to, 'one frame was damaged, and one is taken');
     const { deep, sound } = await outputOf(['verify', '--deep', '-d', folder]);
     assert.deepEqual([sound, deep], [true, all]);
-    assert.equal((await readHeads(realFileSystem, folder)).at(-1)?.head.lastId, deep.eventId);
+    assert.equal((await headsOf(realFileSystem, folder)).at(-1)?.head.lastId, deep.eventId);
     assert.equal((await outputOf(['audit', 'verify', '-d', folder])).proved, true);
   });
 

@@ -6,6 +6,7 @@ import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL, type JournalTail } from '../../src/persistence/journal/journal.ts';
+import { eachHead, type RecordedHead } from '../../src/persistence/proof/heads-file.ts';
 import { type RecoveryReport, recover } from '../../src/persistence/recovery/recovery.ts';
 import { OutlinedBlock } from '../../src/persistence/snapshots/packed-records.ts';
 import { type SnapshotSection, writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
@@ -157,4 +158,11 @@ export function outlinedBlock(outline: unknown, records: readonly unknown[]): Ou
   const block = OutlinedBlock.in(payload, place);
   assert(block !== null);
   return block;
+}
+
+/** The signed heads of a data folder, oldest first. */
+export async function headsOf(disk: FileSystem, folder: string): Promise<readonly RecordedHead[]> {
+  const heads: RecordedHead[] = [];
+  for await (const head of eachHead(disk, folder)) heads.push(head);
+  return heads;
 }

@@ -49,6 +49,17 @@ export async function createDataFolder(fs: FileSystem, folder: DataFolder): Prom
 }
 
 /**
+ * Gives a damaged file a name that nothing reads and nothing has yet: `<file>.damaged`, or `<file>.2.damaged` and so on. Returns
+ * it. Its folder is not synced.
+ */
+export async function setAside(fs: FileSystem, file: string): Promise<string> {
+  let aside = `${file}${DAMAGED_SUFFIX}`;
+  for (let number = 2; await fs.exists(aside); number += 1) aside = `${file}.${number}${DAMAGED_SUFFIX}`;
+  await fs.rename(file, aside);
+  return aside;
+}
+
+/**
  * The error for a data folder on which the server does not start.
  *
  * Its catcher stops the process and leaves the folder as it was. The message names the file,

@@ -33,11 +33,11 @@ function assertWhole(written: number, wanted: number): void {
 
 // Replaces a small file as a whole. A reader finds the old content or the new one, never a half-written file.
 
-/** `durable`: the new content outlasts a power cut once this resolves, and until then the old one does. `content` may come in pieces. */
+/** `durable`: the new content outlasts a power cut once this resolves, and until then the old one does. `content` may come in pieces, one of which is in memory at a time. */
 export async function replaceFile(
   fs: FileSystem,
   path: string,
-  content: Uint8Array | readonly Uint8Array[],
+  content: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   { durable }: { readonly durable: boolean },
 ): Promise<void> {
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
@@ -45,7 +45,7 @@ export async function replaceFile(
   const file = await fs.open(temporary, 'create');
   try {
     let end = 0;
-    for (const piece of content instanceof Uint8Array ? [content] : content) {
+    for await (const piece of content instanceof Uint8Array ? [content] : content) {
       await writeFully(file, piece, end);
       end += piece.length;
     }

@@ -13,7 +13,7 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DAMAGED_SUFFIX, newerFormat } from '../disk/data-folder.ts';
+import { newerFormat, setAside } from '../disk/data-folder.ts';
 import { type FileSystem, type OpenFile, readLeniently, withFile } from '../disk/file-system.ts';
 import { replaceFile, writeFully } from '../disk/write-fully.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
@@ -83,26 +83,40 @@ function jsonOf(bytes: Buffer): Record<string, unknown> {
   }
 }
 
+/** So many slots are read at once, and are in memory at most: a journal of ten million events has ten thousand. */
+const SLOTS_AT_ONCE = 64;
+
 /** The heads of a data folder, oldest first; slots that hold none are passed over. None where there is no file. */
-export async function readHeads(fs: FileSystem, root: string): Promise<readonly RecordedHead[]> {
+export async function* eachHead(fs: FileSystem, root: string): AsyncGenerator<RecordedHead> {
   const path = headsPath(root);
-  if (!(await fs.exists(path))) return [];
-  return withFile(fs, path, async (file) => {
-    const heads: RecordedHead[] = [];
+  if (!(await fs.exists(path))) return;
+  const file = await fs.open(path, 'read');
+  try {
     const slots = Math.floor((await file.size()) / SLOT_BYTES);
-    for (let slot = 0; slot < slots; slot += 1) {
-      const head = await readSlot(file, slot, path);
-      if (head !== null) heads.push(head);
-    }
-    return heads;
-  });
+    for (let slot = 0; slot < slots; slot += SLOTS_AT_ONCE)
+      yield* await readSlots(file, { from: slot, to: Math.min(slots, slot + SLOTS_AT_ONCE) }, path);
+  } finally {
+    await file.close();
+  }
 }
 
-async function readSlot(file: OpenFile, slot: number, path: string): Promise<RecordedHead | null> {
-  const bytes = Buffer.alloc(SLOT_BYTES);
-  const { count } = await readLeniently(file, bytes, SLOT_BYTES, slot * SLOT_BYTES);
-  return count === SLOT_BYTES ? decodeSlot(bytes, path) : null;
+async function readSlots(
+  file: OpenFile,
+  { from, to }: { readonly from: number; readonly to: number },
+  path: string,
+): Promise<readonly RecordedHead[]> {
+  const bytes = Buffer.alloc((to - from) * SLOT_BYTES);
+  const { count } = await readLeniently(file, bytes, bytes.length, from * SLOT_BYTES);
+  const heads: RecordedHead[] = [];
+  for (let end = SLOT_BYTES; end <= count; end += SLOT_BYTES) {
+    const head = decodeSlot(bytes.subarray(end - SLOT_BYTES, end), path);
+    if (head !== null) heads.push(head);
+  }
+  return heads;
 }
+
+const readSlot = async (file: OpenFile, slot: number, path: string): Promise<RecordedHead | null> =>
+  (await readSlots(file, { from: slot, to: slot + 1 }, path))[0] ?? null;
 
 interface HeadsCopy {
   /** The data folders. */
@@ -115,11 +129,19 @@ interface HeadsCopy {
 
 /** Writes the heads of another folder, as far as they are about events up to `lastId`, and one of the keys signed them. */
 export async function copyHeads(fs: FileSystem, { from, to, lastId, keys }: HeadsCopy): Promise<void> {
-  const heads = (await readHeads(fs, from)).filter(
+  if (!(await fs.exists(headsPath(from)))) return;
+  const slots = slotsOf(
+    eachHead(fs, from),
     ({ place, note }) => place.lastId <= lastId && (keys === null || keys.some((key) => key.signed(note))),
   );
-  if (heads.length > 0)
-    await replaceFile(fs, headsPath(to), Buffer.concat(heads.map(encodeSlot)), { durable: true });
+  await replaceFile(fs, headsPath(to), slots, { durable: true });
+}
+
+async function* slotsOf(
+  heads: AsyncIterable<RecordedHead>,
+  isWanted: (head: RecordedHead) => boolean,
+): AsyncGenerator<Buffer> {
+  for await (const head of heads) if (isWanted(head)) yield encodeSlot(head);
 }
 
 /** Leaves out the heads from before the oldest event that retention has kept, but for the one right before it. */
@@ -128,8 +150,8 @@ export async function forgetHeads(fs: FileSystem, root: string, firstId: number)
   if (!(await fs.exists(path))) return;
   const oldest = await withFile(fs, path, (file) => readSlot(file, 0, path));
   if (oldest === null || oldest.place.lastId >= firstId - 1) return;
-  const heads = (await readHeads(fs, root)).filter(({ place }) => place.lastId >= firstId - 1);
-  await replaceFile(fs, path, Buffer.concat(heads.map(encodeSlot)), { durable: false });
+  const slots = slotsOf(eachHead(fs, root), ({ place }) => place.lastId >= firstId - 1);
+  await replaceFile(fs, path, slots, { durable: false });
 }
 
 /** Appends heads, one at a time. */
@@ -197,10 +219,10 @@ export class HeadsFile {
     if (stays) this.#stayingSize = head.size;
   }
 
-  /** Gives the file another name, and begins anew. */
+  /** Gives the file a name that no file has yet, and begins anew. */
   async setAside(): Promise<void> {
     await this.close();
-    await this.#fs.rename(this.#path, `${this.#path}${DAMAGED_SUFFIX}`);
+    await setAside(this.#fs, this.#path);
     this.#slots = 0;
     this.#newest = null;
     this.#stayingSize = 0;

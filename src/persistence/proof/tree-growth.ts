@@ -32,6 +32,8 @@ export interface GrowRequest {
   readonly upToId: number;
   /** Sizes of the tree that are reported too. */
   readonly sizes?: ReadonlySet<number>;
+  /** The tree grows to so many leaves at most. */
+  readonly upToSize?: number;
 }
 
 /**
@@ -44,12 +46,12 @@ export const STRIDE_FRAMES = 1000;
 const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * The places on the way, the last one as far as this went: to `upToId`, or to the end of a segment. Throws
+ * The places on the way, the last one as far as this went: to `upToId`, to `upToSize`, or to the end of a segment. Throws
  * `DataFolderError` where the journal is damaged, or does not have what was there at the place it is to go on from.
  */
 export async function growTree(
   source: JournalSource,
-  { from, upToId, sizes = NO_SIZES }: Omit<GrowRequest, 'folder'>,
+  { from, upToId, sizes = NO_SIZES, upToSize = Number.POSITIVE_INFINITY }: Omit<GrowRequest, 'folder'>,
   rest?: Rest,
 ): Promise<readonly TreePlace[]> {
   const segments = await listSegments(source);
@@ -58,12 +60,11 @@ export async function growTree(
   let bytes = 0;
   for (const [index, segment] of segments.entries()) {
     if (segment < (from?.boundary.segment ?? 0)) continue;
-    if (place?.lastId === upToId || bytes >= GROWTH_BYTES_MAX) break;
+    if (place?.lastId === upToId || (place?.tree.size ?? 0) >= upToSize || bytes >= GROWTH_BYTES_MAX) break;
     const next = segments[index + 1];
     const growth = {
       from: place,
-      sizes,
-      rest,
+      ...{ sizes, upToSize, rest },
       upToId: next === undefined ? upToId : Math.min(upToId, next - 1),
     };
     const grown = await withSegment(source, segment, (open) => growAlong(open, growth));
@@ -88,24 +89,25 @@ interface Growth {
   readonly from: TreePlace | null;
   readonly sizes: ReadonlySet<number>;
   readonly upToId: number;
+  readonly upToSize: number;
   readonly rest: Rest | undefined;
 }
 
 async function growAlong(
   segment: OpenSegment,
-  { from, upToId, sizes, rest }: Growth,
+  { from, rest, ...goal }: Growth,
 ): Promise<readonly TreePlace[]> {
   const { path, firstId, header } = segment;
   if (header === null) throw damaged(path, 0, firstId - 1, 'the header of a journal file is damaged');
   const start = from?.boundary ?? { segment: firstId, offset: SEGMENT_HEADER_BYTES, chain: header.chain };
   const begin = from ?? { firstId, lastId: firstId - 1, boundary: start, tree: EMPTY_TREE };
-  const walk = new TreeWalk(begin, { upToId, sizes });
+  const walk = new TreeWalk(begin, goal);
   const end = await scanFrames(segment, { format: header.format, ...start }, walk.visit, rest);
   const last = walk.last === null ? { lastId: begin.lastId } : await readLastEvent(segment, walk.last);
   if (typeof last === 'string') throw damaged(path, walk.end.offset, begin.lastId, last);
-  if (last.lastId !== upToId)
+  if (last.lastId !== goal.upToId && !walk.isFull)
     throw damaged(path, walk.end.offset, last.lastId, end.problem?.what ?? 'events are missing');
-  return [...walk.places, walk.placeAt(upToId, walk.end)];
+  return [...walk.places, walk.placeAt(last.lastId, walk.end)];
 }
 
 const damaged = (file: string, offset: number, lastGoodEventId: number, what: string): DataFolderError =>
@@ -116,15 +118,17 @@ const damaged = (file: string, offset: number, lastGoodEventId: number, what: st
     advice: ADVICE_DAMAGED,
   });
 
+type Goal = Omit<Growth, 'from' | 'rest'>;
+
 class TreeWalk {
   readonly #begin: TreePlace;
-  readonly #goal: Pick<Growth, 'upToId' | 'sizes'>;
+  readonly #goal: Goal;
   readonly #tree: GrowingTree;
   readonly places: TreePlace[] = [];
   #frames = 0;
   last: RawFrame | null = null;
 
-  constructor(begin: TreePlace, goal: Pick<Growth, 'upToId' | 'sizes'>) {
+  constructor(begin: TreePlace, goal: Goal) {
     this.#begin = begin;
     this.#goal = goal;
     this.#tree = new GrowingTree(begin.tree);
@@ -133,7 +137,7 @@ class TreeWalk {
   readonly visit: VisitFrame = (frame, payload) => {
     const id = peekId(payload);
     // Whatever lies behind is not durable yet, or no frame of this journal.
-    if (id === null || id > this.#goal.upToId) return false;
+    if (id === null || id > this.#goal.upToId || this.isFull) return false;
     if (this.#frames > 0 && (this.#frames % STRIDE_FRAMES === 0 || this.#goal.sizes.has(this.#tree.size))) {
       const { segment } = this.#begin.boundary;
       this.places.push(this.placeAt(id - 1, { segment, offset: frame.offset, chain: frame.previous }));
@@ -143,6 +147,10 @@ class TreeWalk {
     this.last = frame;
     return true;
   };
+
+  get isFull(): boolean {
+    return this.#tree.size >= this.#goal.upToSize;
+  }
 
   /** The end of the last frame that was visited; the scan has read the one behind it too. */
   get end(): Boundary {

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import {
   ADVICE_DAMAGED,
   createDataFolder,
-  DAMAGED_SUFFIX,
   type DataFolder,
   DataFolderError,
   dataFolder,
+  setAside,
 } from '../disk/data-folder.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { DeferredPart } from '../journal/deferred-part.ts';
@@ -106,14 +106,14 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   assert(survey.journal.damage === null, 'a start is refused where the journal is damaged');
   announce(label, survey, log);
   const replayed = await replayJournal(survey, folder, options);
-  const setAside = await tidyUp(survey, folder, options);
+  const moved = await tidyUp(survey, folder, options);
   const tail = tailOf(survey);
   assert(
     tail.lastId === startOf(survey) + replayed.replayedEvents,
     'each event is in the snapshot, or was replayed',
   );
   assert(tail.lastId === 0 || tail.lastAt > 0, 'the last event has a time');
-  assert(setAside.length === survey.badSnapshots.length, 'each snapshot that is damaged is set aside');
+  assert(moved.length === survey.badSnapshots.length, 'each snapshot that is damaged is set aside');
   return {
     label,
     lastId: tail.lastId,
@@ -121,7 +121,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     snapshotId: survey.snapshot?.id ?? null,
     ...replayed,
     tornBytesCut: survey.journal.tail?.tornBytes ?? 0,
-    setAside,
+    setAside: moved,
     deferred: survey.journal.deferred,
     tail,
     isOlder: survey.journal.isEndOlder,
@@ -348,14 +348,14 @@ async function tidyUp(
   }
   await fs.syncFolder(folder.journal);
   await recordBeginning(survey, folder, fs);
-  const setAside: string[] = [];
+  const moved: string[] = [];
   for (const { path } of survey.badSnapshots) {
-    await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
-    setAside.push(path);
+    await setAside(fs, path);
+    moved.push(path);
   }
   for (const path of survey.leftovers) await fs.remove(path);
   await fs.syncFolder(folder.snapshots);
-  return setAside;
+  return moved;
 }
 
 /** For folders of release 0.1.0, for copies, and where the record cannot be read. */

@@ -14,7 +14,7 @@ import { crc32 } from 'node:zlib';
 import { jsonEqual } from '../../domain/json/json.ts';
 import { FIRST } from '../codec/first-bytes.ts';
 import { EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
-import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
+import { setAside, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 import { BlockReader, type KnownBlocks } from './known-blocks.ts';
@@ -129,7 +129,7 @@ async function verifyOrSetAside(
   const { fs } = options;
   const reading = await checkSnapshotFile({ fs, path, afterBlock: async () => options.rest?.() });
   if (reading.problem !== null) {
-    await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
+    await setAside(fs, path);
     throw new Error(
       `The snapshot ${path} could not be read back: ${reading.problem} at offset ${reading.offset}`,
     );

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { guard, pack, unpack } from '../codec/message-pack.ts';
-import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
+import { setAside, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import { type FileSystem, isMissing, type OpenFile, withFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 
@@ -50,7 +50,7 @@ export class UsageFolder {
     }
     if (problem === null) return;
     onDamaged({ file: path, problem });
-    await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
+    await setAside(fs, path);
   }
 
   /** Replaces the file, on disk when it returns. */

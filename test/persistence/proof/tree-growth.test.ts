@@ -2,17 +2,11 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  copyHeads,
-  forgetHeads,
-  HeadsFile,
-  headsPath,
-  readHeads,
-} from '../../../src/persistence/proof/heads-file.ts';
+import { copyHeads, forgetHeads, HeadsFile, headsPath } from '../../../src/persistence/proof/heads-file.ts';
 import { rootOf } from '../../../src/persistence/proof/merkle-tree.ts';
 import { HeadSigner } from '../../../src/persistence/proof/signed-head.ts';
 import { growTree, STRIDE_FRAMES, type TreePlace } from '../../../src/persistence/proof/tree-growth.ts';
-import { appendFrames, FOLDER, JOURNAL } from '../../support/journal-fixture.ts';
+import { appendFrames, FOLDER, headsOf, JOURNAL } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 
 const FRAMES = 2500;
@@ -93,14 +87,14 @@ test('a head is written over by the next one, until a thousand frames lie betwee
     file = await HeadsFile.open(disk, FOLDER);
     assert.deepEqual(file.newest?.place, place, 'a start goes on where the last head stands');
   }
-  const heads = await readHeads(disk, FOLDER);
+  const heads = await headsOf(disk, FOLDER);
   assert.deepEqual(
     heads.map(({ head }) => head.size),
     [1000, 2200, FRAMES],
   );
   await disk.makeFolder('/copy');
   await copyHeads(disk, { from: FOLDER, to: '/copy', lastId: 2200, keys: null });
-  assert.deepEqual(await readHeads(disk, '/copy'), heads.slice(0, 2));
+  assert.deepEqual(await headsOf(disk, '/copy'), heads.slice(0, 2));
 });
 
 test('heads from before the oldest event are left out, but for the one right before it', async () => {
@@ -108,13 +102,13 @@ test('heads from before the oldest event are left out, but for the one right bef
   const file = await HeadsFile.open(disk, FOLDER);
   const places = await grownTo(disk, FRAMES);
   for (const place of places) await sign(file, place);
-  const before = await readHeads(disk, FOLDER);
+  const before = await headsOf(disk, FOLDER);
   const [, second] = before;
   assert(second !== undefined && before.length > 2);
   await forgetHeads(disk, FOLDER, 1);
-  assert.deepEqual(await readHeads(disk, FOLDER), before, 'nothing was deleted');
+  assert.deepEqual(await headsOf(disk, FOLDER), before, 'nothing was deleted');
   await forgetHeads(disk, FOLDER, second.head.lastId + 1);
-  assert.deepEqual(await readHeads(disk, FOLDER), before.slice(1));
+  assert.deepEqual(await headsOf(disk, FOLDER), before.slice(1));
   const reopened = await HeadsFile.open(disk, FOLDER);
   assert.deepEqual(reopened.newest, before.at(-1));
 });
@@ -131,9 +125,35 @@ test('a slot that a crash tore is passed over, and used again', async () => {
   const before = torn.newest?.place;
   assert(before !== undefined && before.lastId < FRAMES);
   await sign(torn, places.at(-1)!);
-  assert.equal((await readHeads(disk, FOLDER)).at(-1)?.head.size, FRAMES);
-  await file.setAside();
-  assert.deepEqual(await readHeads(disk, FOLDER), []);
+  assert.equal((await headsOf(disk, FOLDER)).at(-1)?.head.size, FRAMES);
+});
+
+test('heads are set aside as often as it takes, and none of them is lost', async () => {
+  const disk = await writtenJournal(64 * 1024 * 1024);
+  const file = await HeadsFile.open(disk, FOLDER);
+  const aside: Buffer[] = [];
+  for (const place of await grownTo(disk, 10, 20, 30)) {
+    await sign(file, place);
+    aside.push(disk.bytesOf(headsPath(FOLDER)));
+    await file.setAside();
+    assert.deepEqual(await headsOf(disk, FOLDER), []);
+  }
+  for (const [index, name] of ['.damaged', '.2.damaged', '.3.damaged'].entries())
+    assert.deepEqual(disk.bytesOf(`${headsPath(FOLDER)}${name}`), aside[index]);
+});
+
+test('a tree grows no further than to the size that is asked for', async () => {
+  const disk = await writtenJournal();
+  const source = { fs: disk, folder: JOURNAL };
+  for (const upToSize of [1, 700, 1000, FRAMES, FRAMES + 1]) {
+    let place: TreePlace | null = null;
+    for (let more = true; more; ) {
+      const places: readonly TreePlace[] = await growTree(source, { from: place, upToId: FRAMES, upToSize });
+      more = places.length > 0;
+      place = places.at(-1) ?? place;
+    }
+    assert.equal(place?.tree.size, Math.min(upToSize, FRAMES));
+  }
 });
 
 test('a root does not depend on which frames lie in which segment', async () => {
