@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { it } from 'node:test';
-import { fillEverything } from './everything-full.ts';
+import { processBytes } from '../../limits/rows.ts';
+import { fillEverything, YOUNG_MIB } from './everything-full.ts';
 
 const skip = existsSync('/proc/self/status') ? false : 'memory is read from /proc';
 
@@ -10,9 +11,9 @@ it('a state that fills its budget, read by everybody at once and by most never t
   skip,
   timeout: 300_000,
 }, async (t) => {
-  const processMib = 480;
+  const heapMib = 192;
   const result = await fillEverything({
-    heapMib: 192,
+    heapMib,
     filters: 80,
     streams: 50,
     unread: 4,
@@ -21,7 +22,11 @@ it('a state that fills its budget, read by everybody at once and by most never t
   });
   t.diagnostic(JSON.stringify(result));
   assert(result.flags > 2_000, `${result.flags} flags fill the budget`);
-  assert(result.mostBytes < processMib * 2 ** 20, `${result.mostBytes} bytes`);
+  const promised = processBytes((heapMib + YOUNG_MIB) * 2 ** 20);
+  assert(
+    result.mostBytes <= promised,
+    `${result.mostBytes} bytes, where docs/limits.md promises ${promised}`,
+  );
   assert.equal(result.opened, 130, 'each stream is opened');
   assert.equal(result.refused, 0);
 });

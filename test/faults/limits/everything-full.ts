@@ -49,6 +49,11 @@ export const EVERYTHING: EverythingFullOptions = {
   reads: 1_800,
 };
 
+const SEMI_SPACE_MIB = 16;
+
+/** The most that V8's young objects take. */
+export const YOUNG_MIB = 3 * SEMI_SPACE_MIB;
+
 /** Milliseconds. */
 export const FRIENDLY_P99_MAX = 50;
 export const PROCESS_BYTES_MAX = 768 * 2 ** 20;
@@ -125,7 +130,7 @@ async function friendOf({ call, origin }: ServerProcess): Promise<Call> {
 export async function fillEverything(options: EverythingFullOptions): Promise<EverythingFullResult> {
   const folder = temporaryFolder();
   const server = await spawnServer(folder, {
-    NODE_OPTIONS: `--max-old-space-size=${options.heapMib} --max-semi-space-size=16`,
+    NODE_OPTIONS: `--max-old-space-size=${options.heapMib} --max-semi-space-size=${SEMI_SPACE_MIB}`,
   });
   const end = new AbortController();
   try {
