@@ -249,7 +249,10 @@ export const REPLY_BYTES_MAX = 1024 * 1024;
 
 /** Rejects once a reply is longer. Redirects are not followed: an endpoint stands where its provider says. */
 async function boundedFetch(url: string, options: object): Promise<Response> {
-  const response = await fetch(url, options as RequestInit);
+  const request = new Request(url, options as RequestInit);
+  // Sign-ins are minutes apart: the provider may close a connection in the moment in which the next request takes it.
+  request.headers.set('connection', 'close');
+  const response = await fetch(request);
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of response.body ?? []) {

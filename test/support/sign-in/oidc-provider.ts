@@ -28,7 +28,8 @@ const CLAIMS = { profile: ['name', 'preferred_username', 'groups'], email: ['ema
 
 /** `callbacks`: where the server may be reached that it sends people back to. */
 export async function startProvider(origins: readonly string[], port = 0): Promise<TestProvider> {
-  const server = createServer();
+  // Browsers here are requests of the same process: after a pause of the loop, one would take a connection that has just timed out.
+  const server = createServer({ keepAliveTimeout: 0 });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
