@@ -255,6 +255,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/kinds',
       'domain/state',
       'domain/usage',
+      'http/body',
       'http/sdk',
       'http/serving',
       'http/transport',

@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
+import { each, inTurns } from '../../actors/turn.ts';
 import { DAMAGED_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import { isMissing, makeFolder, realFileSystem } from '../../persistence/disk/file-system.ts';
 import { replaceFile } from '../../persistence/disk/write-fully.ts';
@@ -18,7 +19,7 @@ import { replaceFile } from '../../persistence/disk/write-fully.ts';
 const VERSION = '1';
 
 /** Protects memory from a file that is none of ours: four of the largest documents. */
-const FILE_BYTES_MAX = 400 * 1024 * 1024;
+export const FILE_BYTES_MAX = 400 * 1024 * 1024;
 
 export class CheckedFile<S extends v.GenericSchema> {
   readonly #file: string;
@@ -60,10 +61,17 @@ export class CheckedFile<S extends v.GenericSchema> {
   }
 
   async #write(content: v.InferInput<S>): Promise<void> {
-    const json = Buffer.from(JSON.stringify(content));
-    const head = Buffer.from(`flagstaff-edge ${VERSION} ${checksumOf(json)}\n`);
+    const chunks: Buffer[] = [];
+    const hash = createHash('sha256');
+    await inTurns(
+      each(chunksOf(content), (chunk) => {
+        hash.update(chunk);
+        chunks.push(chunk);
+      }),
+    );
+    const head = Buffer.from(`flagstaff-edge ${VERSION} ${hash.digest('hex')}\n`);
     makeFolder(dirname(this.#file));
-    await replaceFile(realFileSystem, this.#file, [head, json], { durable: true });
+    await replaceFile(realFileSystem, this.#file, [head, ...chunks], { durable: true });
   }
 
   #contentOf(bytes: Buffer): { readonly value: v.InferOutput<S> } | { readonly problem: string } {
@@ -79,6 +87,35 @@ export class CheckedFile<S extends v.GenericSchema> {
     if (result.success) return { value: result.output };
     return { problem: `it has something else than expected at ${v.getDotPath(result.issues[0])}` };
   }
+}
+
+/** Bytes that are made in one step. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Levels of lists and objects whose items are written one by one. */
+const LEVELS = 4;
+
+function* chunksOf(content: unknown): Generator<Buffer> {
+  let text = '';
+  for (const piece of jsonPieces(content, LEVELS)) {
+    text += piece;
+    if (text.length < CHUNK_BYTES) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
+}
+
+function* jsonPieces(value: unknown, levels: number): Generator<string> {
+  if (levels === 0 || typeof value !== 'object' || value === null) return yield JSON.stringify(value);
+  const isList = Array.isArray(value);
+  let before = isList ? '[' : '{';
+  for (const name in value) {
+    yield isList ? before : `${before}${JSON.stringify(name)}:`;
+    yield* jsonPieces(value[name as keyof typeof value], levels - 1);
+    before = ',';
+  }
+  yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`;
 }
 
 const checksumOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

@@ -27,8 +27,9 @@ const COPY = v.object({
       upstreamId: v.nullable(v.number()),
       etag: v.string(),
       confirmedAt: v.number(),
-      /** The document as an upstream sends it. */
-      document: v.string(),
+      /** The text of each, as an upstream sends it in a document. */
+      flags: v.array(v.string()),
+      segments: v.array(v.string()),
     }),
   ),
 });
@@ -60,6 +61,15 @@ export async function copyOf({ token, served, feed }: FedMirror): Promise<Copied
       texts.push(JSON.stringify(clientFlagView(flag, around)));
     }),
   );
-  const document = `{"features":[${texts.join(',')}],"segments":[${[...segments.values()].map(segmentJson).join(',')}]}`;
-  return { token: copiedToken(token), lastId, upstreamId, etag, confirmedAt, document };
+  const position = { lastId, upstreamId, etag, confirmedAt };
+  return {
+    token: copiedToken(token),
+    ...position,
+    flags: texts,
+    segments: [...segments.values()].map(segmentJson),
+  };
 }
+
+/** The document that the copy was made of. */
+export const documentIn = ({ flags, segments }: CopiedMirror): Buffer =>
+  Buffer.from(`{"features":[${flags.join(',')}],"segments":[${segments.join(',')}]}`);

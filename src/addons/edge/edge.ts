@@ -7,12 +7,13 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
-import { selectTransport } from '../../http/transport/select-transport.ts';
+import { inTurns } from '../../actors/turn.ts';
+import { type HttpEngine, selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
-import { type CopiedMirror, copiedToken, copyFile, copyOf, reportsFile } from './copy.ts';
+import { type CopiedMirror, copiedToken, copyFile, copyOf, documentIn, reportsFile } from './copy.ts';
 import { Feed, type FeedPosition, type MirrorSource } from './feed.ts';
 import { FileFeed } from './file-feed.ts';
 import { Front } from './front.ts';
@@ -44,11 +45,13 @@ export interface EdgeOptions {
   readonly log: Log;
   readonly now?: () => number;
   readonly monotonicMs?: () => number;
+  readonly httpEngine?: HttpEngine;
 }
 
 export class Edge {
   readonly #settings: EdgeSettings;
   readonly #log: Log;
+  readonly #httpEngine: HttpEngine;
   readonly #now: () => number;
   readonly #monotonicMs: () => number;
   readonly #client: UpstreamClient;
@@ -67,8 +70,10 @@ export class Edge {
   #isCopyDue = false;
   #isStopped = false;
 
-  constructor({ settings, log, now = Date.now, monotonicMs = boundMonotonicMs }: EdgeOptions) {
+  constructor(options: EdgeOptions) {
+    const { settings, log, now = Date.now, monotonicMs = boundMonotonicMs } = options;
     this.#settings = settings;
+    this.#httpEngine = options.httpEngine ?? 'auto';
     this.#log = log;
     this.#now = now;
     this.#monotonicMs = monotonicMs;
@@ -77,7 +82,10 @@ export class Edge {
     this.#copyFile = folder === null ? null : copyFile(folder);
     this.#reportsFile = folder === null ? null : reportsFile(folder);
     const bytesMax = defaultMemoryBudget(getHeapStatistics().heap_size_limit);
-    this.mirrors = new Mirrors({ bytesMax, open: (token) => this.#open(token, null) });
+    this.mirrors = new Mirrors({
+      bytesMax,
+      open: (token) => this.#fed(token, this.#mirror(environmentOf(token)), null),
+    });
     this.tokens = new Tokens({
       validate: (tokens) => this.#client.validate(tokens),
       isStrict: settings.isStrict,
@@ -101,7 +109,7 @@ export class Edge {
     this.#transport = await this.#openTransport();
     const { port } = await this.#transport.listen();
     if (this.#settings.offline === null) await this.#readCopy();
-    else this.#openOffline(this.#settings.offline);
+    else await this.#openOffline(this.#settings.offline);
     for (const token of this.#settings.trusted) this.#addToken(token, true);
     if (this.#settings.offline !== null) return { port };
     void this.#askForTokens();
@@ -204,13 +212,19 @@ export class Edge {
     const copy = await this.#copyFile.read(onDamaged);
     if (copy === null || copy.upstream !== upstream.url) return;
     const isLetIn = ({ token }: ValidToken): boolean => !isStrict || named.includes(token);
-    for (const mirror of copy.mirrors)
-      if (isLetIn(mirror.token)) this.mirrors.restore(mirror.token, () => this.#open(mirror.token, mirror));
+    for (const copied of copy.mirrors) {
+      const { token, lastId } = copied;
+      if (!isLetIn(token)) continue;
+      const mirror = this.#mirror(environmentOf(token));
+      const document = await readDocument(documentIn(copied), mirror.environment);
+      await inTurns(mirror.replacing(document, lastId));
+      this.mirrors.restore(token, () => this.#fed(token, mirror, copied));
+    }
     for (const token of copy.tokens) if (isLetIn(token)) this.#addToken(token, false);
   }
 
   /** One mirror for each environment, with all that the file has. */
-  #openOffline({ file, reloadMs, environments }: Offline): void {
+  async #openOffline({ file, reloadMs, environments }: Offline): Promise<void> {
     for (const environment of environments) {
       const token: ValidToken = {
         token: `file ${environment}`,
@@ -220,7 +234,7 @@ export class Edge {
       };
       const mirror = this.#mirror(environment);
       const feed = new FileFeed({ file, reloadMs, mirror, onFault: (error) => this.#warn(error) });
-      feed.start();
+      await feed.start();
       const fed: FedMirror = { token, served: this.#served(mirror, feed), feed, filled: Promise.resolve() };
       this.mirrors.restore(token, () => fed);
     }
@@ -262,16 +276,13 @@ export class Edge {
     this.#copySoon();
   }
 
-  #open(token: ValidToken, copied: CopiedMirror | null): FedMirror {
-    const mirror = this.#mirror(token.environment === '*' ? 'default' : token.environment);
+  /** `resumed`: the position of what the mirror has already. */
+  #fed(token: ValidToken, mirror: Mirror, resumed: FeedPosition | null): FedMirror {
     let fill: () => void = () => undefined;
     const filled = new Promise<void>((resolve) => {
       fill = resolve;
     });
-    if (copied !== null) {
-      mirror.replaceAll(readDocument(copied.document, mirror.environment), copied.lastId);
-      fill();
-    }
+    if (mirror.isFilled) fill();
     const feed = new Feed(
       {
         ...{ token: token.token, mirror, client: this.#client, log: this.#log, now: this.#now },
@@ -282,7 +293,7 @@ export class Edge {
         },
         onRevoked: () => this.#forget(token.token),
       },
-      copied satisfies FeedPosition | null,
+      resumed,
     );
     feed.start();
     return { token, served: this.#served(mirror, feed), feed, filled };
@@ -324,8 +335,7 @@ export class Edge {
         (path) => basePath + path,
       ),
     };
-    // Several edges share a port on uWebSockets.js alone.
-    return selectTransport('auto', options);
+    return selectTransport(this.#httpEngine, options);
   }
 
   #sources(): BackstageSources {
@@ -358,6 +368,10 @@ export class Edge {
     this.#log.warn({ err }, 'The edge could not do something with its upstream.');
   }
 }
+
+/** A token of all environments gets the flags of the one that its upstream takes for it. */
+const environmentOf = ({ environment }: ValidToken): string =>
+  environment === '*' ? 'default' : environment;
 
 /** The settings name no token, and nothing would ever be served. */
 export function assertServesSomething({ tokens, trusted, isStrict }: EdgeSettings): void {

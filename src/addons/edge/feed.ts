@@ -3,6 +3,8 @@
  * back by itself, and comes back by itself: from each lower way it tries the better one again after a while. What the mirror has stays
  * whatever happens, except that a token which the upstream refuses ends its mirror.
  */
+import { setTimeout } from 'node:timers/promises';
+import { inTurns, type Steps } from '../../actors/turn.ts';
 import type { Log } from '../../process/log.ts';
 import type { Mirror } from './mirror.ts';
 import { type UpstreamClient, UpstreamError, type UpstreamResponse } from './upstream-client.ts';
@@ -17,6 +19,9 @@ const RETRY_BETTER_MS = 5 * 60_000;
 /** A stream that ends so often within that time is given up for a while: something between here and the upstream ends it. */
 const STREAM_ENDS_MAX = 5;
 const STREAM_ENDS_WITHIN_MS = 60_000;
+
+/** Failures in a row after which lower ways are tried: the fault may lie in the way, such as a proxy that holds streams back. */
+const FAILURES_OF_ONE_WAY = 2;
 
 const BACK_OFF_MS_MAX = 60_000;
 const BACK_OFF_MS_MIN = 500;
@@ -33,12 +38,14 @@ export interface MirrorSource {
 export interface FeedOptions {
   readonly token: string;
   readonly mirror: Mirror;
-  readonly client: UpstreamClient;
+  readonly client: Pick<UpstreamClient, 'get' | 'stream'>;
   /** The ways that may be taken, the best one first. */
   readonly ways: readonly FeedWay[];
   readonly pollMs: number;
   readonly log: Pick<Log, 'info' | 'warn'>;
   now(): number;
+  /** Resolves after so many milliseconds, or once the signal is aborted. Absent: by the timers of the system. */
+  wait?(delayMs: number, signal: AbortSignal): Promise<void>;
   /** Told after each confirmation that the mirror is as new as the upstream; `isChanged`: and has changed. */
   onConfirmed(isChanged: boolean): void;
   /** Told once, when the upstream refuses the token: the feed has ended. */
@@ -65,7 +72,6 @@ export class Feed implements MirrorSource {
   #confirmedWay: FeedWay | null = null;
   /** The wait that the upstream has asked for. */
   #retryAfterMs: number | null = null;
-  #wake: () => void = () => undefined;
 
   /** `resumed`: where a copy on disk left off. */
   constructor(options: FeedOptions, resumed: FeedPosition | null = null) {
@@ -83,7 +89,6 @@ export class Feed implements MirrorSource {
 
   stop(): void {
     this.#ended.abort();
-    this.#wake();
   }
 
   get way(): FeedWay {
@@ -104,9 +109,28 @@ export class Feed implements MirrorSource {
       this.#choose();
       const outcome = await this.#attempt();
       if (this.#ended.signal.aborted) return;
-      if (outcome === 'not-there') this.#notBefore.set(this.#way, this.#options.now() + RETRY_BETTER_MS);
-      else await this.#pause(outcome);
+      if (outcome === 'not-there') this.#giveUp(this.#way);
+      else if (outcome === 'went-well' || !(await this.#isReadInLowerWay())) await this.#pause(outcome);
     }
+  }
+
+  /** Leaves the way alone for a while. */
+  #giveUp(way: FeedWay): void {
+    this.#notBefore.set(way, this.#options.now() + RETRY_BETTER_MS);
+  }
+
+  /** Whether the upstream, which fails in this way, can be read in a lower one; this one is given up then. */
+  async #isReadInLowerWay(): Promise<boolean> {
+    const { ways } = this.#options;
+    const failing = this.#way;
+    if (this.#failures + 1 < FAILURES_OF_ONE_WAY) return false;
+    for (const lower of ways.slice(ways.indexOf(failing) + 1)) {
+      this.#way = lower;
+      const outcome = await this.#attempt();
+      if (outcome === 'went-well') this.#giveUp(failing);
+      if (outcome !== 'not-there') return outcome === 'went-well';
+    }
+    return false;
   }
 
   #choose(): void {
@@ -151,8 +175,8 @@ export class Feed implements MirrorSource {
     const { client, token, mirror, now } = this.#options;
     for await (const { type, data } of client.stream(token, this.#upstreamId, this.#ended.signal)) {
       if (type === 'fetch-mode' && data.includes('polling')) return 'not-there';
-      if (type.startsWith('unleash-')) this.#take(data, mirror);
-      else if (type === 'comment' && mirror.isFilled) this.#confirmed(() => undefined);
+      if (type.startsWith('unleash-')) await this.#take(data);
+      else if (type === 'comment' && mirror.isFilled) await this.#confirmed();
       else continue;
       this.#isStreaming = true;
     }
@@ -164,11 +188,10 @@ export class Feed implements MirrorSource {
   }
 
   async #delta(): Promise<Outcome> {
-    const { client, token, mirror } = this.#options;
+    const { client, token } = this.#options;
     const tag = this.#upstreamId === null ? {} : { 'if-none-match': `"${this.#upstreamId}"` };
     const response = await client.get('/api/client/delta', token, tag);
-    if (!this.#isNew(response)) return 'went-well';
-    this.#take(response.body, mirror);
+    if (await this.#isNew(response)) await this.#take(response.body);
     return 'went-well';
   }
 
@@ -176,16 +199,16 @@ export class Feed implements MirrorSource {
     const { client, token, mirror } = this.#options;
     const tag = this.#etag === '' ? {} : { 'if-none-match': this.#etag };
     const response = await client.get('/api/client/features', token, tag);
-    if (!this.#isNew(response)) return 'went-well';
-    const document = readDocument(response.body, mirror.environment);
-    this.#confirmed(() => mirror.replaceAll(document, document.revisionId));
+    if (!(await this.#isNew(response))) return 'went-well';
+    const document = await readDocument(response.body, mirror.environment);
+    await this.#confirmed(mirror.replacing(document, document.revisionId));
     this.#etag = response.etag;
     return 'went-well';
   }
 
   /** Throws where the upstream sent neither what was asked nor that there is nothing new. */
-  #isNew({ status, retryAfterMs }: UpstreamResponse): boolean {
-    if (status === 304) this.#confirmed(() => undefined);
+  async #isNew({ status, retryAfterMs }: UpstreamResponse): Promise<boolean> {
+    if (status === 304) await this.#confirmed();
     else if (status !== 200) {
       if (retryAfterMs !== null) this.#retryAfterMs = Math.min(retryAfterMs, BACK_OFF_MS_MAX);
       throw new UpstreamError(status, `the upstream answered ${status}`);
@@ -193,16 +216,18 @@ export class Feed implements MirrorSource {
     return status === 200;
   }
 
-  #take(data: string, mirror: Mirror): void {
-    const events = readEvents(data, mirror.environment);
-    this.#confirmed(() => mirror.take(events));
+  async #take(data: Buffer): Promise<void> {
+    const { mirror } = this.#options;
+    const events = await readEvents(data, mirror.environment);
+    await this.#confirmed(mirror.taking(events));
     this.#upstreamId = events.at(-1)?.eventId ?? this.#upstreamId;
   }
 
-  #confirmed(take: () => void): void {
+  /** `changes`: what the upstream has sent, as steps; absent where nothing is new. */
+  async #confirmed(changes?: Steps<void>): Promise<void> {
     const { mirror, now, onConfirmed } = this.#options;
     const before = mirror.isFilled ? mirror.lastId : -1;
-    take();
+    if (changes !== undefined) await inTurns(changes, { signal: this.#ended.signal });
     this.#confirmedAt = now();
     this.#say();
     this.#failures = 0;
@@ -227,7 +252,8 @@ export class Feed implements MirrorSource {
 
   /** Waits with jitter: a thousand edges must not come back to their upstream at once. */
   async #pause(outcome: Outcome): Promise<void> {
-    const { pollMs } = this.#options;
+    const { pollMs, wait = waited } = this.#options;
+    if (this.#ended.signal.aborted) return;
     const asked = this.#retryAfterMs;
     this.#retryAfterMs = null;
     let delayMs = pollMs;
@@ -236,14 +262,12 @@ export class Feed implements MirrorSource {
       const most = Math.min(BACK_OFF_MS_MIN * 2 ** Math.min(this.#failures, 10), BACK_OFF_MS_MAX);
       delayMs = asked ?? most * (0.5 + Math.random() / 2);
     }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, delayMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    await wait(delayMs, this.#ended.signal);
   }
+}
+
+async function waited(delayMs: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(delayMs, undefined, { signal }).catch(() => undefined);
 }
 
 /** How far a mirror is, for a copy on disk. */

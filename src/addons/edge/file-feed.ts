@@ -1,6 +1,6 @@
 /** Fills a mirror from a file, for an edge without an upstream; the file is read again from time to time. A file that cannot be read changes nothing. */
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { inTurns } from '../../actors/turn.ts';
 import type { MirrorSource } from './feed.ts';
 import type { Mirror } from './mirror.ts';
 import { readDocument } from './upstream-document.ts';
@@ -24,10 +24,10 @@ export class FileFeed implements MirrorSource {
     this.#options = options;
   }
 
-  /** Throws where the file cannot be read, or holds no flags. */
-  start(): void {
-    const { file, reloadMs } = this.#options;
-    this.#take(readFileSync(file, 'utf8'));
+  /** Rejects where the file cannot be read, or holds no flags. */
+  async start(): Promise<void> {
+    const { reloadMs } = this.#options;
+    await this.#take();
     if (reloadMs !== null) this.#timer = setInterval(() => void this.#reload(), reloadMs).unref();
   }
 
@@ -37,14 +37,15 @@ export class FileFeed implements MirrorSource {
 
   async #reload(): Promise<void> {
     try {
-      this.#take(await readFile(this.#options.file, 'utf8'));
+      await this.#take();
     } catch (error) {
       this.#options.onFault(error);
     }
   }
 
-  #take(text: string): void {
-    const { mirror } = this.#options;
-    mirror.replaceAll(readDocument(text, mirror.environment), null);
+  async #take(): Promise<void> {
+    const { file, mirror } = this.#options;
+    const document = await readDocument(await readFile(file), mirror.environment);
+    await inTurns(mirror.replacing(document, null));
   }
 }

@@ -5,13 +5,11 @@
  */
 import type { BlockList } from 'node:net';
 import { isIPv6 } from 'node:net';
-import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { secretIn } from '../../http/serving/access.ts';
 import { AT_LEAST_HEADER } from '../../http/serving/cluster.ts';
 import type { Api } from '../../http/serving/dispatcher.ts';
-import { errorOfRefusal, plainErrorResponse } from '../../http/serving/errors.ts';
 import type {
-  HttpResponse,
   RequestHandler,
   Responder,
   TransportRequest,
@@ -29,8 +27,7 @@ export const WAITING_REQUESTS_MAX = 2_000;
 /** Tokens of one question of an edge behind this one. */
 const ASKED_MAX = 500;
 
-const refusal = (message: string): HttpResponse =>
-  plainErrorResponse(errorOfRefusal(refuse('ServiceUnavailableError', message)));
+const refusal = (message: string): Refusal => refuse('ServiceUnavailableError', message);
 
 const UPSTREAM_AWAY = refusal(
   'The upstream does not respond, and this edge does not know the token; ask again in a moment.',
@@ -43,9 +40,7 @@ const FULL = refusal(
   'This edge has no room for the flags of another token; start another edge, or give it more memory.',
 );
 const NO_FLAGS = refusal('The upstream has not sent the flags of the token yet; ask again in a moment.');
-const NOT_ALLOWED = plainErrorResponse(
-  errorOfRefusal(refuse('NoAccessError', 'This address may not call here.')),
-);
+const NOT_ALLOWED = refuse('NoAccessError', 'This address may not call here.');
 
 export interface FrontOptions {
   readonly fallback: Api;
@@ -77,7 +72,7 @@ export class Front {
 
   readonly handle: RequestHandler = (received, responder) => {
     const { fallback, tokenHeader, mirrors, allowed, denied } = this.#options;
-    if (isShut(received, allowed, denied)) return responder.send(NOT_ALLOWED);
+    if (isShut(received, allowed, denied)) return fallback.refuseEarly(received, responder, NOT_ALLOWED);
     const request = tokenHeader === 'authorization' ? received : new Renamed(received, tokenHeader);
     if (request.path === this.#validatePath) return this.#validate(request, responder);
     const given = request.header('authorization');
@@ -109,7 +104,7 @@ export class Front {
     if (eventId === '') return fed.served.api.handle(request, responder);
     const goOn = (late: Refusal | null): void => {
       if (late === null) fed.served.api.handle(request, responder);
-      else responder.send(plainErrorResponse(errorOfRefusal(late)));
+      else fed.served.api.refuseEarly(request, responder, late);
     };
     const waiting = { bytes: request.body.byteLength, isKnown: true };
     const reached = fed.served.atLeast.check(eventId, waiting, goOn);
@@ -117,7 +112,7 @@ export class Front {
   }
 
   /** The mirror of the token, or why it has none; null for a token that is not valid. */
-  async #assigned(secret: string): Promise<FedMirror | HttpResponse | null> {
+  async #assigned(secret: string): Promise<FedMirror | Refusal | null> {
     const { tokens, mirrors, patienceMs } = this.#options;
     const verdict = await tokens.find(secret);
     if (verdict === 'unknown') return UPSTREAM_AWAY;
@@ -139,11 +134,12 @@ export class Front {
   #wait(
     request: TransportRequest,
     responder: Responder,
-    find: () => Promise<FedMirror | HttpResponse | null>,
+    find: () => Promise<FedMirror | Refusal | null>,
   ): void {
+    const { fallback } = this.#options;
     const bytes = request.body.byteLength;
     if (this.#waitingCount >= WAITING_REQUESTS_MAX || this.#waitingBytes + bytes > WAITING_BODIES_BYTES_MAX)
-      return responder.send(TOO_MANY);
+      return fallback.refuseEarly(request, responder, TOO_MANY);
     this.#waitingCount += 1;
     this.#waitingBytes += bytes;
     const found = find().finally(() => {
@@ -153,11 +149,11 @@ export class Front {
     found.then(
       (mirror) => {
         if (!responder.isWanted) return;
-        if (mirror === null) this.#options.fallback.handle(request, responder);
-        else if ('served' in mirror) this.#serve(mirror, request, responder);
-        else responder.send(mirror);
+        if (mirror === null) fallback.handle(request, responder);
+        else if (isRefusal(mirror)) fallback.refuseEarly(request, responder, mirror);
+        else this.#serve(mirror, request, responder);
       },
-      () => responder.send(NO_FLAGS),
+      () => responder.isWanted && fallback.refuseEarly(request, responder, NO_FLAGS),
     );
   }
 

@@ -15,6 +15,7 @@ import type { ServedState } from '../../actors/served-state.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { jsonEqual } from '../../domain/json/json.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
 import {
   dropFlag,
@@ -90,36 +91,52 @@ export class Mirror implements ServedState {
     resume();
   }
 
-  /** Takes all that the token covers, in place of what is here. `id`: null where the upstream names no event. */
-  replaceAll({ flags, segments }: Pick<UpstreamDocument, 'flags' | 'segments'>, id: number | null): void {
-    const sent = new Set(flags.map(({ name }) => name));
-    const sentSegments = new Set(segments.map((one) => one.id));
+  /**
+   * Takes all that the token covers, in place of what is here. Steps: what differs is looked for in turns, and shown at one moment.
+   * Until the last step nothing is served of a mirror that was empty. `id`: null where the upstream names no event.
+   */
+  *replacing(
+    { flags, segments }: Pick<UpstreamDocument, 'flags' | 'segments'>,
+    id: number | null,
+  ): Generator<void, void> {
     const { flagProjects, segments: known } = this.world.directory;
-    this.#change(id, (revision) => [
-      ...segments.flatMap((one) => this.#putSegment(one, revision)),
-      ...[...flagProjects.keys()].flatMap((name) => (sent.has(name) ? [] : this.#dropFlag(name, revision))),
-      ...flags.flatMap((flag) => this.#putFlag(flag, revision)),
-      ...[...known.keys()].flatMap((one) => (sentSegments.has(one) ? [] : this.#dropSegment(one, revision))),
+    const sent = new Set<string>();
+    const changed: Flag[] = [];
+    for (const flag of flags) {
+      sent.add(flag.name);
+      const record = this.#recordOf(flag.name);
+      if (record === undefined || !jsonEqual(record.flag, flag)) changed.push(flag);
+      yield;
+    }
+    const gone = [...flagProjects.keys()].filter((name) => !sent.has(name));
+    const sentSegments = new Set(segments.map((one) => one.id));
+    yield* this.#changing(id, (revision) => [
+      ...segments.map((one) => () => this.#putSegment(one, revision)),
+      ...gone.map((name) => () => this.#dropFlag(name, revision)),
+      ...changed.map((flag) => () => this.#putFlag(flag, revision)),
+      ...[...known.keys()].map(
+        (one) => () => (sentSegments.has(one) ? [] : this.#dropSegment(one, revision)),
+      ),
     ]);
   }
 
-  /** Takes changes in the order in which the upstream sent them. */
-  take(events: readonly UpstreamEvent[]): void {
+  /** Takes changes in the order in which the upstream sent them. What has one id is shown together. */
+  *taking(events: readonly UpstreamEvent[]): Generator<void, void> {
     let at = 0;
     while (at < events.length) {
       const { eventId } = events[at]!;
-      // What has one id is shown together.
       let end = at;
       while (end < events.length && events[end]!.eventId === eventId) end += 1;
-      this.#takeTogether(events.slice(at, end), eventId);
+      const together = events.slice(at, end);
+      const whole = together.findLast((event) => event.type === 'hydration');
+      if (whole !== undefined) yield* this.replacing(whole, eventId);
+      else
+        yield* this.#changing(eventId, (revision) =>
+          together.map((event) => () => this.#takeOne(event, revision)),
+        );
+      yield;
       at = end;
     }
-  }
-
-  #takeTogether(events: readonly UpstreamEvent[], id: number): void {
-    const whole = events.findLast((event) => event.type === 'hydration');
-    if (whole !== undefined) return this.replaceAll(whole, id);
-    this.#change(id, (revision) => events.flatMap((event) => this.#takeOne(event, revision)));
   }
 
   #takeOne(event: UpstreamEvent, revision: number): readonly NotedEvent[] {
@@ -137,16 +154,32 @@ export class Mirror implements ServedState {
     }
   }
 
-  /** Makes a change under the upstream's id, or under the next number where that is taken. Nothing new is no change. */
-  #change(id: number | null, make: (revision: number) => readonly NotedEvent[]): void {
-    const revision = id !== null && id > this.#lastId ? id : this.#lastId + 1;
-    const events = make(revision);
+  /**
+   * Makes a change of several parts under the upstream's id, or under the next number where that is taken. Nothing new is no change.
+   * The first change is made in steps, because nobody looks before it is done; a later one at once.
+   */
+  *#changing(
+    id: number | null,
+    partsOf: (revision: number) => readonly (() => readonly NotedEvent[])[],
+  ): Generator<void, void> {
     const isFirst = !this.#isFilled;
+    const revision = id !== null && id > this.#lastId ? id : this.#lastId + 1;
+    const events: NotedEvent[] = [];
+    for (const make of partsOf(revision)) {
+      events.push(...make());
+      if (isFirst) yield;
+    }
     this.#isFilled = true;
     // The upstream may have passed by what the token does not cover: its id is the newer one all the same.
     if (events.length === 0 && !isFirst && revision !== id) return;
     this.#lastId = revision;
     this.feed.add(revision, events);
+  }
+
+  #recordOf(name: string): FlagRecord | undefined {
+    const { directory, projects } = this.world;
+    const project = directory.flagProjects.get(name);
+    return project === undefined ? undefined : projects.get(project)?.flags.get(name);
   }
 
   #putFlag(flag: Flag, revision: number): readonly NotedEvent[] {

@@ -32,7 +32,7 @@ export const WAITING_BYTES_MAX: Readonly<Record<Side, number>> = {
 const SENT_TOGETHER_MAX = 1_000;
 
 /** Applications of each side, some 5 KB each at most, and tokens that are known of one environment. */
-const APPLICATIONS_MAX = 2_000;
+export const APPLICATIONS_MAX = 2_000;
 const SEEN_TOKENS_MAX = 1_000;
 
 /** Characters of a text in a report, and the most entries of a list in it. */
@@ -303,7 +303,10 @@ async function sent(options: SendOptions, bulk: Bulk): Promise<boolean> {
     if (status >= 200 && status < 300) return true;
     if (status === 413 && counts.length + applications.length > 1) return await sentInHalves(options, bulk);
     onFault(
-      new UpstreamError(status, `the upstream answered ${status} to a report: ${body.slice(0, 500)}`),
+      new UpstreamError(
+        status,
+        `the upstream answered ${status} to a report: ${body.toString('utf8', 0, 500)}`,
+      ),
       environment,
     );
     // Other refusals of the report itself would come again for ever.

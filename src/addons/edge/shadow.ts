@@ -9,13 +9,13 @@ import type { HttpResponse, TransportRequest } from '../../http/transport/transp
 import type { UpstreamClient } from './upstream-client.ts';
 
 /** Comparisons a second at most. */
-const COMPARED_A_SECOND_MAX = 5;
+export const COMPARED_A_SECOND_MAX = 5;
 
 /** Flags whose differences are counted; further ones count under `others`. */
 const FLAGS_MAX = 1_000;
 
 /** Larger answers are not compared: parsing them would hold up others. */
-const COMPARED_BYTES_MAX = 256 * 1024;
+export const COMPARED_BYTES_MAX = 256 * 1024;
 
 export interface ShadowOptions {
   readonly client: UpstreamClient;
@@ -65,7 +65,7 @@ export class Shadow {
     const ours = togglesIn(Buffer.from(bytesOf(body)).toString('utf8'));
     const answer = await client.get(`/api/frontend?${request.query}`, request.header('authorization'));
     if (answer.status !== 200) throw new Error(`the server in --shadow answered ${answer.status}`);
-    const theirs = togglesIn(answer.body);
+    const theirs = togglesIn(answer.body.toString());
     this.#comparedCount += 1;
     for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
       if (ours.get(name) === theirs.get(name)) continue;

@@ -24,7 +24,7 @@ const ASKED_TOGETHER_MAX = 200;
 
 /** Digests of tokens that are not valid, each asked again after this time: 2 MB. */
 export const INVALID_MAX = 10_000;
-const INVALID_FOR_MS = 60_000;
+export const INVALID_FOR_MS = 60_000;
 
 /** Valid tokens: 10 MB. */
 export const VALID_MAX = 10_000;

@@ -11,14 +11,11 @@ import { UnreadableError } from './upstream-document.ts';
 /** Protects memory from an upstream that sends without end. The largest document of flags is 64 MiB. */
 export const BODY_BYTES_MAX = 96 * 1024 * 1024;
 
-/** Characters of one event of a stream; a hydration is a whole document. */
-const EVENT_CHARACTERS_MAX = BODY_BYTES_MAX;
-
 /** Servers send a comment every 30 s at the latest. */
 const STREAM_SILENCE_MS_MAX = 90_000;
 
-/** Connections to the upstream; more requests wait for one of them. */
-const CONNECTIONS_MAX = 64;
+/** Connections to the upstream beside streams, which each mirror has one of; more requests wait for one of them. */
+export const CONNECTIONS_MAX = 64;
 
 /** Below the time after which servers close a silent connection. */
 const IDLE_MS = 5_000;
@@ -42,7 +39,7 @@ export interface UpstreamOptions {
 
 export interface UpstreamResponse {
   readonly status: number;
-  readonly body: string;
+  readonly body: Buffer;
   readonly etag: string;
   /** Milliseconds that the upstream asks to wait; null where it asks for nothing. */
   readonly retryAfterMs: number | null;
@@ -51,7 +48,7 @@ export interface UpstreamResponse {
 /** An event of a stream. One of the type `comment` only shows that the stream lives. */
 export interface SentEvent {
   readonly type: string;
-  readonly data: string;
+  readonly data: Buffer;
 }
 
 const TOKENS = v.object({
@@ -102,13 +99,15 @@ export class UpstreamClient {
   readonly #options: UpstreamOptions;
   readonly #base: URL;
   readonly #agent: Agent;
+  readonly #streamAgent: Agent;
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
     this.#base = new URL(options.url.replace(/\/+$/, '').replace(/\/api$/, ''));
-    const limits = { keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_MS };
-    this.#agent =
+    const agentWith = (limits: AgentOptions): Agent =>
       this.#base.protocol === 'https:' ? new SecureAgent({ ...limits, ...options.tls }) : new Agent(limits);
+    this.#agent = agentWith({ keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_MS });
+    this.#streamAgent = agentWith({});
   }
 
   get url(): string {
@@ -149,14 +148,18 @@ export class UpstreamClient {
     const headers: Record<string, string> = { accept: 'text/event-stream' };
     if (lastEventId !== null) headers['last-event-id'] = String(lastEventId);
     const sending: Sending = { method: 'GET', path: '/api/client/streaming', token, headers };
-    const { response, request } = await this.#send(sending, signal);
+    const { response, request } = await this.#send(sending, signal, this.#streamAgent);
     try {
       const status = response.statusCode ?? 0;
       const isStream = (response.headers['content-type'] ?? '').startsWith('text/event-stream');
       if (status !== 200 || !isStream)
         throw new UpstreamError(status === 200 ? 501 : status, `the upstream opens no stream (${status})`);
-      request.setTimeout(STREAM_SILENCE_MS_MAX, () => request.destroy(new Error('the stream was silent')));
-      yield* eventsIn(decoded(response));
+      // Whoever has nothing yet is sent everything at once, unless something on the way holds it back.
+      if (lastEventId !== null) request.setTimeout(STREAM_SILENCE_MS_MAX);
+      for await (const event of eventsIn(decoded(response))) {
+        request.setTimeout(STREAM_SILENCE_MS_MAX);
+        yield event;
+      }
     } finally {
       request.destroy();
     }
@@ -164,6 +167,7 @@ export class UpstreamClient {
 
   close(): void {
     this.#agent.destroy();
+    this.#streamAgent.destroy();
   }
 
   async #exchange(sending: Sending): Promise<UpstreamResponse> {
@@ -171,7 +175,7 @@ export class UpstreamClient {
     const deadline = AbortSignal.timeout(timeoutMs);
     const { response, request } = await this.#send(sending, deadline);
     try {
-      const body = await textOf(decoded(response));
+      const body = await bytesOf(decoded(response));
       const { etag = '', 'retry-after': retryAfter } = response.headers;
       const seconds = Number(retryAfter ?? Number.NaN);
       const retryAfterMs = Number.isFinite(seconds) ? Math.max(0, seconds) * 1000 : null;
@@ -185,6 +189,7 @@ export class UpstreamClient {
   #send(
     { method, path, token, headers, body }: Sending,
     signal: AbortSignal,
+    agent = this.#agent,
   ): Promise<{ readonly response: IncomingMessage; readonly request: ClientRequest }> {
     const { appName, instanceId, connectionId, authHeader, timeoutMs } = this.#options;
     const isSecure = this.#base.protocol === 'https:';
@@ -193,7 +198,7 @@ export class UpstreamClient {
         new URL(`${this.#base.pathname.replace(/\/$/, '')}${path}`, this.#base),
         {
           method,
-          agent: this.#agent,
+          agent,
           signal,
           headers: {
             ...{ accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': appName },
@@ -208,7 +213,7 @@ export class UpstreamClient {
         },
         (response) => resolve({ response, request }),
       );
-      request.setTimeout(timeoutMs, () => request.destroy(new Error('no response came')));
+      request.setTimeout(timeoutMs, () => request.destroy(new Error('nothing came for too long')));
       request.once('error', (error) => reject(explained(error, this.#base)));
       request.end(body);
     });
@@ -221,9 +226,9 @@ const KINDS: ReadonlyMap<string, ValidToken['type']> = new Map([
   ['frontend', 'frontend'],
 ]);
 
-function jsonOf(body: string): unknown {
+function jsonOf(body: Buffer): unknown {
   try {
-    return JSON.parse(body);
+    return JSON.parse(body.toString());
   } catch {
     return null;
   }
@@ -249,7 +254,7 @@ function decoded(response: IncomingMessage): AsyncIterable<Buffer> {
   return response.pipe(gunzip);
 }
 
-async function textOf(chunks: AsyncIterable<Buffer>): Promise<string> {
+async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const kept: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -258,46 +263,57 @@ async function textOf(chunks: AsyncIterable<Buffer>): Promise<string> {
       throw new UnreadableError(`the upstream sent a body of more than ${BODY_BYTES_MAX / 2 ** 20} MiB`);
     kept.push(chunk);
   }
-  return Buffer.concat(kept).toString('utf8');
+  return Buffer.concat(kept);
 }
 
-/** Server-sent events (WHATWG HTML, section 9.2.6). */
+const NEWLINE = 0x0a;
+
+/** Server-sent events (WHATWG HTML, section 9.2.6). An event may be a whole document, so bytes are not looked at one by one. */
 async function* eventsIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<SentEvent> {
-  const decoder = new TextDecoder();
-  let lines: string[] = [];
+  let lines: Buffer[] = [];
   /** Pieces of the line that has no end yet. */
-  let rest: string[] = [];
-  let characters = 0;
+  let rest: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of chunks) {
-    const pieces = decoder.decode(chunk, { stream: true }).split('\n');
-    characters += chunk.byteLength;
-    if (characters > EVENT_CHARACTERS_MAX)
+    bytes += chunk.byteLength;
+    if (bytes > BODY_BYTES_MAX)
       throw new UnreadableError('the upstream sent an event that is larger than any document');
-    for (const [at, piece] of pieces.entries()) {
-      rest.push(piece);
-      if (at === pieces.length - 1) continue;
-      const line = rest.join('').replace(/\r$/, '');
-      rest = [];
-      if (line !== '') {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = withoutReturn(Buffer.concat([...rest, chunk.subarray(start, end)]));
+      [start, rest] = [end + 1, []];
+      if (line.byteLength > 0) {
         lines.push(line);
         continue;
       }
       const event = eventOf(lines);
-      lines = [];
-      characters = 0;
+      [lines, bytes] = [[], 0];
       if (event !== null) yield event;
     }
+    if (start < chunk.byteLength) rest.push(chunk.subarray(start));
   }
 }
 
-function eventOf(lines: readonly string[]): SentEvent | null {
-  const data: string[] = [];
+const [CARRIAGE_RETURN, SPACE] = [0x0d, 0x20];
+
+const withoutReturn = (line: Buffer): Buffer =>
+  line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+
+function eventOf(lines: readonly Buffer[]): SentEvent | null {
+  const data: Buffer[] = [];
   let type = 'message';
   for (const line of lines) {
-    const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
-    if (field === 'data') data.push(value ?? '');
-    if (field === 'event') type = value ?? '';
+    const colon = line.indexOf(':');
+    const field = line.toString('latin1', 0, colon === -1 ? line.byteLength : colon);
+    const from = colon + (line[colon + 1] === SPACE ? 2 : 1);
+    const value = colon === -1 ? Buffer.alloc(0) : line.subarray(from);
+    if (field === 'data') data.push(value);
+    if (field === 'event') type = value.toString();
   }
-  if (data.length > 0) return { type, data: data.join('\n') };
-  return lines[0]?.startsWith(':') === true ? { type: 'comment', data: '' } : null;
+  const [first] = data;
+  if (first !== undefined) return { type, data: data.length === 1 ? first : joinedLines(data) };
+  return lines[0]?.toString('latin1', 0, 1) === ':' ? { type: 'comment', data: Buffer.alloc(0) } : null;
 }
+
+const joinedLines = (lines: readonly Buffer[]): Buffer =>
+  Buffer.concat(lines.flatMap((line, at) => (at === 0 ? [line] : [Buffer.from('\n'), line])));

@@ -4,6 +4,7 @@
  * of SDKs, and an operator that this program does not know holds for nobody. What cannot be a flag at all is an error that names it.
  */
 import * as v from 'valibot';
+import { ownTurn } from '../../actors/turn.ts';
 import type { Constraint } from '../../domain/flags/constraint.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { FLAG_TYPES, type FlagType } from '../../domain/flags/metadata.ts';
@@ -11,6 +12,7 @@ import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
+import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../../http/body/json-parts.ts';
 
 const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 const text = v.nullish(v.string(), '');
@@ -73,22 +75,20 @@ const DOCUMENT = v.object({
 
 const EVENT_ID = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-const EVENTS = v.object({
-  events: v.array(
-    v.variant('type', [
-      v.object({
-        type: v.literal('hydration'),
-        eventId: EVENT_ID,
-        features: v.array(FLAG),
-        segments: listOf(SEGMENT),
-      }),
-      v.object({ type: v.literal('feature-updated'), eventId: EVENT_ID, feature: FLAG }),
-      v.object({ type: v.literal('feature-removed'), eventId: EVENT_ID, featureName: v.string() }),
-      v.object({ type: v.literal('segment-updated'), eventId: EVENT_ID, segment: SEGMENT }),
-      v.object({ type: v.literal('segment-removed'), eventId: EVENT_ID, segmentId: v.number() }),
-    ]),
-  ),
-});
+const EVENT = v.variant('type', [
+  v.object({
+    type: v.literal('hydration'),
+    eventId: EVENT_ID,
+    features: v.array(FLAG),
+    segments: listOf(SEGMENT),
+  }),
+  v.object({ type: v.literal('feature-updated'), eventId: EVENT_ID, feature: FLAG }),
+  v.object({ type: v.literal('feature-removed'), eventId: EVENT_ID, featureName: v.string() }),
+  v.object({ type: v.literal('segment-updated'), eventId: EVENT_ID, segment: SEGMENT }),
+  v.object({ type: v.literal('segment-removed'), eventId: EVENT_ID, segmentId: v.number() }),
+]);
+
+const EVENTS = v.object({ events: v.array(v.unknown()) });
 
 type SentFlag = v.InferOutput<typeof FLAG>;
 type SentStrategy = v.InferOutput<typeof STRATEGY>;
@@ -114,53 +114,122 @@ export class UnreadableError extends Error {
 }
 
 /** Throws `UnreadableError`. */
-export function readDocument(body: string, environment: string): UpstreamDocument {
-  const { features, segments, meta } = parsed(DOCUMENT, body);
-  return {
-    flags: features.map((one) => flagOf(one, environment)),
-    segments: segments.map(segmentOf),
-    revisionId: meta?.revisionId ?? null,
-  };
+export async function readDocument(body: Uint8Array, environment: string): Promise<UpstreamDocument> {
+  const whole = new PartsOfDocument(environment);
+  for await (const { path, value } of partsOf(body, ([field]) => isListOfMany(field), 1))
+    whole.take(path, value, path);
+  const { meta } = checked(DOCUMENT, whole.rest, []);
+  return { flags: whole.flags, segments: whole.segments, revisionId: meta?.revisionId ?? null };
 }
 
 /** Reads the body of a delta, or the data of an event of a stream. Throws `UnreadableError`. */
-export function readEvents(body: string, environment: string): readonly UpstreamEvent[] {
-  return parsed(EVENTS, body).events.map((event) => eventOf(event, environment));
-}
-
-type SentEvent = v.InferOutput<typeof EVENTS>['events'][number];
-
-function eventOf(event: SentEvent, environment: string): UpstreamEvent {
-  const { eventId } = event;
-  switch (event.type) {
-    case 'hydration': {
-      const flags = event.features.map((one) => flagOf(one, environment));
-      return { type: event.type, eventId, flags, segments: event.segments.map(segmentOf) };
-    }
-    case 'feature-updated':
-      return { type: event.type, eventId, flag: flagOf(event.feature, environment) };
-    case 'feature-removed':
-      return { type: event.type, eventId, name: event.featureName };
-    case 'segment-updated':
-      return { type: event.type, eventId, segment: segmentOf(event.segment) };
-    case 'segment-removed':
-      return { type: event.type, eventId, id: event.segmentId };
+export async function readEvents(body: Uint8Array, environment: string): Promise<readonly UpstreamEvent[]> {
+  const isOpened = ([top, , field]: PartPath): boolean =>
+    top === 'events' && (field === undefined || isListOfMany(field));
+  const events: PartsOfDocument[] = [];
+  let sent: unknown;
+  for await (const { path, value } of partsOf(body, isOpened, 3)) {
+    const [top, , ...within] = path;
+    if (path.length === 1 && top === 'events') sent = value;
+    if (top !== 'events' || path.length === 1) continue;
+    if (within.length === 0) events.push(new PartsOfDocument(environment, value));
+    else events.at(-1)!.take(within, value, path);
   }
+  checked(EVENTS, { events: sent }, []);
+  return events.map((one, at) => eventOf(checked(EVENT, one.rest, ['events', at]), one, environment));
 }
 
-function parsed<S extends v.GenericSchema>(schema: S, body: string): v.InferOutput<S> {
-  let value: unknown;
+// A document is read one flag at a time, in turns, so that nobody waits for it however large it is.
+
+/** Bytes of one turn; reading them takes a millisecond or two. */
+const TURN_BYTES = 64 * 1024;
+
+const LIMITS = {
+  depthMax: 100,
+  listLengthMax: Number.POSITIVE_INFINITY,
+  valuesMax: Number.POSITIVE_INFINITY,
+};
+
+const isListOfMany = (field: PartPath[number] | undefined): boolean =>
+  field === 'features' || field === 'segments';
+
+async function* partsOf(
+  body: Uint8Array,
+  isOpened: (path: PartPath) => boolean,
+  depth: number,
+): AsyncGenerator<JsonPart> {
   try {
-    value = JSON.parse(body);
+    yield* readJsonParts(chunksInTurns(body), {
+      ...{ whole: 'The document', partBytesMax: body.byteLength, limits: LIMITS },
+      isOpened: (path) => path.length === 0 || (path.length <= depth && isOpened(path)),
+    });
   } catch (cause) {
-    throw new UnreadableError('the upstream sent something that is no JSON', { cause });
+    if (!(cause instanceof JsonPartsError)) throw cause;
+    throw new UnreadableError(`the upstream sent something that is no JSON: ${cause.message}`, { cause });
   }
+}
+
+async function* chunksInTurns(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += TURN_BYTES) {
+    await ownTurn();
+    yield bytes.subarray(at, at + TURN_BYTES);
+  }
+}
+
+/** The parts that were read of a document, or of an event that holds one. */
+class PartsOfDocument {
+  readonly flags: Flag[] = [];
+  readonly segments: Segment[] = [];
+  readonly #environment: string;
+  readonly #fields = new Map<string, unknown>();
+  /** The value in its place where it is no object. */
+  readonly #other: unknown;
+
+  constructor(environment: string, value: unknown = {}) {
+    this.#environment = environment;
+    this.#other = isJsonObject(value) ? undefined : value;
+  }
+
+  /** The same with nothing in the lists of flags and segments. */
+  get rest(): unknown {
+    return this.#other ?? Object.fromEntries(this.#fields);
+  }
+
+  /** `whole`: the path from the top. */
+  take([field, item]: PartPath, value: unknown, whole: PartPath): void {
+    if (field === undefined) return;
+    if (item === undefined) this.#fields.set(String(field), value);
+    else if (field === 'features') this.flags.push(flagOf(checked(FLAG, value, whole), this.#environment));
+    else this.segments.push(segmentOf(checked(SEGMENT, value, whole)));
+  }
+}
+
+function eventOf(
+  event: v.InferOutput<typeof EVENT>,
+  { flags, segments }: PartsOfDocument,
+  environment: string,
+): UpstreamEvent {
+  const { type, eventId } = event;
+  switch (type) {
+    case 'hydration':
+      return { type, eventId, flags, segments };
+    case 'feature-updated':
+      return { type, eventId, flag: flagOf(event.feature, environment) };
+    case 'feature-removed':
+      return { type, eventId, name: event.featureName };
+    case 'segment-updated':
+      return { type, eventId, segment: segmentOf(event.segment) };
+    case 'segment-removed':
+      return { type, eventId, id: event.segmentId };
+  }
+}
+
+function checked<S extends v.GenericSchema>(schema: S, value: unknown, path: PartPath): v.InferOutput<S> {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   const [issue] = result.issues;
-  throw new UnreadableError(
-    `the upstream sent something else than flags: at ${v.getDotPath(issue) ?? 'the top'}, ${issue.message}`,
-  );
+  const place = [...path, ...(v.getDotPath(issue)?.split('.') ?? [])].join('.') || 'the top';
+  throw new UnreadableError(`the upstream sent something else than flags: at ${place}, ${issue.message}`);
 }
 
 const isFlagType = (type: string): type is FlagType => (FLAG_TYPES as readonly string[]).includes(type);

@@ -9,7 +9,12 @@ import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { RequestHandler, TransportRequest, TransportRequestHead } from '../transport/transport.ts';
+import type {
+  RequestHandler,
+  Responder,
+  TransportRequest,
+  TransportRequestHead,
+} from '../transport/transport.ts';
 import type { Authenticator, Caller } from './access.ts';
 import { type BoundRoute, bindRoute, type Call, type Tracer } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
@@ -47,6 +52,8 @@ export interface Api {
   readonly admit: (head: TransportRequestHead) => boolean;
   /** The response to a request that the transport refuses. */
   readonly refuse: RefuseUnread;
+  /** Responds to a request that is refused before it is routed, as its surface words errors. */
+  readonly refuseEarly: (request: TransportRequest, responder: Responder, refusal: Refusal) => void;
   /** One for each route, and one for requests without a route. */
   readonly meters: readonly RouteMeter[];
   /** Responses with 401 since the start. */
@@ -54,9 +61,9 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const { handle, admit, meters, sender } = new Dispatcher(options);
+  const { handle, admit, refuseEarly, meters, sender } = new Dispatcher(options);
   const refusedLogins = (): number => sender.refusedLogins;
-  return { handle, admit, refuse: sender.refuseUnread, meters, refusedLogins };
+  return { handle, admit, refuse: sender.refuseUnread, refuseEarly, meters, refusedLogins };
 }
 
 class Dispatcher {
@@ -91,12 +98,26 @@ class Dispatcher {
   }
 
   readonly handle: RequestHandler = (request, responder) => {
+    const call = this.#callOf(request, responder);
+    try {
+      this.#route(call);
+    } catch (error) {
+      this.sender.fail(call, error);
+    }
+  };
+
+  readonly refuseEarly: Api['refuseEarly'] = (request, responder, refusal) => {
+    const call = this.#callOf(request, responder);
+    call.surface = this.sender.surfaceOf(request.path);
+    this.sender.refuse(call, refusal);
+  };
+
+  #callOf(request: TransportRequest, responder: Responder): Call {
     const { tracer, monotonicMs } = this.#options;
-    const startedAt = this.sender.isTimed ? monotonicMs() : 0;
-    const call: Call = {
+    return {
       request,
       responder,
-      startedAt,
+      startedAt: this.sender.isTimed ? monotonicMs() : 0,
       endedAt: -1,
       trace: tracer === null ? null : tracer.begin(request),
       meter: this.sender.unmatched,
@@ -104,12 +125,7 @@ class Dispatcher {
       params: null,
       caller: null,
     };
-    try {
-      this.#route(call);
-    } catch (error) {
-      this.sender.fail(call, error);
-    }
-  };
+  }
 
   readonly admit = (head: TransportRequestHead): boolean => {
     const match = this.#matcher.match(head.method, head.path);

@@ -5,14 +5,12 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readSettings } from '../../../src/addons/edge/settings.ts';
-import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { freePort } from '../../support/free-port.ts';
 import { NO_UWS } from '../../support/installed-engines.ts';
 import { flagstaff } from '../../support/operator.ts';
 import { caller, ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
-import { CLIENT, documents, flag, startEdge, startStub, until } from './edges.ts';
+import { CLIENT, documents, flag, startStub, until } from './edges.ts';
 
 /** Why no port can be shared; false where it can: by uWebSockets.js, and by node:http from Node 23 on. */
 const NO_SHARED_PORT =
@@ -168,62 +166,5 @@ describe('the command flagstaff edge', () => {
     assert.match(unknown.err, /^flagstaff: --redis-url does not exist here\. Give --backup-folder.*$/);
     const nobody = await flagstaff(['edge', 'health', '--edge-url', `http://127.0.0.1:${await freePort()}`]);
     assert.equal(nobody.code, 69);
-  });
-});
-
-describe('TLS of an edge', () => {
-  let folder: string;
-  let [cert, key] = ['', ''];
-  before(() => {
-    folder = temporaryFolder();
-    [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const made = [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '1',
-      ...subject,
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ];
-    execFileSync('openssl', made, { stdio: 'ignore' });
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
-
-  it('a certificate that nobody signed is refused and named, unless it is the one that is given', async () => {
-    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
-    const tls = {
-      'tls-enable': true,
-      'tls-server-cert': cert,
-      'tls-server-key': key,
-      'tls-server-port': '0',
-    } as const;
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT, ...tls });
-    const url = edge.origin.replace('http:', 'https:');
-    const clientWith = (given: Readonly<Record<string, string | true>>) =>
-      new UpstreamClient(readSettings({ 'upstream-url': url, ...given }, {}).upstream);
-    await assert.rejects(clientWith({}).get('/api/client/features', CLIENT), /self-signed certificate/);
-    for (const given of [{ 'upstream-certificate-file': cert }, { 'skip-ssl-verification': true }] as const) {
-      const client = clientWith(given);
-      const { status, body } = await client.get('/api/client/features', CLIENT);
-      assert.equal(status, 200);
-      assert.equal(JSON.parse(body).features[0].name, 'a');
-      client.close();
-    }
-    const behind = await startEdge({
-      'upstream-url': url,
-      tokens: CLIENT,
-      'upstream-certificate-file': cert,
-    });
-    assert.equal((await read(behind.origin)).status, 200);
-    await behind.stop();
-    await edge.stop();
-    await upstream.close();
   });
 });

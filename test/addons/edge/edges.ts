@@ -1,5 +1,6 @@
 /** Edges for tests, and upstreams that say what a test has them say. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Edge, type EdgeOptions } from '../../../src/addons/edge/edge.ts';
 import { type GivenOptions, readSettings } from '../../../src/addons/edge/settings.ts';
@@ -54,10 +55,15 @@ export async function startStub(
   {
     port = 0,
     refused = new Set<string>(),
-  }: { readonly port?: number; readonly refused?: ReadonlySet<string> } = {},
+    tls = null,
+  }: {
+    readonly port?: number;
+    readonly refused?: ReadonlySet<string>;
+    readonly tls?: ServerOptions | null;
+  } = {},
 ): Promise<StubUpstream> {
   const received: Received[] = [];
-  const server = createServer((message, response) => {
+  const listen = (message: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = [];
     message.on('data', (chunk: Buffer) => chunks.push(chunk));
     message.on('end', () => {
@@ -67,10 +73,11 @@ export async function startStub(
       if (path === '/edge/validate') response.end(JSON.stringify({ tokens: validIn(request.body, refused) }));
       else respond(request, response);
     });
-  });
+  };
+  const server = tls === null ? createServer(listen) : createSecureServer(tls, listen);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `${tls === null ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

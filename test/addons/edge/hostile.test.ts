@@ -8,6 +8,7 @@ import { INVALID_MAX, Tokens, WAITING_MAX } from '../../../src/addons/edge/token
 import { BODY_BYTES_MAX, UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { readDocument } from '../../../src/addons/edge/upstream-document.ts';
 import type { Api } from '../../../src/http/serving/dispatcher.ts';
+import { errorOfRefusal, plainErrorResponse } from '../../../src/http/serving/errors.ts';
 import type { HttpResponse, Responder, TransportRequest } from '../../../src/http/transport/transport.ts';
 import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
 
@@ -46,11 +47,11 @@ describe('a hostile upstream', () => {
       body.toggles.map((one: { name: string }) => one.name),
       ['a'],
     );
-    assert.throws(
-      () => readDocument('{"features":[{"name":"a","enabled":"yes"}]}', 'x'),
-      /features\.0\.enabled/,
-    );
-    assert.throws(() => readDocument('<html>', 'x'), /no JSON/);
+    const read = (text: string) => readDocument(Buffer.from(text), 'x');
+    await assert.rejects(read('{"features":[{"name":"a","enabled":"yes"}]}'), /features\.0\.enabled/);
+    await assert.rejects(read('<html>'), /no JSON/);
+    for (const text of ['{}', '[]', '{"features":null}', 'null', '{"features":{}}'])
+      await assert.rejects(read(text), /something else than flags/, text);
     await edge.stop();
     await upstream.close();
   });
@@ -156,7 +157,10 @@ describe('a mirror that cannot be opened', () => {
     const token = { token: CLIENT, type: 'client', projects: ['*'], environment: 'development' } as const;
     const ignore = (): void => undefined;
     const front = new Front({
-      ...{ fallback: {} as Api, basePath: '', tokenHeader: 'authorization', allowed: null, denied: null },
+      fallback: {
+        refuseEarly: (_, responder, refusal) => responder.send(plainErrorResponse(errorOfRefusal(refusal))),
+      } as Api,
+      ...{ basePath: '', tokenHeader: 'authorization', allowed: null, denied: null },
       ...{ patienceMs: 1_000 },
       mirrors: new Mirrors({
         bytesMax: 1,
