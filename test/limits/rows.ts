@@ -26,6 +26,25 @@ import {
   WRITE_BURST_BYTES,
   WRITTEN_BYTES_A_SECOND,
 } from '../../src/actors/write-allowances.ts';
+import { FILE_BYTES_MAX } from '../../src/addons/edge/checked-file.ts';
+import {
+  WAITING_BODIES_BYTES_MAX as EDGE_BODIES_BYTES_MAX,
+  WAITING_REQUESTS_MAX,
+} from '../../src/addons/edge/front.ts';
+import { IMPACT_BYTES_MAX } from '../../src/addons/edge/impact.ts';
+import { MIRRORS_MAX } from '../../src/addons/edge/mirrors.ts';
+import {
+  APPLICATIONS_MAX as EDGE_APPLICATIONS_MAX,
+  WAITING_BYTES_MAX as REPORTED_BYTES_MAX,
+} from '../../src/addons/edge/reports.ts';
+import { COMPARED_A_SECOND_MAX, COMPARED_BYTES_MAX } from '../../src/addons/edge/shadow.ts';
+import {
+  INVALID_FOR_MS,
+  INVALID_MAX,
+  WAITING_MAX as TOKENS_WAITING_MAX,
+  VALID_MAX,
+} from '../../src/addons/edge/tokens.ts';
+import { BODY_BYTES_MAX, CONNECTIONS_MAX } from '../../src/addons/edge/upstream-client.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
@@ -645,6 +664,56 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       ),
       row('an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
       row('snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest goes'),
+    ],
+  },
+  {
+    title: 'Edges',
+    introduction: 'Constants. The state of a mirror has the budget of a server with the same heap.',
+    rows: [
+      row(
+        'a document or an event of the upstream',
+        bytes(BODY_BYTES_MAX),
+        'the upstream cannot be read; what is there is served',
+      ),
+      row(
+        'mirrors, and bytes of all',
+        `${number(MIRRORS_MAX)}, the budget of the state`,
+        '503 for tokens that would need another',
+      ),
+      row(
+        'connections to the upstream, beside a stream for each mirror',
+        number(CONNECTIONS_MAX),
+        'requests to it wait',
+      ),
+      row('valid tokens', number(VALID_MAX), '503 for new ones'),
+      row(
+        'tokens that are not valid',
+        `${number(INVALID_MAX)}, each for ${seconds(INVALID_FOR_MS)}`,
+        'the oldest is asked for again when it comes',
+      ),
+      row('tokens that wait for the word of the upstream', number(TOKENS_WAITING_MAX), '503'),
+      row(
+        'requests that wait for it, or for the first flags',
+        `${number(WAITING_REQUESTS_MAX)}, and ${bytes(EDGE_BODIES_BYTES_MAX)} of bodies`,
+        '503',
+      ),
+      row(
+        'counts that wait for the upstream, of servers and of pages',
+        `${bytes(REPORTED_BYTES_MAX.backend)}, ${bytes(REPORTED_BYTES_MAX.frontend)}`,
+        'the oldest go, and are counted as dropped',
+      ),
+      row(
+        'applications of each side that wait for it',
+        number(EDGE_APPLICATIONS_MAX),
+        'newer ones are left out',
+      ),
+      row('impact metrics that wait for it', bytes(IMPACT_BYTES_MAX), 'new labels are left out'),
+      row(
+        'comparisons with the server in `--shadow`',
+        `${COMPARED_A_SECOND_MAX} a second, of responses up to ${bytes(COMPARED_BYTES_MAX)}`,
+        'no more are compared',
+      ),
+      row('a copy on disk', bytes(FILE_BYTES_MAX), 'it is not read, and set aside'),
     ],
   },
   {
