@@ -2,9 +2,7 @@
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import type { components } from './api-types.d.ts';
-
-type Schemas = components['schemas'];
+import type { Schemas } from './api-types.d.ts';
 
 export type Me = Schemas['Me'];
 export type Profile = Schemas['Profile'];
