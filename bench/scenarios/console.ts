@@ -1,30 +1,51 @@
 /**
  * The list of flags of the console, in a browser of this machine: from the last byte of the data until its first rows are painted, and
- * from a key in its search until the list without the others is painted.
+ * from a key in its search until the list without the others is painted. The same with a processor that is four times slower, as old
+ * phones have it, with a press on a switch; and a first visit by a slow line besides.
  */
-import type { Page } from 'playwright-core';
+import type { Browser, CDPSession, Page } from 'playwright-core';
 import { launchBrowser } from '../../test/support/browser/browser.ts';
 import type { BenchRun, Scenario } from '../lib/measurement.ts';
 import { PROJECT } from '../lib/paths.ts';
 import { dataFolderOf, flagName } from '../lib/servers/data-set.ts';
-import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
+import { startServerProcess } from '../lib/servers/server-process.ts';
 import { quantile } from '../lib/statistics.ts';
 
 /** Of the full bench: more than a project should ever have. */
 const FLAGS = 20_000;
 
+/** Of the project of a first visit: what most have. */
+const VISITED_FLAGS = 50;
+
 const ROUNDS = 5;
+
+/** Presses on a switch: on and off again. */
+const PRESSES = 10;
+
+const TIMES_SLOWER = 4;
+
+/** Round trips of 150 ms, and 1.6 Mbit/s. */
+const SLOW_LINE = {
+  offline: false,
+  latency: 150,
+  downloadThroughput: 1_600_000 / 8,
+  uploadThroughput: 1_600_000 / 8,
+};
 
 /** Runs in the page: notes when rows are painted first, and how long each key takes until it is. */
 const WATCH = `{
   const afterPaint = (then) => requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel(); port1.onmessage = () => then(performance.now()); port2.postMessage(null); });
-  globalThis.painted = { list: 0, keys: [] };
+  globalThis.painted = { list: 0, largest: 0, keys: [], presses: [] };
+  new PerformanceObserver((list) => { painted.largest = list.getEntries().at(-1).startTime; }).observe({ type: 'largest-contentful-paint', buffered: true });
   new MutationObserver((_, observer) => {
     if (document.querySelector('[data-row]') === null) return;
     observer.disconnect();
     afterPaint((at) => { painted.list = at; });
   }).observe(document, { childList: true, subtree: true });
   addEventListener('input', ({ timeStamp }) => afterPaint((at) => painted.keys.push(at - timeStamp)), { capture: true });
+  addEventListener('click', ({ target, timeStamp }) => {
+    if (target.matches('[role=switch]')) afterPaint((at) => painted.presses.push(at - timeStamp));
+  }, { capture: true });
 }`;
 
 /** Runs in the page: milliseconds from the last byte of the project. */
@@ -35,56 +56,123 @@ export const consoleList: Scenario = {
   title: 'The list of flags in a browser',
   async run(bench) {
     const flags = bench.effort.name === 'full' ? FLAGS : bench.effort.flags;
-    const server = await startServerProcess(await dataFolderOf(bench, { flags, projects: 1, events: 0 }));
     const browser = await launchBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-      await page.addInitScript({ content: WATCH });
-      const { lists, keys } = await measured(bench, server, page);
-      const values = {
-        listMs: quantile(lists, 0.5),
-        slowListMs: quantile(lists, 0.9),
-        keyMs: quantile(keys, 0.5),
-        slowKeyMs: quantile(keys, 0.9),
-      };
-      bench.say(`list ${values.listMs.toFixed(0)} ms, a key ${values.keyMs.toFixed(0)} ms`);
-      return [{ table: 'console', what: 'one project', at: flags, values }];
+      const listed = await withServer(bench, browser, flags, listFigures);
+      const { visitMs } = await withServer(bench, browser, VISITED_FLAGS, visitFigures);
+      bench.say(
+        `list ${listed.listMs.toFixed(0)} ms, a key ${listed.keyMs.toFixed(0)} ms; slowed down: a key ${listed.slowedKeyMs.toFixed(0)} ms, a switch ${listed.slowedSwitchMs.toFixed(0)} ms, a first visit ${visitMs.toFixed(0)} ms`,
+      );
+      return [
+        { table: 'console', what: 'one project', at: flags, values: listed },
+        { table: 'console', what: 'first visit', at: VISITED_FLAGS, values: { visitMs } },
+      ];
     } finally {
       await browser.close();
-      await server.kill();
     }
   },
 };
+
+/** A page of somebody who is signed in to a server of so many flags. */
+async function withServer<T>(
+  bench: BenchRun,
+  browser: Browser,
+  flags: number,
+  measure: (bench: BenchRun, page: Page, origin: string) => Promise<T>,
+): Promise<T> {
+  const server = await startServerProcess(await dataFolderOf(bench, { flags, projects: 1, events: 0 }));
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  try {
+    const { origin, token } = server.target;
+    await page.addInitScript({ content: WATCH });
+    await page.goto(`${origin}/#/projects/default`);
+    await page.getByLabel('API token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.locator('[data-row]').first().waitFor();
+    return await measure(bench, page, origin);
+  } finally {
+    await page.close();
+    await server.kill();
+  }
+}
 
 /** Not by `waitForFunction`, which the policy of the console forbids. */
 async function until(page: Page, condition: string): Promise<void> {
   while ((await page.evaluate<boolean>(condition)) !== true) await page.waitForTimeout(5);
 }
 
-async function measured(
-  { effort }: BenchRun,
-  { target }: ServerProcess,
-  page: Page,
-): Promise<{ readonly lists: number[]; readonly keys: number[] }> {
-  await page.goto(`${target.origin}/#/projects/default`);
-  await page.getByLabel('API token').fill(target.token);
-  await page.keyboard.press('Enter');
-  await page.locator('[data-row]').first().waitFor();
-  const lists: number[] = [];
-  const keys: number[] = [];
-  for (let round = 0; round < (effort.name === 'full' ? ROUNDS : 1); round += 1) {
-    await page.goto(`${target.origin}/#/projects/default`);
-    await page.reload();
-    await until(page, 'painted.list > 0');
+async function open(page: Page, origin: string): Promise<void> {
+  await page.goto('about:blank');
+  await page.goto(`${origin}/#/projects/default`);
+  await until(page, 'painted.list > 0');
+}
+
+async function listFigures({ effort }: BenchRun, page: Page, origin: string) {
+  const rounds = effort.name === 'full' ? ROUNDS : 1;
+  const [lists, keys]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    await open(page, origin);
     lists.push(await page.evaluate<number>(LIST_MS));
-    await page.getByRole('searchbox').focus();
-    const text = flagName(0);
-    await page.evaluate('painted.keys.length = 0');
-    for (const [index, key] of [...text].entries()) {
-      await page.keyboard.press(key);
-      await until(page, `painted.keys.length === ${index + 1}`);
-    }
-    keys.push(...(await page.evaluate<number[]>('painted.keys')));
+    keys.push(...(await keysOf(page)));
   }
-  return { lists, keys };
+  const devTools = await slowDown(page);
+  const slowedKeys: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await open(page, origin);
+    slowedKeys.push(...(await keysOf(page)));
+  }
+  const presses = await pressesOf(page);
+  await devTools.detach();
+  return {
+    listMs: quantile(lists, 0.5),
+    slowListMs: quantile(lists, 0.9),
+    keyMs: quantile(keys, 0.5),
+    slowKeyMs: quantile(keys, 0.9),
+    slowedKeyMs: quantile(slowedKeys, 0.5),
+    slowedSlowKeyMs: quantile(slowedKeys, 0.9),
+    slowedSwitchMs: quantile(presses, 0.5),
+  };
+}
+
+async function slowDown(page: Page): Promise<CDPSession> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('Emulation.setCPUThrottlingRate', { rate: TIMES_SLOWER });
+  return devTools;
+}
+
+/** Types the name of the first flag, which is left alone then. */
+async function keysOf(page: Page): Promise<number[]> {
+  await page.getByRole('searchbox').focus();
+  await page.evaluate('painted.keys.length = 0');
+  for (const [index, key] of [...flagName(0)].entries()) {
+    await page.keyboard.press(key);
+    await until(page, `painted.keys.length === ${index + 1}`);
+  }
+  return await page.evaluate<number[]>('painted.keys');
+}
+
+async function pressesOf(page: Page): Promise<number[]> {
+  const one = page.getByRole('switch', { name: /development$/ }).first();
+  for (let pressed = 1; pressed <= PRESSES; pressed += 1) {
+    await one.click();
+    await until(page, `painted.presses.length === ${pressed}`);
+    await until(page, `document.querySelector('[role=switch][aria-busy]') === null`);
+  }
+  return await page.evaluate<number[]>('painted.presses');
+}
+
+/** The largest part of the page is painted last: the text that people came for. */
+async function visitFigures({ effort }: BenchRun, page: Page, origin: string) {
+  const devTools = await slowDown(page);
+  await devTools.send('Network.enable');
+  await devTools.send('Network.emulateNetworkConditions', SLOW_LINE);
+  const visits: number[] = [];
+  for (let round = 0; round < (effort.name === 'full' ? ROUNDS : 1); round += 1) {
+    await devTools.send('Network.clearBrowserCache');
+    await open(page, origin);
+    await until(page, 'painted.largest > 0');
+    visits.push(await page.evaluate<number>('painted.largest'));
+  }
+  await devTools.detach();
+  return { visitMs: quantile(visits, 0.5) };
 }
