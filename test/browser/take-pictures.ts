@@ -1,11 +1,13 @@
 /**
  * `node --import tsx test/browser/take-pictures.ts`: takes the pictures of the console that the README and docs/console.md show, of a server of its own
- * with flags that a shop could have, and writes them into docs/pictures.
+ * with flags that a shop could have, and writes them into docs/pictures. With a folder as its argument it takes every page instead, as
+ * wide as people have it or as the further arguments say, light and dark, to be looked at.
  */
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { openConsoleBrowser } from '../support/browser/console.ts';
+import { type ConsoleOptions, openConsoleBrowser } from '../support/browser/console.ts';
 import type { Call } from '../support/server.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
@@ -96,6 +98,31 @@ async function fill(call: Call, callClients: Call): Promise<string> {
   return secret;
 }
 
+/** What the pages of kinds list. */
+async function fillKinds(call: Call): Promise<void> {
+  const constraints = [{ contextName: 'country', operator: 'IN', values: ['AT', 'CH', 'DE'] }];
+  const bodies: readonly (readonly [path: string, body: unknown])[] = [
+    ['/segments', { name: 'The Alps', description: 'Where parcels take a day longer', constraints }],
+    ['/segments', { name: 'Everybody who pays by invoice', constraints: [] }],
+    ['/tag-types', { name: 'team', description: 'Who looks after the flag', icon: 'T' }],
+    ['/strategies', { name: 'warehouse', description: 'By warehouse', parameters: [] }],
+    ['/groups', { name: 'Checkout', description: 'The people of the checkout', users: [] }],
+    ['/service-account', { name: 'Terraform', rootRole: ADMIN_ROLE_ID }],
+    ['/roles', { name: 'Releaser', description: 'Switches flags', type: 'custom', permissions: [] }],
+    ['/invite-link/tokens', { name: 'The warehouse', expiresAt: '2999-01-01T00:00:00.000Z' }],
+    ['/user-admin', { name: 'Grace Hopper', username: 'grace', rootRole: 2, password: 'Password-1' }],
+    [`${FEATURES}/checkout-redesign/link`, { url: 'https://tickets.example/SHOP-1', title: 'SHOP-1' }],
+    [`${FEATURES}/free-returns/dependencies`, { feature: 'stock-warnings' }],
+  ];
+  for (const [path, body] of bodies) {
+    const { status } = await call('POST', path, body);
+    if (status >= 300) throw new Error(`POST ${path}: ${status}`);
+  }
+  const variants = ['blue', 'green'].map((name) => ({ name, weight: 500, weightType: 'variable' }));
+  await call('PUT', `${FEATURES}/pay-by-phone/variants`, variants);
+  await call('DELETE', `${FEATURES}/gift-cards`);
+}
+
 /** What an application reports of what it has evaluated. */
 async function evaluate(
   send: (method: string, path: string, body?: unknown) => Promise<{ secret: string }>,
@@ -119,33 +146,104 @@ interface Picture {
   show(page: Page): Promise<void>;
 }
 
+const SHOP = '#/projects/shop';
+
 const PICTURES: readonly Picture[] = [
   {
     name: 'flags',
-    place: '#/projects/shop',
+    place: SHOP,
     show: (page) => page.getByRole('link', { name: 'gift-cards', exact: true }).waitFor(),
   },
   {
     name: 'flag',
-    place: '#/projects/shop/flags/checkout-redesign',
+    place: `${SHOP}/flags/checkout-redesign`,
     show: (page) => page.getByRole('heading', { name: 'checkout-redesign' }).waitFor(),
   },
 ];
 
+const WIDTHS = [390, 820, 1280, 1920];
+
+/** Addresses of pages, and what shows that they are there. */
+const PAGES: Readonly<Record<string, readonly [place: string, content: string]>> = {
+  flags: [SHOP, '.flags'],
+  flag: [`${SHOP}/flags/checkout-redesign`, '.event'],
+  variants: [`${SHOP}/flags/pay-by-phone`, '.event'],
+  empty: ['#/projects/search', '.steps'],
+  archive: [`${SHOP}/archive`, '.card'],
+  settings: [`${SHOP}/settings`, '.listing'],
+  history: [`${SHOP}/history`, '.event'],
+  insights: [`${SHOP}/insights`, '.tile'],
+  health: ['#/health', '.tile'],
+  events: ['#/events', '.event'],
+  nothing: ['#/no/such/place', '.empty'],
+  ...Object.fromEntries(
+    [
+      ...['projects', 'all-flags', 'environments', 'segments', 'context-fields', 'users', 'tokens', 'groups'],
+      ...['roles', 'service-accounts', 'tag-types', 'strategy-types', 'applications', 'account'],
+    ].map((view) => [view, [`#/${view}`, '.listing']] as const),
+  ),
+  playground: ['#/playground', '.playground'],
+  server: ['#/server', '.tile'],
+};
+
+/** What is opened on a page by its buttons. */
+const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: readonly string[]]>> = {
+  'strategy-form': [`${SHOP}/flags/checkout-redesign`, 'Edit Gradual rollout in production'],
+  'variants-form': [`${SHOP}/flags/pay-by-phone`, 'Edit variants'],
+  'user-form': ['#/users', 'New user'],
+  'role-form': ['#/roles', 'New role'],
+  question: [SHOP, 'stop-orders in production'],
+  chosen: [SHOP, 'Choose stop-orders', 'Choose free-returns', 'More for the chosen flags'],
+  find: [SHOP, 'Control+k'],
+  'row-menu': ['#/users', 'More for Ada Lovelace'],
+};
+
+const everyPage: readonly Picture[] = [
+  ...Object.entries(PAGES).map(([name, [place, content]]) => ({
+    ...{ name, place },
+    show: (page: Page) => page.locator(content).first().waitFor(),
+  })),
+  ...Object.entries(OPENED).map(([name, [place, ...buttons]]) => ({
+    ...{ name, place },
+    show: async (page: Page) => {
+      for (const name of buttons)
+        if (name.startsWith('Control+')) await page.keyboard.press(name);
+        else
+          await page.getByLabel(name, { exact: true }).or(page.getByRole('button', { name })).first().click();
+    },
+  })),
+];
+
 const { server, signedIn, close } = await openConsoleBrowser();
+
+async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf: (name: string) => string) {
+  for (const { name, place, show } of pictures) {
+    const { page, close: done } = await signedIn({ ...looks, place });
+    await show(page);
+    // Away from what it would point at.
+    await page.mouse.move((looks.width ?? WIDTH) - 1, HEIGHT - 1);
+    await page.waitForTimeout(SETTLED_MS);
+    await page.screenshot({ path: fileOf(name), animations: 'disabled' });
+    await done();
+  }
+}
+
 try {
   const token = await fill(server.call, server.callBelow('/api'));
+  const [, , folder, ...widths] = process.argv;
+  if (folder !== undefined) await fillKinds(server.call);
   for (const colorScheme of ['light', 'dark'] as const) {
-    for (const { name, place, show } of PICTURES) {
-      const opened = await signedIn({ token, place, colorScheme, width: WIDTH, height: HEIGHT });
-      await show(opened.page);
-      // Away from what it would point at.
-      await opened.page.mouse.move(WIDTH - 1, HEIGHT - 1);
-      await opened.page.waitForTimeout(SETTLED_MS);
-      const path = `${FOLDER}${name}-${colorScheme}.png`;
-      await opened.page.screenshot({ path, animations: 'disabled' });
-      if (statSync(path).size > BYTES_MAX) throw new Error(`${path} has more than ${BYTES_MAX} bytes`);
-      await opened.close();
+    if (folder === undefined) {
+      const fileOf = (name: string) => `${FOLDER}${name}-${colorScheme}.png`;
+      await take(PICTURES, { token, colorScheme, width: WIDTH, height: HEIGHT }, fileOf);
+      for (const file of PICTURES.map(({ name }) => fileOf(name)))
+        if (statSync(file).size > BYTES_MAX) throw new Error(`${file} has more than ${BYTES_MAX} bytes`);
+    } else {
+      mkdirSync(folder, { recursive: true });
+      for (const width of widths.length === 0 ? WIDTHS : widths.map(Number))
+        await take(everyPage, { token, colorScheme, width, height: 900 }, (name) =>
+          join(folder, `${name}-${width}-${colorScheme}.png`),
+        );
     }
   }
 } finally {

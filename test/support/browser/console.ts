@@ -87,6 +87,10 @@ export async function choose(within: Page | Locator, menu: string, action: strin
   await within.getByRole('button', { name: action, exact: true }).click();
 }
 
+/** Goes to a part of a long form. */
+export const openTab = (form: Locator, name: string): Promise<void> =>
+  form.getByRole('tab', { name }).click();
+
 export const flagSwitch = (page: Page, flag: string, environment = 'development'): Locator =>
   page.getByRole('switch', { name: `${flag} in ${environment}` });
 
