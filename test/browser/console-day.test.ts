@@ -57,6 +57,13 @@ class Hands {
     await this.press('Enter');
   }
 
+  /** Goes on to the next part of a long form, which is the one named. */
+  async nextTab(form: Locator, name: string): Promise<void> {
+    await this.to(form.getByRole('tab', { selected: true }));
+    await this.press('ArrowRight');
+    await form.getByRole('tab', { name, selected: true }).waitFor();
+  }
+
   /** Whatever Ctrl K finds first, once that is what is looked for. */
   async find(text: string, name: string): Promise<void> {
     await this.press('Control+k');
@@ -110,9 +117,11 @@ describeConsole('a day in the console', (shared) => {
       await closed();
       await hands.enter(button('Add strategy in development'));
       await hands.fill(dialog.getByLabel('Share of users as a number'), share);
+      await hands.nextTab(dialog, 'Targeting');
       await hands.enter(button('Add constraint', dialog));
       await hands.fill(dialog.getByLabel('Context field'), 'country');
       await hands.fill(dialog.getByLabel('Values, separated by commas'), country);
+      await hands.nextTab(dialog, 'Variants');
       for (const [index, name] of ['blue', 'green'].entries()) {
         await hands.enter(button('Add variant', dialog));
         const variant = dialog.getByRole('group', { name: `Variant ${index + 1}` });

@@ -9,6 +9,7 @@ import {
   describeConsole,
   ending,
   fitsTheWidth,
+  openTab,
 } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 import type { Call } from '../support/server.ts';
@@ -171,11 +172,13 @@ describeConsole('the edges of a day in the console', (shared) => {
     const opened = await openFlag('asked', { expected: /status of 4(?:01|12)/ });
     const { page } = opened;
     const dialog = await editStrategy(page, 'production');
+    await openTab(dialog, 'Targeting');
     await press(dialog, 'Add constraint');
     await press(dialog, 'Save');
     await dialog.getByText('Name a context field.').waitFor();
     assert.equal(await page.getByRole('dialog', { name: 'Change production?' }).count(), 0);
     await press(dialog, 'Remove constraint 1');
+    await openTab(dialog, 'Rollout');
 
     await call('POST', `${environmentPath('asked', 'production')}/on`);
     await share(dialog).fill('50');

@@ -10,6 +10,7 @@ import {
   ending,
   flagSwitch,
   isAccessible,
+  openTab,
 } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
@@ -61,6 +62,7 @@ describeConsole('editing in the console', (shared) => {
     await press(page, 'Add strategy in development');
     const dialog = dialogOf(page, 'New strategy in development');
     await dialog.getByLabel('Share of users as a number').fill('35');
+    await openTab(dialog, 'Targeting');
     await press(dialog, 'Add constraint');
     const first = dialog.getByRole('group', { name: 'Constraint 1' });
     await first.getByLabel('Context field').fill('country');
@@ -70,6 +72,7 @@ describeConsole('editing in the console', (shared) => {
     await second.getByLabel('Context field').fill('appVersion');
     await second.getByLabel('Comparison').selectOption('SEMVER_GTE');
     await second.getByLabel('Version').fill('2.0.0');
+    await openTab(dialog, 'Variants');
     await press(dialog, 'Add variant');
     await press(dialog, 'Add variant');
     await dialog.getByRole('group', { name: 'Variant 1' }).getByLabel('Name').fill('blue');
@@ -125,12 +128,15 @@ describeConsole('editing in the console', (shared) => {
     const { page } = opened;
     await press(page, 'Add strategy in development');
     const dialog = dialogOf(page, /New strategy/);
+    await openTab(dialog, 'Targeting');
     await press(dialog, 'Add constraint');
     const constraint = dialog.getByRole('group', { name: 'Constraint 1' });
     await constraint.getByLabel('Context field').fill('age');
     await constraint.getByLabel('Comparison').selectOption('NUM_GT');
     await constraint.getByLabel('Number').fill('many');
+    await openTab(dialog, 'Variants');
     await press(dialog, 'Add');
+    // The part of the form with what is refused is in sight again.
     await constraint.getByRole('alert').waitFor();
     assert.deepEqual(await strategiesOf('refused-rule'), []);
     await ending(opened);

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { choose, describeConsole, ending } from '../support/browser/console.ts';
-import { addStrategy, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
+import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
+
+const ADMIN_ROLE_ID = 1;
 
 /** The word in the address of each kind that has a form, and what one of them is called. */
 const KINDS = {
@@ -46,6 +48,7 @@ describeConsole('the pages of kinds in the console', (shared) => {
       await row(changed).waitFor();
       if (isFixed) await page.getByRole('cell', { name: 'Of the basket' }).waitFor();
 
+      await enter(page, page.getByLabel(`More for ${changed}`, { exact: true }));
       await enter(page, button(`Delete ${changed}`));
       await enter(page, button('Delete for good', dialog));
       await row(changed).waitFor({ state: 'detached' });
@@ -101,6 +104,42 @@ describeConsole('the pages of kinds in the console', (shared) => {
       body.tags.map(({ value }: { value: string }) => value),
       ['spring'],
     );
+    await ending(opened);
+  });
+
+  it('marks many flags as favorites, moves them to another project, and takes each back at once', async () => {
+    const { call } = shared.server;
+    for (const name of ['lot-1', 'lot-2']) await makeFlag(call, name);
+    await call('POST', '/projects', { id: 'attic', name: 'Attic' });
+    const { token } = await addUser(shared.server, ADMIN_ROLE_ID);
+    const opened = await shared.signedIn({ token, place: '#/projects/default?text=lot-' });
+    const { page } = opened;
+    const favorites = async () => {
+      const { features } = (await call('GET', '/projects/default', undefined, { token })).body;
+      return features.filter(({ favorite }: { favorite: boolean }) => favorite).length;
+    };
+    const notice = (text: string) => page.locator('.notice').filter({ hasText: text });
+    const undo = (text: string) => notice(text).getByRole('button', { name: 'Undo' }).click();
+    await page.getByLabel('Choose all flags').check();
+    await choose(page, 'More for the chosen flags', 'Mark as favorites');
+    await notice('2 flags are favorites of yours.').waitFor();
+    assert.equal(await favorites(), 2);
+    await undo('2 flags are favorites of yours.');
+    await notice('Undone.').waitFor();
+    assert.equal(await favorites(), 0);
+
+    await page.getByLabel('Choose all flags').check();
+    await choose(page, 'More for the chosen flags', 'Move…');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Project').selectOption('attic');
+    await dialog.getByRole('button', { name: 'Move' }).click();
+    await notice('2 flags are in attic.').waitFor();
+    for (const name of ['lot-1', 'lot-2'])
+      assert.equal((await call('GET', `/projects/attic/features/${name}`)).status, 200);
+    await undo('2 flags are in attic.');
+    await page.getByRole('link', { name: 'lot-2', exact: true }).waitFor();
+    for (const name of ['lot-1', 'lot-2'])
+      assert.equal((await call('GET', `${FEATURES}/${name}`)).status, 200);
     await ending(opened);
   });
 

@@ -244,6 +244,11 @@ class Hands {
     await this.press(action);
   }
 
+  /** Takes a rare action of a row. */
+  chooseOf(name: string, action: string): Promise<void> {
+    return this.choose(`More for ${name}`, `${action} ${name}`);
+  }
+
   /** All that was open is closed. */
   async closed(): Promise<void> {
     await this.page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -437,21 +442,21 @@ const REMOVED = new Set(['Strategy', 'Segment', 'Environment']);
 /** What is done to one of a kind besides changing it. */
 const BESIDES: Readonly<Record<string, (hands: Hands) => Promise<void>>> = {
   'strategy-types': async (hands) => {
-    await hands.reach('deprecateStrategy', 'Deprecate kind-1');
-    await hands.reach('reactivateStrategy', 'Offer again kind-1');
+    await hands.reach('deprecateStrategy', () => hands.chooseOf('kind-1', 'Deprecate'));
+    await hands.reach('reactivateStrategy', () => hands.chooseOf('kind-1', 'Offer again'));
   },
   segments: (hands) => uses(hands, 'getStrategiesBySegmentId'),
   'context-fields': (hands) => uses(hands, 'getStrategiesByContextField'),
   environments: async (hands) => {
-    await hands.form('toggleEnvironmentOff', 'Switch off kind-1', {}, 'Switch off');
-    await hands.reach('toggleEnvironmentOn', 'Switch on kind-1');
-    await hands.reach('updateSortOrder', 'Move up kind-1');
+    await hands.form('toggleEnvironmentOff', () => hands.chooseOf('kind-1', 'Switch off'), {}, 'Switch off');
+    await hands.reach('toggleEnvironmentOn', () => hands.chooseOf('kind-1', 'Switch on'));
+    await hands.reach('updateSortOrder', () => hands.chooseOf('kind-1', 'Move up'));
   },
   'service-accounts': (hands) => tokensOf(hands, 'ServiceAccountToken'),
   users: async (hands) => {
     await tokensOf(hands, 'UserToken');
-    await hands.secret('resetUserPassword', 'Password kind-1', {}, 'Continue');
-    await hands.press('Password kind-1');
+    await hands.secret('resetUserPassword', () => hands.chooseOf('kind-1', 'Password'), {}, 'Continue');
+    await hands.chooseOf('kind-1', 'Password');
     await hands.dialog.getByLabel('Way').selectOption('Set it here');
     await hands.dialog.getByLabel('New password').fill(PASSWORD);
     await hands.agree('changeUserPassword', 'Continue');
@@ -460,13 +465,13 @@ const BESIDES: Readonly<Record<string, (hands: Hands) => Promise<void>>> = {
 };
 
 async function uses(hands: Hands, operation: string): Promise<void> {
-  await hands.reach(operation, 'Uses kind-1');
+  await hands.reach(operation, () => hands.chooseOf('kind-1', 'Uses'));
   await hands.press('Close', hands.dialog);
   await hands.closed();
 }
 
 async function tokensOf(hands: Hands, operation: string): Promise<void> {
-  await hands.press('Tokens kind-1');
+  await hands.chooseOf('kind-1', 'Tokens');
   await hands.fill(`create${operation}`, 'New personal token', { 'What it is for': 'deploys' }, 'Create');
   await hands.press('Done', hands.dialog);
   await hands.fill(`delete${operation}`, 'Delete deploys', {}, 'Delete for good');
@@ -486,7 +491,7 @@ async function kinds(hands: Hands): Promise<void> {
     await hands.form(`update${name}`, 'Edit kind-1', { [changed]: value }, 'Save');
     await hands.form(
       `${REMOVED.has(name) ? 'remove' : 'delete'}${name}`,
-      'Delete kind-1',
+      () => hands.chooseOf('kind-1', 'Delete'),
       {},
       'Delete for good',
     );
@@ -504,12 +509,12 @@ async function service(hands: Hands): Promise<void> {
   await hands.form('deletePat', 'Delete mine', {}, 'Delete for good');
   await hands.secret('createApiToken', 'New API token', { Name: 'shop' }, 'Create');
   await hands.form('updateApiToken', 'Edit shop', { 'Expires (UTC)': '2999-01-01T00:00' }, 'Save');
-  await hands.form('deleteApiToken', 'Delete shop', {}, 'Delete for good');
+  await hands.form('deleteApiToken', () => hands.chooseOf('shop', 'Delete'), {}, 'Delete for good');
   await hands.open('applications', 'Applications');
   await hands.form('createApplication', 'Edit till', { Description: 'In each shop' }, 'Save');
-  await hands.reach('getApplicationEnvironmentInstances', 'Details till');
+  await hands.reach('getApplicationEnvironmentInstances', () => hands.chooseOf('till', 'Details'));
   await hands.press('Close', hands.dialog);
-  await hands.form('deleteApplication', 'Delete till', {}, 'Delete for good');
+  await hands.form('deleteApplication', () => hands.chooseOf('till', 'Delete'), {}, 'Delete for good');
   await hands.open('playground', 'Playground');
   await hands.reach('getAdvancedPlayground', 'Evaluate');
   await hands.open('all-flags', 'All flags');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { launchBrowser, NO_BROWSER, type OpenPage, openPage } from '../support/browser/browser.ts';
-import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
+import { choose, describeConsole, ending, isAccessible } from '../support/browser/console.ts';
 import { freePort } from '../support/free-port.ts';
 import { startTestServer } from '../support/server.ts';
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../support/sign-in/oidc-provider.ts';
@@ -182,7 +182,7 @@ describeConsole('people', (shared) => {
     await typePassword(opened.page, 'linked', PASSWORD);
     await opened.page.getByRole('link', { name: 'linked' }).waitFor();
 
-    await page.getByRole('button', { name: 'Password linked' }).click();
+    await choose(page, 'More for linked', 'Password linked');
     const choice = dialogOf(page, 'Password of linked');
     await choice.getByLabel('Way').selectOption('Set it here');
     await choice.getByLabel('New password').fill('short');
@@ -194,7 +194,7 @@ describeConsole('people', (shared) => {
     await typePassword(opened.page, 'linked', OTHER_PASSWORD);
     await opened.page.locator('.shell').waitFor();
 
-    await page.getByRole('button', { name: 'Password linked' }).click();
+    await choose(page, 'More for linked', 'Password linked');
     await press(choice, 'Continue');
     await shown.waitFor();
     await press(shown, 'Done');

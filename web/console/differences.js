@@ -91,6 +91,7 @@ function itemText(name, value) {
   }
   if (name === 'variants' && isRecord(value))
     return variantText(/** @type {Variant} */ (/** @type {unknown} */ (value)));
+  if (name === 'links' && isRecord(value)) return whole(String(value['title'] ?? value['url']));
   return whole(typeof value === 'string' ? value : JSON.stringify(sorted(value)));
 }
 

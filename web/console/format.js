@@ -10,6 +10,9 @@ export const number = (value) => NUMBER.format(value);
 /** @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
+/** @param {string} text */
+export const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** @param {string} iso */
 export const date = (iso) => DATE.format(new Date(iso));
 

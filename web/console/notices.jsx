@@ -1,9 +1,10 @@
 /** Short messages at the foot of the page: what a click did, and how to take it back; or why it did not. */
 import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import { Sentence } from './said.jsx';
 
-/** How long a message stays, in milliseconds; a refusal has more to read, and undoing takes a decision. */
-const STAYS_MS = { done: 3_500, undo: 10_000, refused: 9_000 };
+/** How long a message stays, in milliseconds: undoing takes a decision. A refusal stays until it is dismissed, or the page is left. */
+const STAYS_MS = { done: 3_500, undo: 10_000 };
 
 /**
  * @typedef {object} Notice
@@ -23,7 +24,6 @@ export function notice(kind, text, undo = null) {
   const id = lastId;
   // What was done before is no longer news, and one Undo at a time leaves no doubt what it takes back.
   notices.value = [...notices.value.filter((one) => one.kind !== kind), { id, kind, text, undo }];
-  setTimeout(() => dismiss(id), STAYS_MS[kind === 'done' && undo !== null ? 'undo' : kind]);
 }
 
 /** What was said about one page does not follow to another. */
@@ -48,12 +48,25 @@ export function Notices() {
 
 /** @param {{ of: Notice }} props */
 function NoticeItem({ of: { id, kind, text, undo } }) {
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    if (isHeld || kind === 'refused') return;
+    const timer = setTimeout(() => dismiss(id), STAYS_MS[undo === null ? 'done' : 'undo']);
+    return () => clearTimeout(timer);
+  }, [isHeld]);
+  // Whoever points at it, or has the focus on it, is not hurried.
+  const held = {
+    onPointerEnter: () => setHeld(true),
+    onPointerLeave: () => setHeld(false),
+    onFocusIn: () => setHeld(true),
+    onFocusOut: () => setHeld(false),
+  };
   const takeBack = () => {
     dismiss(id);
     void undo?.();
   };
   return (
-    <div class={`notice notice-${kind}`} {...(kind === 'refused' ? { role: 'alert' } : {})}>
+    <div class={`notice notice-${kind}`} {...held} {...(kind === 'refused' ? { role: 'alert' } : {})}>
       <span>
         <Sentence>{text}</Sentence>
       </span>

@@ -1,6 +1,7 @@
 /** The page of somebody who is signed in: the view of the current address, and what all views share, kept up to date. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useEvents } from './feed.js';
+import { capitalized } from './format.js';
 import { closeDialogs } from './forms/dialogs.jsx';
 import { KINDS } from './kinds.jsx';
 import { loadNames, reloadNames } from './names.js';
@@ -125,7 +126,7 @@ function titleOf(place) {
     case 'flag':
       return place.flag;
     default:
-      return place.view.charAt(0).toUpperCase() + place.view.slice(1).replaceAll('-', ' ');
+      return capitalized(place.view.replaceAll('-', ' '));
   }
 }
 

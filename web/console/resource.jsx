@@ -6,6 +6,7 @@ import { Failed, Loading } from './parts/states.jsx';
 import { useSession } from './session.js';
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { Shape } from './parts/states.jsx' */
 
 /**
  * @template T
@@ -70,9 +71,10 @@ export function useResource(load, of = []) {
  * @template T
  * @param {Resource<T>} resource
  * @param {(value: T) => ComponentChildren} render
+ * @param {Shape} [shape] of what comes
  */
-export function whenLoaded({ loaded, error, refresh }, render) {
+export function whenLoaded({ loaded, error, refresh }, render, shape = 'rows') {
   if (loaded.value !== null) return render(loaded.value.value);
   if (error.value !== null) return <Failed error={error.value} retry={() => void refresh()} />;
-  return <Loading />;
+  return <Loading shape={shape} />;
 }

@@ -164,6 +164,8 @@ export interface Field<V> {
   missing?: (values: V) => readonly { path: string; message: string }[];
   /** Left out while this is false. */
   when?: (values: V) => boolean;
+  /** The tab that it is on, in a form that has some. */
+  tab?: string;
 }
 
 /** How a control of its own kind reads and writes the form. */
@@ -182,6 +184,8 @@ export interface Edit<V extends object> {
   danger?: boolean;
   wide?: boolean;
   fields: readonly Field<V>[];
+  /** Tabs of a long form, each with how much is on it. */
+  tabs?: readonly (readonly [name: string, count: (values: V) => number])[];
   values: V;
   /** The sentence that will be true. */
   sentence(values: V): ComponentChildren;
@@ -200,12 +204,11 @@ export interface Edit<V extends object> {
   affected?: () => Promise<string>;
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
-  /** The request that takes it back, where one can; where something was made, the response may name it. */
-  undo?:
-    | import('./client.js').Change
-    | ((values: V, response: { readonly id: number }) => import('./client.js').Change)
-    | null;
+  /** The requests that take it back, where some can; where something was made, the response may name it. */
+  undo?: import('./client.js').Change | ((values: V, response: { readonly id: number }) => Undo) | null;
 }
+
+type Undo = import('./client.js').Change | readonly import('./client.js').Change[];
 
 export interface EditedFlag<V> {
   project: string;

@@ -3,6 +3,7 @@
 import { INVITATIONS } from '../kinds/people.jsx';
 import { apiTokens, personalTokens } from '../kinds/tokens.jsx';
 import { KINDS } from '../kinds.jsx';
+import { showKeys } from '../parts/keys.jsx';
 import { place } from '../place.js';
 import { changeOwnPassword } from './account-edits.js';
 import { createFlag } from './flag-edits.jsx';
@@ -43,6 +44,7 @@ export function actionsOf(session) {
       () => editKind(session, personalTokens('/user/tokens', null), null),
     ],
     [session.isUser, 'Change your password', () => changeOwnPassword(session, () => undefined)],
+    [true, 'Keys', showKeys],
     [!session.open, 'Sign out', () => session.signOut()],
   ];
   return all.filter(([isOffered]) => isOffered).map(([, name, act]) => ({ name, act }));

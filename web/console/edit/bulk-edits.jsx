@@ -1,11 +1,12 @@
 /** What can be done with many flags of a project at once, as one change. */
-import { isProduction } from '../changes.jsx';
+import { flagPath, isProduction } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit, takeBack } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 import { said } from '../said.jsx';
+import { projectField, TAG_FIELDS } from './flag-edits.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { Edit, Session } from '../types.d.ts' */
@@ -48,10 +49,7 @@ export function tagMany(session, project, features) {
   const edit = {
     title: `Tag ${counted(features.length, 'flag')}`,
     agree: 'Add tag',
-    fields: [
-      { name: 'type', label: 'Type', required: true },
-      { name: 'value', label: 'Value', hint: '2 to 50 characters.', required: true },
-    ],
+    fields: TAG_FIELDS,
     values: { type: 'simple', value: '' },
     sentence: ({ type, value }) => `Each of them has the tag ${said(type || '…')}: ${said(value || '…')}.`,
     change: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'addedTags') }),
@@ -61,10 +59,48 @@ export function tagMany(session, project, features) {
   return openEdit(session, edit);
 }
 
-/** @param {Session} session @param {{ change: Change, undo: Change, done: string }} of */
+/** Favorites are the caller's own, so that each is a change by itself. @param {Session} session @param {string} project @param {readonly string[]} features */
+export function favoriteMany(session, project, features) {
+  const paths = features.map((name) => `${flagPath(project, name)}/favorites`);
+  return changeMany(session, {
+    change: paths.map((at) => ({ method: 'POST', path: at })),
+    undo: paths.map((at) => ({ method: 'DELETE', path: at })),
+    done: `${counted(features.length, 'flag is a favorite', 'flags are favorites')} of yours.`,
+  });
+}
+
+/** @param {Session} session @param {string} project @param {readonly string[]} features */
+export function moveMany(session, project, features) {
+  const count = counted(features.length, 'flag');
+  const others = session.projects.value.filter(({ id }) => id !== project);
+  /** @param {string} name @param {string} from @param {string} to @returns {Change} */
+  const move = (name, from, to) => ({
+    method: 'POST',
+    path: `${flagPath(from, name)}/changeProject`,
+    body: { newProjectId: to },
+  });
+  /** @type {Edit<{ newProjectId: string }>} */
+  const edit = {
+    title: `Move ${count} to another project`,
+    agree: 'Move',
+    fields: [projectField(others)],
+    values: { newProjectId: others[0]?.id ?? '' },
+    sentence: ({ newProjectId }) =>
+      `${features.join(', ')} leave ${project} for ${newProjectId}, one after another, with their strategies and their history. Tokens of one project alone no longer read them.`,
+    change: ({ newProjectId }) => move(features[0] ?? '', project, newProjectId),
+    send: async (_, { newProjectId }) => {
+      for (const name of features) await session.client.change(move(name, project, newProjectId));
+    },
+    done: ({ newProjectId }) => `${counted(features.length, 'flag is', 'flags are')} in ${newProjectId}.`,
+    undo: ({ newProjectId }) => features.map((name) => move(name, newProjectId, project)),
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {{ change: Change | readonly Change[], undo: Change | readonly Change[], done: string }} of several are made one after another, until one is refused */
 export async function changeMany(session, { change, undo, done }) {
   try {
-    await session.client.change(change);
+    for (const one of [change].flat()) await session.client.change(one);
     notice('done', done, () => takeBack(session, undo));
     void session.feed.look();
     return true;

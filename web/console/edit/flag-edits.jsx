@@ -9,7 +9,7 @@ import { hrefOf } from '../place.js';
 import { said } from '../said.jsx';
 import { FLAG_TYPES } from '../words.js';
 
-/** @import { Edit, Flag, Session } from '../types.d.ts' */
+/** @import { Edit, Field, Flag, Session } from '../types.d.ts' */
 
 const NAME_HINT =
   'Letters, digits, “_”, “.”, “~” and “-”; unique over the whole service. It cannot be changed later.';
@@ -90,6 +90,14 @@ export function copyFlag(session, { project, name }) {
   return openEdit(session, edit);
 }
 
+/** Where flags are moved to. @param {readonly { id: string, name: string }[]} projects @returns {Field<{ newProjectId: string }>} */
+export const projectField = (projects) => ({
+  name: 'newProjectId',
+  label: 'Project',
+  kind: 'choice',
+  options: projects.map(({ id, name }) => [id, name]),
+});
+
 /** @param {Session} session @param {Flag} flag */
 export function moveFlag(session, { project, name }) {
   const others = session.projects.value.filter(({ id }) => id !== project);
@@ -97,14 +105,7 @@ export function moveFlag(session, { project, name }) {
   const edit = {
     title: `Move ${name} to another project`,
     agree: 'Move',
-    fields: [
-      {
-        name: 'newProjectId',
-        label: 'Project',
-        kind: 'choice',
-        options: others.map(({ id, name: called }) => [id, called]),
-      },
-    ],
+    fields: [projectField(others)],
     values: { newProjectId: others[0]?.id ?? '' },
     sentence: ({ newProjectId }) => (
       <>
@@ -212,16 +213,19 @@ export async function deleteFlags(session, project, names) {
   void session.feed.look();
 }
 
+/** @type {readonly Field<{ type: string, value: string }>[]} */
+export const TAG_FIELDS = [
+  { name: 'type', label: 'Type', required: true },
+  { name: 'value', label: 'Value', hint: '2 to 50 characters.', required: true },
+];
+
 /** @param {Session} session @param {Flag} flag */
 export function addTag(session, { name, tags }) {
   /** @type {Edit<{ type: string, value: string }>} */
   const edit = {
     title: `Tag ${name}`,
     agree: 'Add tag',
-    fields: [
-      { name: 'type', label: 'Type', required: true },
-      { name: 'value', label: 'Value', hint: '2 to 50 characters.', required: true },
-    ],
+    fields: TAG_FIELDS,
     values: { type: 'simple', value: '' },
     sentence: ({ type, value }) => (
       <>

@@ -6,7 +6,7 @@ import { openEdit } from '../forms/edit-dialog.jsx';
 import { inputOf } from '../operators.js';
 import { said } from '../said.jsx';
 import { kindOf, percentOf } from '../words.js';
-import { strategyFields } from './strategy-fields.jsx';
+import { STRATEGY_TABS, strategyFields } from './strategy-fields.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { ConstraintInput, ContextField, DefaultStrategy, Edit, Flag, FlagEnvironment, ProjectEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
@@ -61,6 +61,7 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
     title: `Default strategy in ${name}`,
     agree: 'Save',
     wide: true,
+    tabs: STRATEGY_TABS,
     fields: strategyFields(choices),
     values,
     sentence: (now) =>
@@ -118,6 +119,7 @@ async function edit(session, at, { title, agree, values, change, valuesIn }) {
     title,
     agree,
     wide: true,
+    tabs: STRATEGY_TABS,
     fields: strategyFields(choices),
     values,
     sentence: (now) => sentenceOf(flag, environment, audienceOf(inputFor(now)), now.disabled),

@@ -4,8 +4,17 @@ import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx'
 import { kindOf } from '../words.js';
 
 /** @import { TargetedEvent } from 'preact' */
-/** @import { Control, Field, StrategyType } from '../types.d.ts' */
+/** @import { Control, Edit, Field, StrategyType } from '../types.d.ts' */
 /** @import { Choices, StrategyValues } from './strategy-edits.jsx' */
+
+const [ROLLOUT, TARGETING, VARIANTS] = ['Rollout', 'Targeting', 'Variants'];
+
+/** The tabs of the dialog, and how much is on those that may be empty. @type {NonNullable<Edit<StrategyValues>['tabs']>} */
+export const STRATEGY_TABS = [
+  [ROLLOUT, () => 0],
+  [TARGETING, ({ constraints, segments }) => constraints.length + segments.length],
+  [VARIANTS, ({ variants }) => variants.length],
+];
 
 /** Beside the context fields that may be sticky. */
 const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
@@ -18,7 +27,8 @@ export function strategyFields({ types, segments, fields }) {
   const sticky = fields.filter(({ stickiness }) => stickiness).map(({ name }) => name);
   /** @type {readonly (readonly [string, string])[]} */
   const options = types.filter(({ deprecated }) => !deprecated).map(({ name }) => [name, kindOf(name)]);
-  return [
+  /** @type {readonly Field<StrategyValues>[]} */
+  const rollout = [
     { name: 'name', label: 'Type', kind: 'choice', options },
     { name: 'title', label: 'Title', hint: 'Optional: a name for this strategy.' },
     {
@@ -51,8 +61,13 @@ export function strategyFields({ types, segments, fields }) {
       when: (values) => parametersOf(types, values).length > 0,
       render: (control) => parameterControls(types, control),
     },
+    { name: 'disabled', label: 'Disabled: it selects nobody', kind: 'check' },
+  ];
+  return [
+    ...rollout.map((field) => ({ ...field, tab: ROLLOUT })),
     {
       name: 'constraints',
+      tab: TARGETING,
       label: 'Constraints: all of them must be true',
       kind: 'own',
       render: ({ values, set, issuesAt }) => (
@@ -68,6 +83,7 @@ export function strategyFields({ types, segments, fields }) {
     },
     {
       name: 'segments',
+      tab: TARGETING,
       label: 'Segments: users must be in all of them',
       kind: 'own',
       when: () => segments.length > 0,
@@ -75,6 +91,7 @@ export function strategyFields({ types, segments, fields }) {
     },
     {
       name: 'variants',
+      tab: VARIANTS,
       label: 'Variants',
       kind: 'own',
       render: ({ values, set, issuesAt }) => (
@@ -89,7 +106,6 @@ export function strategyFields({ types, segments, fields }) {
       missing: ({ variants }) => missingInVariants(variants, 'variants/'),
       paths: [],
     },
-    { name: 'disabled', label: 'Disabled: it selects nobody', kind: 'check' },
   ];
 }
 

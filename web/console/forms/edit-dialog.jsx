@@ -12,6 +12,7 @@ import { Curl } from './curl.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
 import { draftOf, dropDraft, keepDraft } from './drafts.js';
 import { FieldRow, Issues } from './fields.jsx';
+import { Tabs } from './tabs.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { Edit, Field, Session } from '../types.d.ts' */
@@ -32,14 +33,24 @@ function EditDialog({ session, edit, close }) {
   const form = useForm(session, edit, close);
   const fields = edit.fields.filter(({ when }) => when?.(form.values) !== false);
   const change = edit.change(form.values);
+  /** @param {readonly Field<any>[]} some */
+  const rows = (some) =>
+    some.map((field) => (
+      <FieldRow key={field.name} field={field} values={form.values} set={form.set} issuesAt={form.issuesAt} />
+    ));
   return (
     <Modal title={edit.title} close={close} isWide={edit.wide === true}>
       <form class="edit" noValidate ref={form.ref} onSubmit={form.submit}>
-        {fields.map((field, index) => (
-          <div key={field.name} {...(index === 0 ? { 'data-first-field': true } : {})}>
-            <FieldRow field={field} values={form.values} set={form.set} issuesAt={form.issuesAt} />
-          </div>
-        ))}
+        {edit.tabs === undefined ? (
+          rows(fields)
+        ) : (
+          <Tabs
+            tabs={edit.tabs.map(([name, count]) => [name, count(form.values)])}
+            chosen={form.tab}
+            choose={form.setTab}
+            panel={(name) => rows(fields.filter(({ tab }) => tab === name))}
+          />
+        )}
         <Curl change={withoutSecrets(change, fields)} ifMatch={form.etag} />
         <div class="edit-foot">
           {form.isDraft ? <Draft discard={form.discard} /> : null}
@@ -103,6 +114,7 @@ function useForm(session, edit, close) {
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
   const [isBusy, setBusy] = useState(false);
+  const [tab, setTab] = useState(edit.tabs?.[0]?.[0] ?? '');
   const ref = useRef(/** @type {HTMLFormElement | null} */ (null));
   /** Two changes may come between two renders. */
   const latest = useRef(values);
@@ -140,11 +152,14 @@ function useForm(session, edit, close) {
     focusFault();
   }
 
-  /** Once it is shown what is wrong, whoever sent the form goes on there. */
+  /** Once it is shown what is wrong, whoever sent the form goes on there, on whatever tab that is. */
   function focusFault() {
     setTimeout(() => {
-      const faulty = ref.current?.querySelector('[aria-invalid], [data-fault]');
-      if (faulty instanceof HTMLElement) faulty.focus();
+      const faulty = ref.current?.querySelector('[aria-invalid], [data-fault], [role=tabpanel] .problem');
+      const panel = faulty?.closest('[role=tabpanel]');
+      if (panel instanceof HTMLElement) setTab(panel.dataset['tab'] ?? '');
+      // Once that tab is drawn.
+      setTimeout(() => faulty instanceof HTMLElement && faulty.focus());
     });
   }
 
@@ -162,6 +177,8 @@ function useForm(session, edit, close) {
     ref,
     isBusy,
     conflict,
+    tab,
+    setTab,
     submit,
     etag: base.etag,
     isDraft,
@@ -253,10 +270,10 @@ async function save(session, edit, values, etag) {
   edit.after?.(response, values);
 }
 
-/** @param {Session} session @param {import('../client.js').Change} undo */
+/** @param {Session} session @param {Change | readonly Change[]} undo one after another, where they are several */
 export async function takeBack(session, undo) {
   try {
-    await session.client.change(undo);
+    for (const one of [undo].flat()) await session.client.change(one);
     notice('done', 'Undone.');
   } catch (error) {
     notice('refused', messageOf(error));

@@ -1,6 +1,7 @@
 /** What a row of a kind says, and the fields that the forms of many have. */
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { Item } from '../parts/more-menu.jsx' */
 /** @import { Edit, Field, Right, Session } from '../types.d.ts' */
 
 /**
@@ -34,7 +35,7 @@
  * @property {(session: Session, one: T | null, extra: Extra) => Partial<Edit<any>> & { after?: (response: any, values: any) => void }} [edit] what the dialog does besides what it does for all kinds
  * @property {(values: any, response: any) => string} [madeAt] the path of one that was just made: deleting it takes that back
  * @property {string | ((one: T) => string)} [loses] what goes with one that is deleted; nobody deletes those without
- * @property {(session: Session, one: T, body: any) => ComponentChildren} [actions] of a row, besides editing and deleting
+ * @property {(session: Session, one: T, body: any) => readonly (Item | null)[]} [actions] of a row, besides editing and deleting
  * @property {Kind<any, any>} [besides] what is listed on the same page
  */
 
@@ -42,6 +43,11 @@
 export const NAME = { name: 'name', label: 'Name', required: true };
 /** @type {Field<any>} */
 export const DESCRIPTION = { name: 'description', label: 'Description', kind: 'long-text' };
+
+/** @param {boolean} isOn @param {() => unknown} act @returns {Item} */
+export const switchItem = (isOn, act) => ({
+  ...{ text: isOn ? 'Switch off' : 'Switch on', icon: isOn ? 'close' : 'check', act },
+});
 
 /** @param {string} text */
 export const linesOf = (text) =>

@@ -4,11 +4,10 @@ import { setPassword, showPasswordLink } from '../edit/passwords.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { counted, date } from '../format.js';
 import { showSecret } from '../forms/secret.jsx';
-import { RowAction } from '../parts/listing.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { Said, said } from '../said.jsx';
 import { openKind } from '../views/kind-view.jsx';
-import { DESCRIPTION, linesOf, NAME } from './kind.js';
+import { DESCRIPTION, linesOf, NAME, switchItem } from './kind.js';
 import { inDays, isoOf, personalTokens } from './tokens.jsx';
 
 /** @import { Group, Invitation, Permissions, Role, RoleWithPermissions, ServiceAccount, Session, User } from '../types.d.ts' */
@@ -33,13 +32,10 @@ const VIEWER_ROLE_ID = 3;
 export const userName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
 
 /** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose */
-const tokensAction = (session, at, whose) => (
-  <RowAction
-    text="Tokens"
-    of={whose}
-    act={() => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`)}
-  />
-);
+const tokensAction = (session, at, whose) => ({
+  ...{ text: 'Tokens', icon: 'key' },
+  act: () => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`),
+});
 
 /** Until an invitation expires, unless something else is chosen. */
 const INVITATION_DAYS = 7;
@@ -87,13 +83,8 @@ export const INVITATIONS = {
         body: { enabled: to },
       });
     const done = `The invitation ${said(name)} is ${enabled ? 'off' : 'on'}.`;
-    return (
-      <RowAction
-        text={enabled ? 'Switch off' : 'Switch on'}
-        of={name}
-        act={() => changeAtOnce(session, { change: turn(!enabled), undo: turn(enabled), done })}
-      />
-    );
+    const act = () => changeAtOnce(session, { change: turn(!enabled), undo: turn(enabled), done });
+    return [switchItem(enabled, act)];
   },
 };
 
@@ -176,12 +167,10 @@ export const USERS = {
   madeAt: (_, { id }) => path`/user-admin/${id}`,
   besides: INVITATIONS,
   loses: 'Their personal tokens stop working at once, and their memberships end.',
-  actions: (session, user) => (
-    <>
-      <RowAction text="Password" of={userName(user)} act={() => setPassword(session, user)} />
-      {tokensAction(session, path`/user-admin/${user.id}/tokens`, userName(user))}
-    </>
-  ),
+  actions: (session, user) => [
+    { text: 'Password', icon: 'role', act: () => setPassword(session, user) },
+    tokensAction(session, path`/user-admin/${user.id}/tokens`, userName(user)),
+  ],
 };
 
 /** @type {Kind<Group, { roles: readonly Role[], users: readonly User[] }>} */
@@ -354,6 +343,7 @@ export const SERVICE_ACCOUNTS = {
     ...(isNew && username !== '' ? { username } : {}),
   }),
   loses: 'Its tokens stop working at once.',
-  actions: (session, account) =>
-    tokensAction(session, path`/service-account/${account.id}/token`, account.name || account.username || ''),
+  actions: (session, { id, name, username }) => [
+    tokensAction(session, path`/service-account/${id}/token`, name || username || ''),
+  ],
 };

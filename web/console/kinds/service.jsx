@@ -3,10 +3,9 @@ import { path } from '../client.js';
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { number } from '../format.js';
 import { showApplication } from '../parts/application.jsx';
-import { RowAction } from '../parts/listing.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { said } from '../said.jsx';
-import { DESCRIPTION, NAME } from './kind.js';
+import { DESCRIPTION, NAME, switchItem } from './kind.js';
 
 /** @import { Application, Environment, Session } from '../types.d.ts' */
 /** @import { Kind } from './kind.js' */
@@ -66,22 +65,12 @@ export const ENVIRONMENTS = {
   }),
   madeAt: ({ name }) => path`/environments/${name}`,
   loses: 'The strategies and switches of every flag there go with it, and cannot be brought back.',
-  actions: (session, environment, { environments }) => (
-    <>
-      <RowAction
-        text={environment.enabled ? 'Switch off' : 'Switch on'}
-        of={environment.name}
-        act={() => turn(session, environment)}
-      />
-      {environments[0] === environment ? null : (
-        <RowAction
-          text="Move up"
-          of={environment.name}
-          act={() => moveUp(session, environments, environment)}
-        />
-      )}
-    </>
-  ),
+  actions: (session, environment, { environments }) => [
+    switchItem(environment.enabled, () => turn(session, environment)),
+    environments[0] === environment
+      ? null
+      : { text: 'Move up', icon: 'up', act: () => moveUp(session, environments, environment) },
+  ],
 };
 
 /** @param {Session} session @param {Environment} environment */
@@ -151,8 +140,8 @@ export const APPLICATIONS = {
   bodyOf: ({ description, url }) => ({ description, url }),
   isReported: true,
   changeBy: 'POST',
-  actions: (session, { appName }) => (
-    <RowAction text="Details" of={appName} act={() => showApplication(session, appName)} />
-  ),
+  actions: (session, { appName }) => [
+    { text: 'Details', icon: 'application', act: () => showApplication(session, appName) },
+  ],
   loses: 'It is listed again as soon as it asks again.',
 };

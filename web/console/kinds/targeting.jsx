@@ -5,7 +5,6 @@ import { showUses } from '../edit/uses.jsx';
 import { counted } from '../format.js';
 import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
 import { inputOf } from '../operators.js';
-import { RowAction } from '../parts/listing.jsx';
 import { Constraints } from '../parts/strategy.jsx';
 import { Said, said } from '../said.jsx';
 import { DESCRIPTION, linesOf, NAME } from './kind.js';
@@ -81,13 +80,12 @@ export const SEGMENTS = {
   }),
   madeAt: (_, { id }) => path`/segments/${id}`,
   loses: 'It cannot be brought back. A segment that a flag uses is not deleted.',
-  actions: (session, { id, name }) => (
-    <RowAction
-      text="Uses"
-      of={name}
-      act={() => showUses(session, path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`)}
-    />
-  ),
+  actions: (session, { id, name }) => [
+    {
+      ...{ text: 'Uses', icon: 'branch' },
+      act: () => showUses(session, path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`),
+    },
+  ],
 };
 
 /** Values of a context field that its row names. */
@@ -161,15 +159,13 @@ export const CONTEXT_FIELDS = {
   madeAt: ({ name }) => path`/context/${name}`,
   loses: ({ usedInFeatures }) =>
     `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it go on working; forms do not offer it any more.`,
-  actions: (session, { name }) => (
-    <RowAction
-      text="Uses"
-      of={name}
-      act={() =>
-        showUses(session, path`/context/${name}/strategies`, `Strategies with a constraint on ${said(name)}`)
-      }
-    />
-  ),
+  actions: (session, { name }) => [
+    {
+      ...{ text: 'Uses', icon: 'branch' },
+      act: () =>
+        showUses(session, path`/context/${name}/strategies`, `Strategies with a constraint on ${said(name)}`),
+    },
+  ],
 };
 
 /** @type {Kind<TagType>} */
@@ -255,18 +251,14 @@ export const STRATEGY_TYPES = {
   actions(session, { name, deprecated }) {
     const deprecate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/deprecate` });
     const reactivate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/reactivate` });
-    return (
-      <RowAction
-        text={deprecated ? 'Offer again' : 'Deprecate'}
-        of={name}
-        act={() =>
-          changeAtOnce(session, {
-            change: deprecated ? reactivate : deprecate,
-            undo: deprecated ? deprecate : reactivate,
-            done: `The strategy type ${said(name)} is ${deprecated ? 'offered again' : 'deprecated: forms no longer offer it'}.`,
-          })
-        }
-      />
-    );
+    const [change, undo] = deprecated ? [reactivate, deprecate] : [deprecate, reactivate];
+    const state = deprecated ? 'offered again' : 'deprecated: forms no longer offer it';
+    const done = `The strategy type ${said(name)} is ${state}.`;
+    return [
+      {
+        ...{ text: deprecated ? 'Offer again' : 'Deprecate', icon: deprecated ? 'check' : 'archive' },
+        act: () => changeAtOnce(session, { change, undo, done }),
+      },
+    ];
   },
 };

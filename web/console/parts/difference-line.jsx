@@ -1,4 +1,5 @@
 /** One difference: what it is about, what only the moment before had, and what only the moment after. */
+import { Fragment } from 'preact';
 import { Sentence } from '../said.jsx';
 
 /** @import { Difference } from '../differences.js' */
@@ -8,18 +9,22 @@ export function DifferenceLine({ of: { name, before, after } }) {
   return (
     <div class="event-field">
       <Sentence>{`${name}: `}</Sentence>
-      {before.length === 0 ? 'nothing ' : before.map((text) => <Text key={text} as="del" text={text} />)}
-      {'→ '}
-      {after.length === 0 ? 'nothing' : after.map((text) => <Text key={text} as="ins" text={text} />)}
+      <Texts as="del" of={before} />
+      {' → '}
+      <Texts as="ins" of={after} />
     </div>
   );
 }
 
-/** @param {{ as: 'del' | 'ins', text: string }} props */
-const Text = ({ as: Tag, text }) => (
-  <>
-    <Tag>
-      <Sentence>{text}</Sentence>
-    </Tag>{' '}
-  </>
-);
+/** @param {{ as: 'del' | 'ins', of: readonly string[] }} props */
+const Texts = ({ as: Tag, of }) =>
+  of.length === 0
+    ? 'nothing'
+    : of.map((text, index) => (
+        <Fragment key={text}>
+          {index === 0 ? null : ', '}
+          <Tag>
+            <Sentence>{text}</Sentence>
+          </Tag>
+        </Fragment>
+      ));

@@ -12,6 +12,20 @@ const KEYS = [
   ['Escape', 'Close a dialog; what you typed is kept'],
 ];
 
+/** Whether keys of one letter do nothing: for whoever dictates, and may say such a letter by chance. Kept as the theme is. */
+let areOff = history.state?.areKeysOff === true;
+
+/** @param {boolean} off */
+function keep(off) {
+  areOff = off;
+  history.replaceState({ ...history.state, areKeysOff: off }, '');
+}
+
+addEventListener('hashchange', () => areOff && keep(true));
+
+/** The keys, and whether those of one letter work. */
+export const showKeys = () => openDialog((close) => <Keys close={close} />);
+
 /** @param {{ close: () => void }} props */
 const Keys = ({ close }) => (
   <Modal title="Keys" close={close}>
@@ -25,6 +39,16 @@ const Keys = ({ close }) => (
         </div>
       ))}
     </dl>
+    <p>
+      <label class="check">
+        <input
+          type="checkbox"
+          defaultChecked={!areOff}
+          onChange={({ currentTarget: { checked } }) => keep(!checked)}
+        />
+        Keys of one letter work
+      </label>
+    </p>
     <div class="question-answers">
       <button type="button" class="button" data-first onClick={close}>
         Close
@@ -42,8 +66,8 @@ export function usePageKeys() {
   useEffect(() => {
     /** @param {KeyboardEvent} event */
     const onKey = (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === '?') void openDialog((close) => <Keys close={close} />);
+      if (event.ctrlKey || event.metaKey || event.altKey || areOff || isTyping(event.target)) return;
+      if (event.key === '?') void showKeys();
       else if (event.key === '/') {
         const search = document.querySelector('main input[type=search]');
         if (!(search instanceof HTMLElement)) return;

@@ -2,9 +2,11 @@
 
 import { Name, visible } from '../said.jsx';
 import { Icon } from './icon.jsx';
+import { MoreMenu } from './more-menu.jsx';
 import { Empty } from './states.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { Item } from './more-menu.jsx' */
 
 /**
  * @typedef {object} Column
@@ -76,8 +78,8 @@ export function Listing({ label, columns, rows, none, next }) {
   );
 }
 
-/** A text of its own is what somebody wrote. @param {ComponentChildren} cell */
-const shownCell = (cell) => (typeof cell === 'string' ? <Name text={cell} /> : cell);
+/** A text of its own is what somebody wrote; without one the cell is empty. @param {ComponentChildren} cell */
+const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name text={cell} /> : cell);
 
 /** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown }} props */
 export function RowAction({ text, of, act }) {
@@ -93,13 +95,17 @@ export function RowAction({ text, of, act }) {
   );
 }
 
-/** What most rows offer; null for what nobody may do. @param {{ of: string, edit: (() => unknown) | null, remove: (() => unknown) | null, children?: ComponentChildren }} props */
-export function EditActions({ of, edit, remove, children }) {
+/** What a row offers: the first in sight, the others below three dots; null for what nobody may do. @param {{ of: string, items: readonly (Item | null)[] }} props */
+export function RowActions({ of, items }) {
+  const [first, ...others] = items.filter((item) => item !== null);
+  if (first === undefined) return null;
   return (
     <>
-      {edit === null ? null : <RowAction text="Edit" of={of} act={edit} />}
-      {children}
-      {remove === null ? null : <RowAction text="Delete" of={of} act={remove} />}
+      <RowAction text={first.text} of={of} act={first.act} />
+      <MoreMenu
+        label={`More for ${visible(of)}`}
+        items={others.map((item) => ({ ...item, label: `${item.text} ${visible(of)}` }))}
+      />
     </>
   );
 }

@@ -3,16 +3,20 @@ import { messageOf, Refused } from '../client.js';
 
 /** @import { ComponentChildren } from 'preact' */
 
-export function Loading() {
-  return (
-    <div class="loading" role="status">
-      <span class="unseen">Loading</span>
-      {[70, 90, 55].map((percent) => (
-        <span class="loading-line" style={{ '--percent': `${percent}%` }} />
-      ))}
-    </div>
-  );
-}
+/** The shapes of what comes, and how many parts of each are in sight. */
+const SHAPES = { rows: 9, tiles: 8, cards: 3, events: 8 };
+
+/** @typedef {keyof typeof SHAPES} Shape */
+
+/** @param {{ shape?: Shape }} props */
+export const Loading = ({ shape = 'rows' }) => (
+  <div class={`loading loading-${shape}`} role="status">
+    <span class="unseen">Loading</span>
+    {Array.from({ length: SHAPES[shape] }, (_, index) => (
+      <span key={index} class="loading-part" />
+    ))}
+  </div>
+);
 
 /** @param {{ error: unknown, retry: () => void }} props */
 export function Failed({ error, retry }) {

@@ -164,7 +164,7 @@ function Tools() {
       <div class="tools">
         <SearchBox
           label="Search all flags"
-          placeholder="A part of a name, a description or a tag"
+          placeholder="Name, description or tag"
           value={text}
           change={setText}
         />

@@ -39,16 +39,19 @@ export function ArchiveView({ project }) {
           ) : null
         }
       />
-      {whenLoaded(archived, (flags) =>
-        flags.length === 0 ? (
-          <Empty title="Nothing is archived">Archived flags keep their history, and can be revived.</Empty>
-        ) : (
-          <ul class="plain cards">
-            {flags.map((flag) => (
-              <ArchivedItem key={flag.name} project={project} flag={flag} />
-            ))}
-          </ul>
-        ),
+      {whenLoaded(
+        archived,
+        (flags) =>
+          flags.length === 0 ? (
+            <Empty title="Nothing is archived">Archived flags keep their history, and can be revived.</Empty>
+          ) : (
+            <ul class="plain cards">
+              {flags.map((flag) => (
+                <ArchivedItem key={flag.name} project={project} flag={flag} />
+              ))}
+            </ul>
+          ),
+        'cards',
       )}
     </>
   );

@@ -241,7 +241,7 @@ const creatorOption = ({ id, name }) => [String(id), name];
 function Body({ of, list: { events, total, error, newest, restart, loadOlder } }) {
   const session = useSession();
   if (error.value !== null) return <Failed error={error.value} retry={() => void restart()} />;
-  if (events.value === null) return <Loading />;
+  if (events.value === null) return <Loading shape="events" />;
   if (events.value.length === 0) return <Empty title="Nothing found">No event matches.</Empty>;
   const isMore = events.value.length < total.value;
   const may = of !== '' && session.may('flags', of);

@@ -41,35 +41,39 @@ export function FlagView({ project, name }) {
     shown.patch((loaded) => ({ ...loaded, flag: changed.flag, etag: changed.etag }));
   }, [shown, changed]);
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
-  return whenLoaded(shown, ({ flag: now, etag, events, usage, variants }) => {
-    const flag = past?.flag ?? now;
-    const may = session.may('flags', project) && !now.archived && past === null;
-    const props = { flag, etag, may };
-    return (
-      <>
-        <Head {...props} />
-        <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
-        <div class="columns">
-          <div>
-            <EnvironmentCards
-              {...props}
-              usage={past === null ? usage : null}
-              variants={past === null ? variants : NO_VARIANTS}
-            />
-            <VariantCard {...props} />
-            <DependencyCards {...props} />
-            <LinkCard {...props} />
-            {past === null ? <LifeCard {...props} /> : null}
-            {past === null ? (
-              <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
-            ) : null}
-            {past === null && !now.archived ? <WhyCard flag={flag} /> : null}
+  return whenLoaded(
+    shown,
+    ({ flag: now, etag, events, usage, variants }) => {
+      const flag = past?.flag ?? now;
+      const may = session.may('flags', project) && !now.archived && past === null;
+      const props = { flag, etag, may };
+      return (
+        <>
+          <Head {...props} />
+          <TimeMachine flag={now} events={events} past={past} setPast={setPast} />
+          <div class="columns">
+            <div>
+              <EnvironmentCards
+                {...props}
+                usage={past === null ? usage : null}
+                variants={past === null ? variants : NO_VARIANTS}
+              />
+              <VariantCard {...props} />
+              <DependencyCards {...props} />
+              <LinkCard {...props} />
+              {past === null ? <LifeCard {...props} /> : null}
+              {past === null ? (
+                <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
+              ) : null}
+              {past === null && !now.archived ? <WhyCard flag={flag} /> : null}
+            </div>
+            <History flag={now} events={events} />
           </div>
-          <History flag={now} events={events} />
-        </div>
-      </>
-    );
-  });
+        </>
+      );
+    },
+    'cards',
+  );
 }
 
 /**

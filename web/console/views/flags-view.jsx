@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { archiveMany } from '../edit/archive.jsx';
-import { markMany, switchMany, tagMany } from '../edit/bulk-edits.jsx';
+import { favoriteMany, markMany, moveMany, switchMany, tagMany } from '../edit/bulk-edits.jsx';
 import { createFlag } from '../edit/flag-edits.jsx';
 import { useEvents } from '../feed.js';
 import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
@@ -85,15 +85,17 @@ function Flags({ project, overview, owners, askOwners }) {
   return (
     <>
       <Head project={project} overview={overview} may={may} />
-      <FlagTools
-        filter={filter}
-        setFilter={setFilter}
-        environments={environments}
-        owners={owners}
-        askOwners={askOwners}
-        flags={overview.features}
-        shown={matching.length}
-      />
+      {overview.features.length === 0 ? null : (
+        <FlagTools
+          filter={filter}
+          setFilter={setFilter}
+          environments={environments}
+          owners={owners}
+          askOwners={askOwners}
+          flags={overview.features}
+          shown={matching.length}
+        />
+      )}
       {acted.length === 0 ? null : (
         <ManyBar
           project={project}
@@ -189,6 +191,12 @@ function ManyBar({ project, environments, flags, clear }) {
         label="More for the chosen flags"
         items={[
           { text: 'Add tag…', icon: 'tag', act: () => tagMany(session, project, names) },
+          session.isUser
+            ? { text: 'Mark as favorites', icon: 'flag', act: () => favoriteMany(session, project, names) }
+            : null,
+          session.projects.value.length < 2
+            ? null
+            : { text: 'Move…', icon: 'project', act: () => moveMany(session, project, names) },
           ...environments.flatMap((environment) => [
             {
               ...{ text: `Switch on in ${environment}`, icon: 'check' },

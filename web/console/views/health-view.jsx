@@ -28,9 +28,13 @@ export function HealthView() {
   return (
     <>
       <h1>Health</h1>
-      {whenLoaded(figures, (shown) => (
-        <FigureGroups figures={shown} />
-      ))}
+      {whenLoaded(
+        figures,
+        (shown) => (
+          <FigureGroups figures={shown} />
+        ),
+        'tiles',
+      )}
       {use === undefined ? null : <Use of={use} />}
     </>
   );

@@ -1,7 +1,7 @@
 /** How a project stands: how healthy it is, what was done in it lately, and which applications ask for its flags. */
 import { path } from '../client.js';
 import { useEvents } from '../feed.js';
-import { counted, number } from '../format.js';
+import { capitalized, counted, number } from '../format.js';
 import { Missing, showApplication } from '../parts/application.jsx';
 import { Bars } from '../parts/bars.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
@@ -38,14 +38,18 @@ export function InsightsView({ project }) {
   return (
     <>
       <ListingHead crumb={<ProjectCrumb project={project} />} title="Insights" />
-      {whenLoaded(loaded, ([insights, status, applications, { sdks }]) => (
-        <>
-          <Figures insights={insights} status={status} />
-          <Activity of={status.activityCountByDate} />
-          <LeadTimes of={insights.leadTime} />
-          <Applications of={applications} outdated={sdks} />
-        </>
-      ))}
+      {whenLoaded(
+        loaded,
+        ([insights, status, applications, { sdks }]) => (
+          <>
+            <Figures insights={insights} status={status} />
+            <Activity of={status.activityCountByDate} />
+            <LeadTimes of={insights.leadTime} />
+            <Applications of={applications} outdated={sdks} />
+          </>
+        ),
+        'tiles',
+      )}
     </>
   );
 }
@@ -60,7 +64,7 @@ function Figures({ insights: { health, stats, featureTypeCounts, members }, stat
     const one = lifecycleSummary[key];
     const days = 'averageDays' in one ? one.averageDays : null;
     return /** @type {const} */ ([
-      word,
+      capitalized(word),
       number(one.currentFlags),
       days === null ? '' : `${counted(Math.round(days), 'day')} on average`,
     ]);
@@ -102,7 +106,7 @@ function Figures({ insights: { health, stats, featureTypeCounts, members }, stat
         ]}
       />
       <TileGroup
-        title="There are"
+        title="Contents"
         tiles={[
           ...featureTypeCounts.map(
             ({ type, count }) =>

@@ -1,8 +1,9 @@
 /** The page of a kind (kinds.jsx): a list of what there is, with a form for one more, for changing one, and the way out. */
 import { editKind, removeKind } from '../edit/kind-edits.js';
 import { useEvents } from '../feed.js';
+import { capitalized } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
-import { EditActions, Listing, ListingHead, MainAction, PartAction } from '../parts/listing.jsx';
+import { Listing, ListingHead, MainAction, PartAction, RowActions } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -60,16 +61,23 @@ function useKind(kind) {
   useEvents(session, refresh);
   /** @param {any} item @param {any} body */
   const actionsOf = (item, body) => {
-    const name = kind.nameOf(item);
-    const remove = () => removeKind(session, kind, item).then(refresh);
+    const isKept = kind.loses === undefined || kind.isPermanent?.(item) === true;
     return (
-      <EditActions
-        of={name}
-        edit={isWrittenOnce === true ? null : () => editKind(session, kind, item, refresh)}
-        remove={kind.loses === undefined || kind.isPermanent?.(item) === true ? null : remove}
-      >
-        {kind.actions?.(session, item, body)}
-      </EditActions>
+      <RowActions
+        of={kind.nameOf(item)}
+        items={[
+          isWrittenOnce === true
+            ? null
+            : { text: 'Edit', icon: 'edit', act: () => editKind(session, kind, item, refresh) },
+          ...(kind.actions?.(session, item, body) ?? []),
+          isKept
+            ? null
+            : {
+                ...{ text: 'Delete', icon: 'remove', isDanger: true },
+                act: () => removeKind(session, kind, item).then(refresh),
+              },
+        ]}
+      />
     );
   };
   return {
@@ -96,9 +104,6 @@ function useKind(kind) {
     ),
   };
 }
-
-/** @param {string} text */
-const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** @param {Kind<any, any>} kind @param {any} item */
 function mainCell({ nameOf, noteOf }, item) {
