@@ -217,15 +217,18 @@ const everyPage: readonly Picture[] = [
 const { server, signedIn, close } = await openConsoleBrowser();
 
 async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf: (name: string) => string) {
+  const { page, close: done } = await signedIn(looks);
   for (const { name, place, show } of pictures) {
-    const { page, close: done } = await signedIn({ ...looks, place });
+    await page.goto(`${server.origin}/${place}`);
+    // Nothing is left open of the picture before.
+    await page.reload();
     await show(page);
     // Away from what it would point at.
     await page.mouse.move((looks.width ?? WIDTH) - 1, HEIGHT - 1);
     await page.waitForTimeout(SETTLED_MS);
     await page.screenshot({ path: fileOf(name), animations: 'disabled' });
-    await done();
   }
+  await done();
 }
 
 try {

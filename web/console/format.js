@@ -13,6 +13,9 @@ export const counted = (count, one, many = `${one}s`) => `${number(count)} ${cou
 /** @param {string} text */
 export const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** @param {{ id: number, name?: string | null | undefined, username?: string | null | undefined, email?: string | undefined }} user */
+export const userName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
+
 /** @param {string} iso */
 export const date = (iso) => DATE.format(new Date(iso));
 

@@ -73,6 +73,7 @@ export function favoriteMany(session, project, features) {
 export function moveMany(session, project, features) {
   const count = counted(features.length, 'flag');
   const others = session.projects.value.filter(({ id }) => id !== project);
+  const waiting = [...features];
   /** @param {string} name @param {string} from @param {string} to @returns {Change} */
   const move = (name, from, to) => ({
     method: 'POST',
@@ -89,7 +90,9 @@ export function moveMany(session, project, features) {
       `${features.join(', ')} leave ${project} for ${newProjectId}, one after another, with their strategies and their history. Tokens of one project alone no longer read them.`,
     change: ({ newProjectId }) => move(features[0] ?? '', project, newProjectId),
     send: async (_, { newProjectId }) => {
-      for (const name of features) await session.client.change(move(name, project, newProjectId));
+      // Where one is refused, those before it have gone.
+      for (; waiting[0] !== undefined; waiting.shift())
+        await session.client.change(move(waiting[0], project, newProjectId));
     },
     done: ({ newProjectId }) => `${counted(features.length, 'flag is', 'flags are')} in ${newProjectId}.`,
     undo: ({ newProjectId }) => features.map((name) => move(name, newProjectId, project)),
@@ -99,13 +102,17 @@ export function moveMany(session, project, features) {
 
 /** @param {Session} session @param {{ change: Change | readonly Change[], undo: Change | readonly Change[], done: string }} of several are made one after another, until one is refused */
 export async function changeMany(session, { change, undo, done }) {
+  let made = 0;
   try {
-    for (const one of [change].flat()) await session.client.change(one);
+    for (const one of [change].flat()) {
+      await session.client.change(one);
+      made += 1;
+    }
     notice('done', done, () => takeBack(session, undo));
     void session.feed.look();
     return true;
   } catch (error) {
-    notice('refused', messageOf(error));
+    notice('refused', messageOf(error) + (made === 0 ? '' : ` The ${made} before it are changed.`));
     return false;
   }
 }

@@ -4,6 +4,7 @@ import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
+import { valuesIn } from '../forms/rows.js';
 import { notice } from '../notices.jsx';
 import { hrefOf } from '../place.js';
 import { said } from '../said.jsx';
@@ -295,7 +296,7 @@ export async function addDependency(session, { project, name }, etag) {
       body: {
         feature,
         enabled: enabled === 'true',
-        ...(enabled === 'true' ? { variants: listOf(variants) } : {}),
+        ...(enabled === 'true' ? { variants: valuesIn(variants) } : {}),
       },
     }),
     done: ({ feature }) => `${name} depends on ${feature}.`,
@@ -303,13 +304,6 @@ export async function addDependency(session, { project, name }, etag) {
   };
   return openEdit(session, edit);
 }
-
-/** @param {string} text separated by commas or new lines */
-export const listOf = (text) =>
-  text
-    .split(/[,\n]/)
-    .map((part) => part.trim())
-    .filter(Boolean);
 
 /** @param {Session} session @param {Flag} flag @param {string} parent */
 export const removeDependency = (session, { project, name }, parent) =>

@@ -1,5 +1,6 @@
 /** Passwords of others. The server sends no email: the links are handed on. */
 import { path } from '../client.js';
+import { userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { showSecret } from '../forms/secret.jsx';
 import { said } from '../said.jsx';
@@ -22,7 +23,7 @@ export const showPasswordLink = (whose, secret, span) =>
 
 /** @param {Session} session @param {User} user */
 export function setPassword(session, user) {
-  const whose = user.name || user.username || user.email || `user ${user.id}`;
+  const whose = userName(user);
   /** @type {Edit<PasswordChoice>} */
   const edit = {
     title: `Password of ${said(whose)}`,

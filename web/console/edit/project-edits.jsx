@@ -1,5 +1,6 @@
 /** What can be done with a project: create, describe, delete, its members and its environments. */
 import { path } from '../client.js';
+import { userName } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { UserSearch } from '../forms/user-search.jsx';
 import { linesOf } from '../kinds/kind.js';
@@ -170,9 +171,6 @@ export const deleteProject = (session, { id, name }) =>
     done: `The project ${said(name)} is deleted.`,
   });
 
-/** @param {ProjectMember} member */
-export const memberName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
-
 /** @param {Session} session @param {string} project @param {readonly Role[]} roles */
 export function addMember(session, project, roles) {
   // The least of them: more is given on purpose.
@@ -236,7 +234,7 @@ export function removeMember(session, { project, ...read }, member) {
     pinned: pinnedAccess({ project, ...read }),
     change: { method: 'DELETE', path: at },
     undo: { method: 'POST', path: at },
-    done: `${said(memberName(member))} is no longer a member.`,
+    done: `${said(userName(member))} is no longer a member.`,
   });
 }
 

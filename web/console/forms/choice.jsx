@@ -27,5 +27,10 @@ export function Choice({ options, value, change, attributes = {} }) {
   );
 }
 
+/** A choice beside a list or a figure, of which its label says what it does. @param {{ label: string } & Omit<Parameters<typeof Choice>[0], 'attributes'>} props */
+export const Filter = ({ label, ...props }) => (
+  <Choice {...props} attributes={{ class: 'filter', 'aria-label': label }} />
+);
+
 /** A choice that is called as its value is. @param {string} name @returns {[string, string]} */
 export const asOption = (name) => [name, name];

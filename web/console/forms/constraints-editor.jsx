@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { hasCase, NEW_CONSTRAINT, OPERATOR_GROUPS, valueKindOf, withOperator } from '../operators.js';
 import { comparisonOf } from '../words.js';
 import { Issues } from './fields.jsx';
+import { replaced, valuesIn } from './rows.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { ConstraintInput, ContextField } from '../types.d.ts' */
@@ -17,9 +18,6 @@ import { Issues } from './fields.jsx';
  */
 export function ConstraintsEditor({ of, change, fields, issuesAt }) {
   const list = useId();
-  /** @param {number} index @param {ConstraintInput | null} next null removes it */
-  const replace = (index, next) =>
-    change(of.flatMap((one, at) => (at !== index ? [one] : next === null ? [] : [next])));
   return (
     <div class="rows">
       <datalist id={list}>
@@ -36,7 +34,7 @@ export function ConstraintsEditor({ of, change, fields, issuesAt }) {
           position={index + 1}
           field={fields.find(({ name }) => name === constraint.contextName)}
           fieldList={list}
-          change={(next) => replace(index, next)}
+          change={(next) => change(replaced(of, index, next))}
           issues={issuesAt(`constraints/${index}`)}
         />
       ))}
@@ -202,14 +200,7 @@ function ManyValues({ values, legal, change }) {
   /** @param {TargetedEvent<HTMLTextAreaElement>} event */
   const onInput = (event) => {
     setText(event.currentTarget.value);
-    change([
-      ...new Set(
-        event.currentTarget.value
-          .split(/[,\n]/)
-          .map((part) => part.trim())
-          .filter(Boolean),
-      ),
-    ]);
+    change(valuesIn(event.currentTarget.value));
   };
   return (
     <textarea

@@ -155,7 +155,10 @@ function useForm(session, edit, close) {
   /** Once it is shown what is wrong, whoever sent the form goes on there, on whatever tab that is. */
   function focusFault() {
     setTimeout(() => {
-      const faulty = ref.current?.querySelector('[aria-invalid], [data-fault], [role=tabpanel] .problem');
+      const form = ref.current;
+      const faulty =
+        form?.querySelector('[aria-invalid], [data-fault]') ??
+        form?.querySelector('[role=tabpanel] .problem');
       const panel = faulty?.closest('[role=tabpanel]');
       if (panel instanceof HTMLElement) setTab(panel.dataset['tab'] ?? '');
       // Once that tab is drawn.

@@ -1,5 +1,7 @@
 /** For whom a variant is theirs whatever their share: values of context fields, one row for each field. */
 
+import { replaced, valuesIn } from './rows.js';
+
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Variant } from '../types.d.ts' */
 
@@ -7,12 +9,14 @@
 
 /** @param {{ of: readonly Override[], change: (overrides: Override[]) => void }} props */
 export function OverridesEditor({ of, change }) {
-  /** @param {number} index @param {Override | null} next null removes it */
-  const replace = (index, next) =>
-    change(of.flatMap((one, at) => (at !== index ? [one] : next === null ? [] : [next])));
   return [
     ...of.map((override, index) => (
-      <OverrideRow key={index} of={override} position={index + 1} change={(next) => replace(index, next)} />
+      <OverrideRow
+        key={index}
+        of={override}
+        position={index + 1}
+        change={(next) => change(replaced(of, index, next))}
+      />
     )),
     <button
       key="add"
@@ -64,13 +68,3 @@ function OverrideRow({ of, position, change }) {
     </div>
   );
 }
-
-/** @param {string} text */
-const valuesIn = (text) => [
-  ...new Set(
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  ),
-];

@@ -1,5 +1,6 @@
 /** Finds a user by a part of the name or the email. */
 import { useEffect, useState } from 'preact/hooks';
+import { userName } from '../format.js';
 import { Name } from '../said.jsx';
 
 /** @import { TargetedEvent } from 'preact' */
@@ -32,15 +33,15 @@ export function UserSearch({ session, control: { values, set } }) {
         onInput={onInput}
       />
       <div class="legal" role="radiogroup" aria-label="Users found">
-        {found.map(({ id, name, username, email }) => (
-          <label key={id} class="check">
+        {found.map((user) => (
+          <label key={user.id} class="check">
             <input
               type="radio"
               name="user"
-              checked={values.user === String(id)}
-              onChange={() => set({ user: String(id) })}
+              checked={values.user === String(user.id)}
+              onChange={() => set({ user: String(user.id) })}
             />
-            <Name text={name || username || email || `user ${id}`} />
+            <Name text={userName(user)} />
           </label>
         ))}
       </div>

@@ -4,6 +4,7 @@ import { WEIGHT_TOTAL } from '../words.js';
 import { Choice } from './choice.jsx';
 import { Issues } from './fields.jsx';
 import { OverridesEditor } from './overrides-editor.jsx';
+import { replaced } from './rows.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Variant } from '../types.d.ts' */
@@ -28,9 +29,6 @@ const PAYLOAD_TYPES = [
 export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
   /** @param {readonly Variant[]} next */
   const set = (next) => change(weighted(next));
-  /** @param {number} index @param {Variant | null} next null removes it */
-  const replace = (index, next) =>
-    set(of.flatMap((one, position) => (position !== index ? [one] : next === null ? [] : [next])));
   const add = () => set([...of, { name: '', weight: 0, weightType: 'variable', stickiness, overrides: [] }]);
   return (
     <div class="rows">
@@ -40,7 +38,7 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
           key={index}
           of={variant}
           position={index + 1}
-          change={(next) => replace(index, next)}
+          change={(next) => set(replaced(of, index, next))}
           issues={issuesAt(at === '' ? String(index) : `${at}/${index}`)}
         />
       ))}

@@ -2,7 +2,7 @@
 import { path } from '../client.js';
 import { setPassword, showPasswordLink } from '../edit/passwords.js';
 import { changeAtOnce } from '../edit/remove.jsx';
-import { counted, date } from '../format.js';
+import { counted, date, userName } from '../format.js';
 import { showSecret } from '../forms/secret.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { Said, said } from '../said.jsx';
@@ -27,9 +27,6 @@ const roleName = (roles, wanted) => roles.find(({ id }) => id === wanted)?.name 
 
 /** Of the role that new users have unless something else is chosen. */
 const VIEWER_ROLE_ID = 3;
-
-/** @param {{ id: number, name?: string | null, username?: string | null, email?: string }} user */
-export const userName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
 
 /** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose */
 const tokensAction = (session, at, whose) => ({

@@ -3,6 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { actionsOf } from '../edit/actions.js';
+import { userName } from '../format.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
@@ -181,9 +182,9 @@ async function peopleFor(session, text) {
   const query = new URLSearchParams({ q: text });
   /** @type {readonly FoundUser[]} */
   const users = await session.client.get(`/user-admin/search?${query}`).catch(() => []);
-  return users.slice(0, SHOWN_MAX).map(({ id, name, username, email }) => ({
-    ...placeHit(hrefOf({ view: 'users' }), name || username || email || `user ${id}`, 'person'),
-    key: `user ${id}`,
+  return users.slice(0, SHOWN_MAX).map((user) => ({
+    ...placeHit(hrefOf({ view: 'users' }), userName(user), 'person'),
+    key: `user ${user.id}`,
   }));
 }
 

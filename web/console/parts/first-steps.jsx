@@ -4,7 +4,7 @@ import { messageOf } from '../client.js';
 import { changeOwnPassword } from '../edit/account-edits.js';
 import { createFlag } from '../edit/flag-edits.jsx';
 import { editKind } from '../edit/kind-edits.js';
-import { asOption, Choice } from '../forms/choice.jsx';
+import { asOption, Filter } from '../forms/choice.jsx';
 import { INVITATIONS, USERS } from '../kinds/people.jsx';
 import { apiTokensPath } from '../kinds/tokens.jsx';
 import { notice } from '../notices.jsx';
@@ -158,11 +158,11 @@ function Connect({ project, environments }) {
     >
       {token === null ? (
         <>
-          <Choice
+          <Filter
+            label="Environment of the application"
             options={environments.map(asOption)}
             value={environment}
             change={setEnvironment}
-            attributes={{ class: 'filter', 'aria-label': 'Environment of the application' }}
           />
           <button type="button" class="button" onClick={() => void create()}>
             Create a token
@@ -170,11 +170,11 @@ function Connect({ project, environments }) {
         </>
       ) : (
         <div class="snippet">
-          <Choice
+          <Filter
+            label="Language"
             options={Object.keys(SNIPPETS).map(asOption)}
             value={language}
             change={setLanguage}
-            attributes={{ class: 'filter', 'aria-label': 'Language' }}
           />
           <pre tabIndex={0} role="group" aria-label="What the application does">
             {SNIPPETS[language]?.(new URL('api/', document.baseURI).href, token.secret)}

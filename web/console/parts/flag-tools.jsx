@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { isNarrowed, listOf, SEEN, tagsOf } from '../flag-filter.js';
 import { COLUMNS, sortsOf } from '../flag-order.js';
 import { counted, number } from '../format.js';
-import { asOption, Choice } from '../forms/choice.jsx';
+import { asOption, Filter } from '../forms/choice.jsx';
 import { SearchBox } from '../forms/search-box.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES } from '../words.js';
@@ -124,12 +124,5 @@ function Look({ filter, setFilter, environments }) {
 
 /** @param {string} label @param {string} value @param {readonly (readonly [string, string])[]} options @param {(value: string) => void} change */
 function choice(label, value, options, change) {
-  return (
-    <Choice
-      options={options}
-      value={value}
-      change={change}
-      attributes={{ class: 'filter', 'aria-label': label }}
-    />
-  );
+  return <Filter label={label} options={options} value={value} change={change} />;
 }

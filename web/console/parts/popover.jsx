@@ -43,9 +43,12 @@ export function Popover({ title, label, looks = '', onOpen, children }) {
     element.open = !element.open;
     if (!element.open) return;
     onOpen?.();
-    // Above everything, because a table that scrolls would cut it off.
+    show();
+  }
+  /** Above everything, because a table that scrolls would cut it off. */
+  function show() {
     content.current?.showPopover();
-    place(element, content.current);
+    place(details.current, content.current);
   }
   /** @param {TargetedKeyboardEvent<HTMLDetailsElement>} event */
   function onKeyDown(event) {
@@ -61,6 +64,8 @@ export function Popover({ title, label, looks = '', onOpen, children }) {
       onToggle={({ currentTarget: { open } }) => {
         setOpen(open);
         if (!open) content.current?.hidePopover();
+        // The browser has opened it, because somebody searched in the page.
+        else if (content.current?.matches(':popover-open') === false) show();
       }}
     >
       <summary class="button" aria-label={label} title={label} onClick={onClick}>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { counted, date, dateTime, number } from '../format.js';
-import { Choice } from '../forms/choice.jsx';
+import { Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
 import { Name, visible } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -41,22 +41,17 @@ export function UsageChart({ flag, environments }) {
         <h2>Usage</h2>
         <div class="actions">
           {applications.length < 2 ? null : (
-            <Choice
+            <Filter
+              label="Application"
               options={[
                 ['', 'All applications'],
                 ...applications.map((name) => /** @type {const} */ ([name, name])),
               ]}
               value={application}
               change={setApplication}
-              attributes={{ class: 'filter', 'aria-label': 'Application' }}
             />
           )}
-          <Choice
-            options={SPANS}
-            value={hours}
-            change={setHours}
-            attributes={{ class: 'filter', 'aria-label': 'Period' }}
-          />
+          <Filter label="Period" options={SPANS} value={hours} change={setHours} />
         </div>
       </div>
       {counts.length === 0 ? <p class="muted">No application has evaluated it in this time.</p> : null}

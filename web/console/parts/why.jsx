@@ -2,7 +2,7 @@
 import { useId, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { messageOf } from '../client.js';
-import { asOption, Choice } from '../forms/choice.jsx';
+import { asOption, Filter } from '../forms/choice.jsx';
 import { Sentence, said } from '../said.jsx';
 import { useSession } from '../session.js';
 import { comparisonOf, kindText } from '../words.js';
@@ -35,11 +35,11 @@ export function WhyCard({ flag }) {
         <label for={id}>Context of the user, one field per line</label>
         <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
         <div class="actions">
-          <Choice
+          <Filter
+            label="Environment of the question"
             options={names.map(asOption)}
             value={environment}
             change={setEnvironment}
-            attributes={{ class: 'filter', 'aria-label': 'Environment of the question' }}
           />
           <button class="button">Why?</button>
         </div>

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { useEvents } from '../feed.js';
 import { counted, number } from '../format.js';
-import { Choice } from '../forms/choice.jsx';
+import { Filter } from '../forms/choice.jsx';
 import { SearchBox } from '../forms/search-box.jsx';
 import { Listing, ListingHead } from '../parts/listing.jsx';
 import { Star } from '../parts/star.jsx';
@@ -136,11 +136,11 @@ function Tools() {
   }, [text]);
   /** @param {string} name @param {string} any @param {readonly (readonly [string, string])[]} options */
   const choice = (name, any, options) => (
-    <Choice
+    <Filter
+      label={any}
       options={[['', any], ...options]}
       value={get(name)}
       change={(value) => set({ [name]: value })}
-      attributes={{ class: 'filter', 'aria-label': any }}
     />
   );
   /** With how many are in each. @type {readonly (readonly [string, string])[]} */

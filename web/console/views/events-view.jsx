@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { messageOf, path } from '../client.js';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
-import { asOption, Choice } from '../forms/choice.jsx';
+import { asOption, Filter } from '../forms/choice.jsx';
 import { SearchBox } from '../forms/search-box.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
 import { EventItem } from '../parts/event-item.jsx';
@@ -157,11 +157,11 @@ function Tools({ isOfProject, list: { total, events } }) {
         }}
       />
       {isOfProject ? null : (
-        <Choice
+        <Filter
+          label="Project"
           options={[['', 'All projects'], ...projects.value.map(named)]}
           value={get('project')}
           change={(project) => set({ project })}
-          attributes={{ class: 'filter', 'aria-label': 'Project' }}
         />
       )}
       <More />
@@ -194,11 +194,11 @@ function Filters() {
   const [{ types }, creators] = known.loaded.value?.value ?? [{ types: [] }, []];
   /** @param {string} name @param {string} label @param {readonly (readonly [string, string])[]} options */
   const choice = (name, label, options) => (
-    <Choice
+    <Filter
+      label={label}
       options={[['', label], ...options]}
       value={get(name)}
       change={(value) => set({ [name]: value })}
-      attributes={{ class: 'filter', 'aria-label': label }}
     />
   );
   /** @param {string} name @param {string} label */

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { counted } from '../format.js';
-import { Choice } from '../forms/choice.jsx';
+import { Filter } from '../forms/choice.jsx';
 import { FieldRow } from '../forms/fields.jsx';
 import { SearchBox } from '../forms/search-box.jsx';
 import { Listing, ListingHead } from '../parts/listing.jsx';
@@ -103,12 +103,7 @@ function Answer({ of: { features } }) {
     <section class="part" aria-label="Result">
       <div class="tools">
         <SearchBox label="Filter the result" placeholder="A part of a name" value={text} change={setText} />
-        <Choice
-          options={RESULTS}
-          value={result}
-          change={setResult}
-          attributes={{ class: 'filter', 'aria-label': 'Which of them' }}
-        />
+        <Filter label="Which of them" options={RESULTS} value={result} change={setResult} />
         <span class="muted" role="status">
           {counted(found.length, 'flag')}
           {found.length > SHOWN_MAX ? `, of which the first ${SHOWN_MAX} are shown` : ''}

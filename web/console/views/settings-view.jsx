@@ -9,7 +9,6 @@ import {
   deleteProject,
   describeProject,
   editRules,
-  memberName,
   removeGroup,
   removeMember,
   setGroupRole,
@@ -18,8 +17,8 @@ import {
 } from '../edit/project-edits.jsx';
 import { editDefaultStrategy } from '../edit/strategy-edits.jsx';
 import { useEvents } from '../feed.js';
-import { counted } from '../format.js';
-import { Choice } from '../forms/choice.jsx';
+import { counted, userName } from '../format.js';
+import { Filter } from '../forms/choice.jsx';
 import { apiTokens } from '../kinds/tokens.jsx';
 import { ProjectCrumb } from '../parts/crumb.jsx';
 import { Icon } from '../parts/icon.jsx';
@@ -115,17 +114,17 @@ function Members({ project, access: { body, etag, since }, may }) {
   const rows = users.map((member) => ({
     key: String(member.id),
     cells: [
-      memberName(member),
+      userName(member),
       <RoleCell
         key="role"
         roles={projectRoles}
         held={member.roleId}
-        name={memberName(member)}
+        name={userName(member)}
         change={may ? (id) => setRole(session, read, member, id) : null}
       />,
     ],
     actions: may ? (
-      <RowAction text="Remove" of={memberName(member)} act={() => removeMember(session, read, member)} />
+      <RowAction text="Remove" of={userName(member)} act={() => removeMember(session, read, member)} />
     ) : null,
   }));
   const groupRows = groups.map((group) => ({
@@ -170,11 +169,11 @@ function Members({ project, access: { body, etag, since }, may }) {
 function RoleCell({ roles, held, name, change }) {
   if (change === null) return roles.find(({ id }) => id === held)?.name ?? String(held);
   return (
-    <Choice
+    <Filter
+      label={`Role of ${visible(name)}`}
       options={roles.map(named)}
       value={String(held)}
       change={(id) => void change(Number(id))}
-      attributes={{ class: 'filter', 'aria-label': `Role of ${visible(name)}` }}
     />
   );
 }
