@@ -222,6 +222,7 @@ async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf:
     await page.goto(`${server.origin}/${place}`);
     // Nothing is left open of the picture before.
     await page.reload();
+    await page.locator('.shell').waitFor();
     await show(page);
     // Away from what it would point at.
     await page.mouse.move((looks.width ?? WIDTH) - 1, HEIGHT - 1);
