@@ -1,8 +1,14 @@
 /** Which rows of a long list are near enough to the screen to be drawn: 20,000 flags scroll as 20 do. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Rows drawn beyond either end of the screen. */
+/** Rows drawn beyond either end of the screen while it is scrolled. */
 const MARGIN = 12;
+
+/** The same before that: all rows that are drawn may have to be others after a key in the filter. */
+const STILL_MARGIN = 3;
+
+/** Rows drawn before it is known how many are in sight. */
+const FIRST_ROWS = 20;
 
 /**
  * @param {number} count
@@ -10,22 +16,23 @@ const MARGIN = 12;
  */
 export function useVisibleRows(count, guess) {
   const body = useRef(/** @type {HTMLTableSectionElement | null} */ (null));
-  const [range, setRange] = useState({ from: 0, to: Math.min(count, 40), height: guess });
+  const [range, setRange] = useState({ from: 0, to: Math.min(count, FIRST_ROWS), height: guess });
   useEffect(() => {
     let frame = 0;
-    const look = () => {
+    const look = (/** @type {number} */ margin) => {
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() =>
-        setRange((before) => sameOr(before, rangeOf(body.current, count, guess))),
+        setRange((before) => sameOr(before, rangeOf(body.current, { count, guess, margin }))),
       );
     };
-    look();
-    addEventListener('scroll', look, { passive: true });
-    addEventListener('resize', look);
+    const onMove = () => look(MARGIN);
+    look(STILL_MARGIN);
+    addEventListener('scroll', onMove, { passive: true });
+    addEventListener('resize', onMove);
     return () => {
       cancelAnimationFrame(frame);
-      removeEventListener('scroll', look);
-      removeEventListener('resize', look);
+      removeEventListener('scroll', onMove);
+      removeEventListener('resize', onMove);
     };
   }, [count, guess]);
   const from = Math.min(range.from, Math.max(0, count - 1));
@@ -41,12 +48,12 @@ function sameOr(before, after) {
   return isSame ? before : after;
 }
 
-/** @param {HTMLElement | null} body @param {number} count @param {number} guess @returns {Range} */
-function rangeOf(body, count, guess) {
+/** @param {HTMLElement | null} body @param {{ count: number, guess: number, margin: number }} of @returns {Range} */
+function rangeOf(body, { count, guess, margin }) {
   const first = body?.querySelector('[data-row]');
   const height = first?.getBoundingClientRect().height || guess;
   const top = -(body?.getBoundingClientRect().top ?? 0);
-  const from = Math.max(0, Math.floor(top / height) - MARGIN);
-  const to = Math.min(count, Math.ceil((top + innerHeight) / height) + MARGIN);
+  const from = Math.max(0, Math.floor(top / height) - margin);
+  const to = Math.min(count, Math.ceil((top + innerHeight) / height) + margin);
   return { from: Math.min(from, count), to: Math.max(to, 0), height };
 }
