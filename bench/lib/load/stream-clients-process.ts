@@ -8,6 +8,8 @@ import { connect, type Socket } from 'node:net';
 export interface StreamClientsPlan {
   readonly host: string;
   readonly port: number;
+  /** Where switches are sent: another server than that of the streams where an edge stands between. */
+  readonly adminPort: number;
   readonly token: string;
   readonly adminToken: string;
   /** `null`: connections that have had one response, and no stream. */
@@ -17,6 +19,7 @@ export interface StreamClientsPlan {
 export type StreamClientsOrder =
   | { readonly kind: 'open'; readonly count: number }
   | { readonly kind: 'switch'; readonly path: string }
+  | { readonly kind: 'cut' }
   | { readonly kind: 'count' };
 
 export interface SwitchTimes {
@@ -118,7 +121,7 @@ async function switchFlag(path: string): Promise<SwitchTimes> {
 
 function connected(): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(plan.port, plan.host, () => resolve(socket.setNoDelay(true)));
+    const socket = connect(plan.adminPort, plan.host, () => resolve(socket.setNoDelay(true)));
     socket.once('error', reject);
   });
 }
@@ -126,6 +129,10 @@ function connected(): Promise<Socket> {
 async function carriedOut(order: StreamClientsOrder): Promise<StreamClientsReport> {
   if (order.kind === 'open') return open(order.count);
   if (order.kind === 'switch') return switchFlag(order.path);
+  if (order.kind === 'cut') {
+    for (const socket of sockets) socket.resetAndDestroy();
+    sockets.clear();
+  }
   return sockets.size;
 }
 

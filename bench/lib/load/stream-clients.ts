@@ -20,23 +20,33 @@ export interface StreamClients {
   open(count: number): Promise<void>;
   /** Sends a switch (a path below `/api/admin`) that all streams hear of. */
   switchFlag(path: string): Promise<SwitchTimes>;
+  /** Cuts all of them at once. */
+  cut(): Promise<void>;
   /** Streams that are open. */
   count(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** `areStreams` false: connections that have had one response each, which show what a socket costs by itself. */
-export async function startStreamClients(target: Target, areStreams = true): Promise<StreamClients> {
+/**
+ * `areStreams` false: connections that have had one response each, which show what a socket costs by itself. `edge`: the one from which
+ * the streams are; switches are sent to the target.
+ */
+export async function startStreamClients(
+  target: Target,
+  areStreams = true,
+  edge: Target = target,
+): Promise<StreamClients> {
   const body = { tokenName: 'streams', type: 'client', environment: FLAG_ENVIRONMENT };
   const made = await request(target, { method: 'POST', path: '/api-tokens', body });
   const { secret } = JSON.parse(made.body.toString()) as { readonly secret: string };
-  const { hostname, port } = new URL(target.origin);
+  const { hostname, port } = new URL(edge.origin);
   const plan: StreamClientsPlan = {
     host: hostname,
     port: Number(port),
+    adminPort: Number(new URL(target.origin).port),
     token: secret,
     adminToken: target.token,
-    streamPath: areStreams ? `${target.basePath}/api/client/streaming` : null,
+    streamPath: areStreams ? `${edge.basePath}/api/client/streaming` : null,
   };
   const child = spawn(process.execPath, nodeArguments(PROCESS_FILE, JSON.stringify(plan)), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -64,6 +74,9 @@ export async function startStreamClients(target: Target, areStreams = true): Pro
     async switchFlag(path) {
       const times = await ordered({ kind: 'switch', path: `${target.basePath}/api/admin${path}` });
       return times as SwitchTimes;
+    },
+    async cut() {
+      await ordered({ kind: 'cut' });
     },
     count: async () => (await ordered({ kind: 'count' })) as number,
     async stop() {
