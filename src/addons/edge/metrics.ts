@@ -1,6 +1,7 @@
 /** The metrics of an edge. Metrics of requests sum over all mirrors, by route and status. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { RouteMeter } from '../../http/serving/meters.ts';
+import { counter, countResponses, gauge } from '../../http/serving/metrics.ts';
 import type { Transport } from '../../http/transport/transport.ts';
 import { VERSION } from '../../process/installation.ts';
 import { FEED_WAYS } from './feed.ts';
@@ -23,7 +24,7 @@ export interface EdgeMetricsSources {
 
 type Row = readonly [name: string, help: string, read: (sources: EdgeMetricsSources) => number];
 
-export const EDGE_GAUGES: readonly Row[] = [
+const GAUGES: readonly Row[] = [
   ['flagstaff_edge_mirrors', 'Sets of flags that are read from the upstream.', ({ mirrors }) => mirrors.size],
   ['flagstaff_edge_mirror_bytes', 'Memory of the flags.', ({ mirrors }) => mirrors.bytes],
   ['flagstaff_edge_tokens', 'Tokens that the upstream has called valid.', ({ tokens }) => tokens.validCount],
@@ -51,7 +52,7 @@ export const EDGE_GAUGES: readonly Row[] = [
   ],
 ];
 
-export const EDGE_COUNTERS: readonly Row[] = [
+const COUNTERS: readonly Row[] = [
   [
     'flagstaff_edge_token_questions_total',
     'Requests to the upstream about tokens.',
@@ -70,108 +71,53 @@ export const EDGE_COUNTERS: readonly Row[] = [
 ];
 
 export function edgeMetrics(sources: EdgeMetricsSources): Registry {
+  const { mirrors, meters } = sources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  for (const [name, help, read] of EDGE_GAUGES)
-    gauge(registry, { name, help, labels: [] }, () => [[[], read(sources)]]);
-  for (const [name, help, read] of EDGE_COUNTERS)
-    counter(registry, { name, help, labels: [] }, () => [[[], read(sources)]]);
-  gauge(
-    registry,
-    {
-      name: 'flagstaff_edge_build_info',
-      help: 'Always 1; its labels name the version and Node.',
-      labels: ['version', 'node'],
-    },
-    () => [[[VERSION, process.version], 1]],
-  );
-  gauge(
-    registry,
-    {
-      name: 'flagstaff_edge_age_seconds',
-      help: 'Time since the upstream last said that the flags of an environment are the newest; the highest of several. Alert beyond a minute.',
-      labels: ['environment'],
-    },
-    () => ages(sources.mirrors),
-  );
-  gauge(
-    registry,
-    {
-      name: 'flagstaff_edge_feeds',
-      help: 'Mirrors by the way in which the upstream is read. All in polling: it neither streams nor gives deltas.',
-      labels: ['way'],
-    },
-    () => ways(sources.mirrors),
-  );
-  counter(
-    registry,
-    {
-      name: 'flagstaff_edge_requests_total',
-      help: 'Responses, by route and status.',
-      labels: ['method', 'route', 'status'],
-    },
-    () =>
-      sources
-        .meters()
-        .flatMap((meter) =>
-          meter
-            .statuses()
-            .map(({ status, count }): Sample => [[meter.method, meter.route, String(status)], count]),
-        ),
-  );
-  counter(
-    registry,
-    {
-      name: 'flagstaff_edge_shadow_differences_total',
-      help: 'Evaluations that the server in --shadow answers differently, by flag.',
-      labels: ['flag'],
-    },
-    () => [...(sources.shadow?.differences ?? [])].map(([flag, count]): Sample => [[flag], count]),
-  );
+  for (const [name, help, read] of GAUGES)
+    gauge(registry, { name, help, read: () => [{ labels: {}, value: read(sources) }] });
+  for (const [name, help, read] of COUNTERS)
+    counter(registry, { name, help, read: () => [{ labels: {}, value: read(sources) }] });
+  gauge(registry, {
+    name: 'flagstaff_edge_build_info',
+    help: 'Always 1; its labels name the version and Node.',
+    labels: ['version', 'node'],
+    read: () => [{ labels: { version: VERSION, node: process.version }, value: 1 }],
+  });
+  gauge(registry, {
+    name: 'flagstaff_edge_age_seconds',
+    help: 'Time since the upstream last said that the flags of an environment are the newest; the highest of several. Alert beyond a minute.',
+    labels: ['environment'],
+    read: () => [...agesOf(mirrors)].map(([environment, value]) => ({ labels: { environment }, value })),
+  });
+  gauge(registry, {
+    name: 'flagstaff_edge_feeds',
+    help: 'Mirrors by the way in which the upstream is read. All in polling: it neither streams nor gives deltas.',
+    labels: ['way'],
+    read: () =>
+      FEED_WAYS.map((way) => ({
+        labels: { way },
+        value: [...mirrors].filter(({ feed }) => feed.way === way).length,
+      })),
+  });
+  const help = 'Responses, by route and status.';
+  countResponses(registry, { name: 'flagstaff_edge_requests_total', help }, meters);
+  counter(registry, {
+    name: 'flagstaff_edge_shadow_differences_total',
+    help: 'Evaluations that the server in --shadow answers differently, by flag.',
+    labels: ['flag'],
+    read: () =>
+      [...(sources.shadow?.differences ?? [])].map(([flag, value]) => ({ labels: { flag }, value })),
+  });
   return registry;
 }
 
-function ages(mirrors: Mirrors): readonly Sample[] {
+/** Seconds, by environment. */
+function agesOf(mirrors: Mirrors): ReadonlyMap<string, number> {
   const ages = new Map<string, number>();
   for (const { served, feed } of mirrors) {
     const { environment, isFilled } = served.mirror;
     if (isFilled) ages.set(environment, Math.max(ages.get(environment) ?? 0, feed.ageMs / 1000));
   }
-  return [...ages].map(([environment, age]): Sample => [[environment], age]);
-}
-
-function ways(mirrors: Mirrors): readonly Sample[] {
-  const all = [...mirrors].map(({ feed }) => feed.way);
-  return FEED_WAYS.map((way): Sample => [[way], all.filter((one) => one === way).length]);
-}
-
-type Sample = readonly [labels: readonly string[], value: number];
-
-interface Described {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-}
-
-const labelled = (names: readonly string[], values: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name, at) => [name, values[at]!]));
-
-function gauge(registry: Registry, { name, help, labels }: Described, read: () => readonly Sample[]): void {
-  new Gauge({
-    ...{ name, help, labelNames: [...labels], registers: [registry] },
-    collect() {
-      this.reset();
-      for (const [values, value] of read()) this.set(labelled(labels, values), value);
-    },
-  });
-}
-
-function counter(registry: Registry, { name, help, labels }: Described, read: () => readonly Sample[]): void {
-  new Counter({
-    ...{ name, help, labelNames: [...labels], registers: [registry] },
-    collect() {
-      this.reset();
-      for (const [values, value] of read()) this.inc(labelled(labels, values), value);
-    },
-  });
+  return ages;
 }

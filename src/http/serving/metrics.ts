@@ -279,69 +279,70 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
 }
 
 function registerCounters(registry: Registry, sources: MetricsSources): void {
-  const { routes } = sources;
-  counter(
-    registry,
-    'flagstaff_http_requests_total',
-    'Responses, by route and status. Look for any 5xx, and many 401 or 403.',
-    ['method', 'route', 'status'],
-    () =>
-      routes().flatMap((meter) =>
-        meter.statuses().map(({ status, count }) => ({
-          labels: { method: meter.method, route: meter.route, status: String(status) },
-          value: count,
-        })),
-      ),
-  );
+  const help = 'Responses, by route and status. Look for any 5xx, and many 401 or 403.';
+  countResponses(registry, { name: 'flagstaff_http_requests_total', help }, sources.routes);
   for (const [name, help, read] of COUNTERS)
-    counter(registry, name, help, [], () => [{ labels: {}, value: read(sources) }]);
+    counter(registry, { name, help, read: () => [{ labels: {}, value: read(sources) }] });
 }
 
 function registerGauges(registry: Registry, sources: MetricsSources): void {
   const { transport, replica, version } = sources;
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  new Gauge({
+  const single = (name: string, help: string, read: () => number): void =>
+    gauge(registry, { name, help, read: () => [{ labels: {}, value: read() }] });
+  gauge(registry, {
     name: 'flagstaff_build_info',
     help: 'Always 1; its labels name the version, Node and the HTTP engine.',
-    labelNames: ['version', 'node', 'engine'],
-    registers: [registry],
-    collect() {
-      this.set({ version, node: process.version, engine: transport.engine }, 1);
-    },
+    labels: ['version', 'node', 'engine'],
+    read: () => [{ labels: { version, node: process.version, engine: transport.engine }, value: 1 }],
   });
-  for (const [name, help, read] of GAUGES) gauge(name, help, () => read(sources));
+  for (const [name, help, read] of GAUGES) single(name, help, () => read(sources));
   if (replica === null) return;
-  for (const [name, help, read] of CLUSTER_GAUGES) gauge(name, help, () => read(replica()));
+  for (const [name, help, read] of CLUSTER_GAUGES) single(name, help, () => read(replica()));
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-function counter(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  read: () => readonly { readonly labels: Labels; readonly value: number }[],
-): void {
+/** A metric whose values are read each time that the registry is asked. */
+interface ReadMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  read(): readonly { readonly labels: Labels; readonly value: number }[];
+}
+
+export function counter(registry: Registry, { name, help, labels = [], read }: ReadMetric): void {
   new Counter({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
+    ...{ name, help, labelNames: [...labels], registers: [registry] },
     collect() {
       this.reset();
       for (const { labels, value } of read()) this.inc(labels, value);
     },
   });
+}
+
+export function gauge(registry: Registry, { name, help, labels = [], read }: ReadMetric): void {
+  new Gauge({
+    ...{ name, help, labelNames: [...labels], registers: [registry] },
+    collect() {
+      this.reset();
+      for (const { labels, value } of read()) this.set(labels, value);
+    },
+  });
+}
+
+export function countResponses(
+  registry: Registry,
+  named: Pick<ReadMetric, 'name' | 'help'>,
+  routes: () => readonly RouteMeter[],
+): void {
+  const read = () =>
+    routes().flatMap((meter) =>
+      meter.statuses().map(({ status, count }) => ({
+        labels: { method: meter.method, route: meter.route, status: String(status) },
+        value: count,
+      })),
+    );
+  counter(registry, { ...named, labels: ['method', 'route', 'status'], read });
 }
 
 interface LabelledDistribution {
