@@ -1,8 +1,11 @@
 /** Callers and upstreams that mean harm, or are broken: what they can take is bounded, and what is wrong is named. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Front } from '../../../src/addons/edge/front.ts';
 import { Mirrors } from '../../../src/addons/edge/mirrors.ts';
+import { EDGE_OPTIONS, variableOf } from '../../../src/addons/edge/options.ts';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { INVALID_MAX, Tokens, WAITING_MAX } from '../../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
@@ -10,6 +13,7 @@ import { readDocument } from '../../../src/addons/edge/upstream-document.ts';
 import type { Api } from '../../../src/http/serving/dispatcher.ts';
 import { errorOfRefusal, plainErrorResponse } from '../../../src/http/serving/errors.ts';
 import type { HttpResponse, Responder, TransportRequest } from '../../../src/http/transport/transport.ts';
+import { ROOT_FOLDER } from '../../support/server.ts';
 import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
 
 const settingsWith = (url: string) =>
@@ -206,6 +210,23 @@ describe('settings of an edge', () => {
       /--redis-url does not exist here\. Give --backup-folder/,
     );
     assert.equal(refusal(url), '');
+  });
+
+  it('those that the compose file and the chart name are there', () => {
+    const deployed = (file: string): string => readFileSync(join(ROOT_FOLDER, 'deploy', file), 'utf8');
+    const [, service = ''] = /^ {2}edge:\n((?: {4}.*\n)+)/m.exec(deployed('compose.yaml')) ?? [];
+    const chart = deployed('helm/flagstaff/templates/edge.yaml');
+    const named = [
+      ...[...service.matchAll(/^ {6}([A-Z_]+): /gm)].map(([, name]) => name),
+      ...[...chart.matchAll(/- (?:\{ )?name: ([A-Z_]+)/g)].map(([, name]) => name),
+      ...[...chart.matchAll(/"([A-Z_]+)"/g)].map(([, name]) => name),
+    ];
+    const known = EDGE_OPTIONS.map(({ name }) => variableOf(name));
+    assert.deepEqual(
+      new Set(named),
+      new Set(['UPSTREAM_URL', 'TOKENS', 'BACKUP_FOLDER', 'PORT', 'INTERFACE', 'TLS_ENABLE']),
+    );
+    for (const name of named) assert.ok(known.includes(name ?? ''), name);
   });
 
   it('each is an environment variable too, and an option wins', () => {

@@ -85,15 +85,17 @@ describe('reports to an edge', () => {
     await upstream.close();
   });
 
-  it('an upstream that is away over two restarts gets each count once', async () => {
+  it('an upstream that is away for an hour and over two restarts gets each count once', async () => {
     const folder = temporaryFolder();
     const port = await freePort();
     const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
     const before = await startStub(document, { port });
     const first = await startEdge(options);
     await before.close();
-    await report(first, { a: yes(1) });
-    await first.edge.sendReports();
+    for (let minute = 0; minute < 60; minute += 1) {
+      await report(first, { a: yes(1) });
+      await first.edge.sendReports();
+    }
     await report(first, { a: yes(2) });
     await first.stop();
     const second = await startEdge(options);
@@ -106,7 +108,7 @@ describe('reports to an edge', () => {
     const bulks = after.received.filter(isBulk).map(bulkOf);
     assert.deepEqual(
       bulks.flatMap(({ metrics }) => metrics.map((one) => one.yes)),
-      [7],
+      [60 + 2 + 4],
     );
     await third.stop();
     await after.close();
