@@ -344,7 +344,7 @@ export const GOALS: readonly Goal[] = [
     target: '≤ 2 s',
     scenario: 'console',
     format: 'ms',
-    value: worstOf(Math.max, ['console', 'first visit', 50, 'visitMs']),
+    value: worstOf(Math.max, ['console', 'one project', 20_000, 'visitMs']),
     isMet: atMost(2_000),
   },
 ];
