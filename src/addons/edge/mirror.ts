@@ -17,14 +17,7 @@ import { jsonEqual } from '../../domain/json/json.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
-import {
-  dropFlag,
-  dropRecord,
-  noteFlag,
-  putFlag,
-  putRecord,
-  stateBytes,
-} from '../../domain/state/records.ts';
+import { dropFlag, dropRecord, noteFlag, putRecord, stateBytes } from '../../domain/state/records.ts';
 import { type ApiToken, emptyWorld, type ProjectState, type World } from '../../domain/state/world.ts';
 import { coreUsedMs } from '../../process/schedule-times.ts';
 import type { UpstreamDocument, UpstreamEvent } from './upstream-document.ts';
@@ -92,8 +85,9 @@ export class Mirror implements ServedState {
   }
 
   /**
-   * Takes all that the token covers, in place of what is here. Steps: what differs is looked for in turns, and shown at one moment.
-   * Until the last step nothing is served of a mirror that was empty. `id`: null where the upstream names no event.
+   * Takes all that the token covers, in place of what is here. Steps: what differs is looked for in turns, and shown at one moment. What
+   * is counted of each flag takes longest, and is seen by nobody, so it is counted before that moment; the steps must be taken to their
+   * end, or the mirror given up. `id`: null where the upstream names no event.
    */
   *replacing(
     { flags, segments }: Pick<UpstreamDocument, 'flags' | 'segments'>,
@@ -101,11 +95,15 @@ export class Mirror implements ServedState {
   ): Generator<void, void> {
     const { flagProjects, segments: known } = this.world.directory;
     const sent = new Set<string>();
-    const changed: Flag[] = [];
+    const changed: { readonly flag: Flag; readonly growth: number | null }[] = [];
     for (const flag of flags) {
+      const before = this.#recordOf(flag.name)?.flag ?? null;
+      const isAgain = sent.has(flag.name);
+      if (isAgain || before === null || !jsonEqual(before, flag)) {
+        const isCounted = !isAgain && (before === null || before.project === flag.project);
+        changed.push({ flag, growth: isCounted ? noteFlag(this.world, before, flag) : null });
+      }
       sent.add(flag.name);
-      const record = this.#recordOf(flag.name);
-      if (record === undefined || !jsonEqual(record.flag, flag)) changed.push(flag);
       yield;
     }
     const gone = [...flagProjects.keys()].filter((name) => !sent.has(name));
@@ -113,7 +111,11 @@ export class Mirror implements ServedState {
     yield* this.#changing(id, (revision) => [
       ...segments.map((one) => () => this.#putSegment(one, revision)),
       ...gone.map((name) => () => this.#dropFlag(name, revision)),
-      ...changed.map((flag) => () => this.#putFlag(flag, revision)),
+      ...changed.map(
+        ({ flag, growth }) =>
+          () =>
+            this.#putFlag(flag, revision, growth),
+      ),
       ...[...known.keys()].map(
         (one) => () => (sentSegments.has(one) ? [] : this.#dropSegment(one, revision)),
       ),
@@ -182,15 +184,17 @@ export class Mirror implements ServedState {
     return project === undefined ? undefined : projects.get(project)?.flags.get(name);
   }
 
-  #putFlag(flag: Flag, revision: number): readonly NotedEvent[] {
+  /** `growth`: its bytes, or those by which it grows, where they are counted already. */
+  #putFlag(flag: Flag, revision: number, growth: number | null = null): readonly NotedEvent[] {
     const { directory } = this.world;
     const home = directory.flagProjects.get(flag.name);
     const moved = home !== undefined && home !== flag.project ? this.#dropFlag(flag.name, revision) : [];
     const project = this.#projectOf(flag.project, revision);
     const record = project.flags.get(flag.name);
-    if (record === undefined) putFlag(this.world, project, { flag, revision, createdBy: null });
-    else if (jsonEqual(record.flag, flag)) return [];
-    else record.replace({ flag, revision, growth: noteFlag(this.world, record.flag, flag) });
+    if (growth === null && record !== undefined && jsonEqual(record.flag, flag)) return [];
+    const bytes = growth ?? noteFlag(this.world, record?.flag ?? null, flag);
+    if (record === undefined) project.flags.add({ flag, revision, createdBy: null, bytes });
+    else record.replace({ flag, revision, growth: bytes });
     directory.flagProjects.set(flag.name, flag.project);
     project.revision = revision;
     return [...moved, flagEvent(flag.project, flag.name)];

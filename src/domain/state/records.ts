@@ -18,13 +18,11 @@ export function dropRecord<K, V>({ memory }: World, records: Map<K, V>, key: K):
 
 /** Puts a flag into a project, with all that is derived from it. */
 export function putFlag(
-  { references, served, memory }: World,
+  world: World,
   { flags }: ProjectState,
   { flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>,
 ): void {
-  references.replace(null, flag);
-  served.replace(null, flag);
-  flags.add({ flag, revision, createdBy, bytes: memory.replace(null, flag) });
+  flags.add({ flag, revision, createdBy, bytes: noteFlag(world, null, flag) });
 }
 
 export function dropFlag(
@@ -38,8 +36,8 @@ export function dropFlag(
   flags.delete(record.flag.name);
 }
 
-/** To be called for each flag that changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
-export function noteFlag({ references, served, memory }: World, before: Flag, after: Flag): number {
+/** To be called for each flag that comes or changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
+export function noteFlag({ references, served, memory }: World, before: Flag | null, after: Flag): number {
   references.replace(before, after);
   served.replace(before, after);
   return memory.replace(before, after);

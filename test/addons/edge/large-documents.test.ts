@@ -100,6 +100,9 @@ describe('a large document of an upstream', () => {
     }
     assert.ok(steps >= FLAGS);
     assert.deepEqual([mirror.lastId, names()[0], names().length], [2, `flag-${FLAGS / 2}`, FLAGS]);
+    const fresh = mirrorOf();
+    for (const _ of fresh.replacing(await documentOf(others), 2));
+    assert.equal(mirror.bytes, fresh.bytes, 'each flag is counted once');
   });
 });
 
