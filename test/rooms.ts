@@ -269,7 +269,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/replication': {
     purpose: 'the cluster: shared log, leadership, archive, NATS JetStream',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
+    imports: [
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/proof',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
   },
   'addons/tracing': {
     purpose: 'traces of requests, by OpenTelemetry',

@@ -12,7 +12,7 @@ import type { Flag } from '../domain/flags/flag.ts';
 import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
 import { apply } from '../domain/state/apply.ts';
 import { typesThatReach } from '../domain/state/event-types.ts';
-import type { DomainEvent } from '../domain/state/events.ts';
+import { type DomainEvent, EVENT_LOST } from '../domain/state/events.ts';
 import { putFlag } from '../domain/state/records.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
 import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
@@ -77,6 +77,7 @@ export interface PastFlagQuery extends Omit<PastFlagsQuery, 'flags'> {
 export class FlagHistory {
   readonly #options: FlagHistoryOptions;
   readonly #checkpoints: PastCheckpoints;
+  #lost: Promise<readonly number[]> | null = null;
 
   constructor(options: FlagHistoryOptions) {
     this.#options = options;
@@ -106,8 +107,12 @@ export class FlagHistory {
     const { id: end, atMs } = await this.#endOfChange(eventId);
     assert(end >= eventId, 'a change ends with the event asked for, or after it');
     const world = emptyWorld();
-    const start = await this.#startOf(world, query, end);
-    if (start === null) return notFound(this.#tooOld(eventId));
+    const lostId = await this.#lostBefore(end, durableId);
+    const start = await this.#startOf(world, query, {
+      from: Math.max(this.#options.eventLog.firstId, lostId + 1),
+      to: end,
+    });
+    if (start === null) return notFound(this.#tooOld(eventId, lostId));
     assert(start <= end, 'the rebuild begins with an older state');
     const past = new PastWorld(world, projectId);
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
@@ -132,15 +137,40 @@ export class FlagHistory {
   }
 
   /**
+   * The last event up to `id` that is lost while the state has its change, as a repair has declared (persistence/journal/declared-gap.ts);
+   * 0 where there is none. Nothing can be rebuilt across it. Repairs run while no server does, so it is looked for once.
+   */
+  async #lostBefore(id: number, durableId: number): Promise<number> {
+    this.#lost ??= this.#readLost(durableId).catch((error: unknown) => {
+      this.#lost = null;
+      throw error;
+    });
+    return (await this.#lost).findLast((lostId) => lostId <= id) ?? 0;
+  }
+
+  async #readLost(durableId: number): Promise<readonly number[]> {
+    const { eventLog } = this.#options;
+    const ids: number[] = [];
+    const walk = { from: 1, to: durableId, anyOf: [{ types: [EVENT_LOST] }] };
+    for await (const { id, event } of eventLog.iterate(walk))
+      if ((event as Extract<DomainEvent, { type: typeof EVENT_LOST }>).hidden[0]) ids.push(id);
+    return ids;
+  }
+
+  /**
    * The event after which the replay begins: 0, or that of the nearest checkpoint or snapshot, which is loaded into `world`, where the
    * events before it are gone or would take longer to read. Null when nothing reaches.
    */
-  async #startOf(world: World, query: PastFlagsQuery, end: number): Promise<number | null> {
-    const { fs, snapshots, eventLog } = this.#options;
-    const checkpoint = this.#checkpoints.nearest(keyOf(query), { from: eventLog.firstId - 1, to: end });
-    const known = checkpoint?.id ?? (eventLog.firstId <= 1 ? 0 : null);
+  async #startOf(
+    world: World,
+    query: PastFlagsQuery,
+    { from: firstId, to: end }: { readonly from: number; readonly to: number },
+  ): Promise<number | null> {
+    const { fs, snapshots } = this.#options;
+    const checkpoint = this.#checkpoints.nearest(keyOf(query), { from: firstId - 1, to: end });
+    const known = checkpoint?.id ?? (firstId <= 1 ? 0 : null);
     for (const file of (await listSnapshots(fs, snapshots)).toReversed()) {
-      if (file.id > end || file.id < Math.max(known ?? 0, eventLog.firstId - 1)) continue;
+      if (file.id > end || file.id < Math.max(known ?? 0, firstId - 1)) continue;
       if (known !== null && !(await this.#isShorter(file, query, known))) break;
       if (await loadInto(world, { fs, path: file.path, query })) return file.id;
       clear(world);
@@ -158,8 +188,10 @@ export class FlagHistory {
     return eventBytes > (await withFile(fs, path, (file) => file.size()));
   }
 
-  #tooOld(eventId: number): string {
+  #tooOld(eventId: number, lostId: number): string {
     const { firstId } = this.#options.eventLog;
+    if (lostId >= firstId)
+      return `Event ${lostId} is lost, as a repair has declared, and no snapshot is left from between it and event ${eventId}.`;
     return `The events before ${firstId} are no longer kept, and no snapshot is left that reaches back to event ${eventId}.`;
   }
 }

@@ -10,7 +10,7 @@ import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
 import type { Timer } from '../persistence/journal/mark-keeper.ts';
-import { forgetHeads, HeadsFile } from '../persistence/proof/heads-file.ts';
+import { eachHead, forgetHeads, HeadsFile } from '../persistence/proof/heads-file.ts';
 import { rootOf } from '../persistence/proof/merkle-tree.ts';
 import type { Head, HeadSigner } from '../persistence/proof/signed-head.ts';
 import type { TreePlace } from '../persistence/proof/tree-growth.ts';
@@ -43,6 +43,13 @@ export interface HeadKeeperOptions {
   now(): number;
   /** Told of each head. */
   onSigned?(head: HeadView): void;
+}
+
+export interface HeadChecking {
+  /** Whether one of these events is declared lost. */
+  isLost(fromId: number, toId: number): Promise<boolean>;
+  /** Awaited between heads. */
+  pause(): Promise<void>;
 }
 
 /** The newest head, as it is told. */
@@ -94,6 +101,52 @@ export class HeadKeeper {
   /** Signs what the start has found. */
   start(): void {
     this.#begin();
+  }
+
+  /**
+   * Grows the tree again from each head to the next one, over a journal that has no damage: it has to have the roots that were signed.
+   * Tells of the first one that it has not, where no event before it `isLost`, as a repair has declared.
+   */
+  async check({ isLost, pause }: HeadChecking): Promise<void> {
+    const { fs, folder, signer } = this.#options;
+    let before: TreePlace | null = null;
+    for await (const { head, place, note } of eachHead(fs, folder)) {
+      await pause();
+      if (this.#isStopped || this.#problem !== null || head.lastId > this.#options.durable().id) return;
+      const { firstId } = this.#options;
+      const isKept = before === null ? head.firstId === firstId() : before.lastId >= firstId() - 1;
+      const from: number = (before?.lastId ?? head.firstId - 1) + 1;
+      const isRight = !isKept || !signer.publicKey.signed(note) || (await this.#hasRoot(before, head));
+      if (!isRight && from >= firstId() && !(await isLost(from, head.lastId))) {
+        const time = new Date(head.at).toISOString();
+        return this.#contradicted(
+          `the events from ${from} to ${head.lastId} are not what was signed at ${time}.`,
+        );
+      }
+      before = place;
+    }
+  }
+
+  async #hasRoot(from: TreePlace | null, { lastId: upToId, size, root }: Head): Promise<boolean> {
+    const { logReader, journal: folder } = this.#options;
+    let place = from;
+    try {
+      while (place?.tree.size !== size) {
+        const places: readonly TreePlace[] = await logReader.grow({
+          folder,
+          from: place,
+          upToId,
+          upToSize: size,
+        });
+        if (places.length === 0) return false;
+        place = places.at(-1)!;
+      }
+      return rootOf(place.tree).equals(root);
+    } catch (error) {
+      // The journal was read before, and was whole: where it is not the one that was signed, no frame stands at the place.
+      if (error instanceof DataFolderError) return false;
+      throw error;
+    }
   }
 
   /** Signs what is left, as far as one growth goes, and closes the file. The journal is durable to its end. */

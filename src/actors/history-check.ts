@@ -1,6 +1,7 @@
 /**
  * Reads, beside requests, the old history that a start has not read: frames from before the snapshot, for which index files
- * vouch (deferred-part.ts). Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads.
+ * vouch (deferred-part.ts). Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads, and
+ * holds it against the signed heads.
  *
  * The state depends on none of it, so damage does not end the server: it goes on with flags and changes, says on `/health`, in a
  * metric and in the log which file is damaged, and fails the requests that need damaged events. A start that has to read a
@@ -31,6 +32,8 @@ export interface HistoryCheckOptions {
   durableId(): number;
   /** Makes the file of the segment anew from elsewhere; whether it could. Rejects where it may be able to later. */
   mendSegment?(segment: number): Promise<boolean>;
+  /** Holds a journal without damage against its signed heads. */
+  checkHeads?(pause: () => Promise<void>): Promise<void>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds, monotonic. */
@@ -82,11 +85,27 @@ export class HistoryCheck {
     for (const part of parts) if (!(await this.#read(part))) return;
     const kept = new Set(parts.map(({ segment }) => segmentFileName(segment)));
     for (const file of this.#damages.keys()) if (!kept.has(basename(file))) this.#damages.delete(file);
+    if (this.#damages.size === 0) await this.#checkHeads();
+    if (this.#isStopped) return;
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
     // Operators: nothing, if `damagedFiles` is 0
     log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'The whole journal was read again');
     this.#passed();
+  }
+
+  async #checkHeads(): Promise<void> {
+    const { checkHeads, background, log } = this.#options;
+    try {
+      await checkHeads?.(() => background.pause());
+    } catch (error) {
+      if (this.#isStopped) return;
+      // Operators: look at `err`
+      log.error(
+        { err: error },
+        'The journal could not be held against its signed heads; it is tried again later',
+      );
+    }
   }
 
   /** Leaves the rest to be read after the next start. */

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
+import { EVENT_LOST } from '../domain/state/events.ts';
 import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { DataFolderError, dataFolder, setAside } from '../persistence/disk/data-folder.ts';
@@ -144,6 +145,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     timer: options.timer ?? realTimer,
     durableId: () => engine.durableId,
     now: clock.now,
+    checkHeads: async (pause) => heads?.check({ pause, isLost: (from, to) => isLost(eventLog, from, to) }),
     ...given(options, 'mendSegment'),
   });
   const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
@@ -250,6 +252,11 @@ function openKeeper(
     },
     ...given(options, 'audited', 'eventsPerSnapshot', 'bytesPerSnapshot'),
   });
+}
+
+async function isLost(eventLog: EventLog, from: number, to: number): Promise<boolean> {
+  for await (const _ of eventLog.iterate({ from, to, anyOf: [{ types: [EVENT_LOST] }] })) return true;
+  return false;
 }
 
 function openHeads(options: StoreOptions, engine: Engine): HeadKeeper | null {

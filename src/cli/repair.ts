@@ -1,20 +1,29 @@
 /** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import { checkCopy } from '../operations/mend.ts';
-import { finishRepair, type MendOptions, mend, repair } from '../operations/repair.ts';
+import { archiveSource } from '../addons/replication/mend.ts';
+import { gapsWorth } from '../operations/declare-gaps.ts';
+import { type GapPlan, gapsOf } from '../operations/gap-plan.ts';
+import { checkCopy, folderSource } from '../operations/mend.ts';
+import { finishRepair, type MendOptions, mend, repair, repairWithGaps } from '../operations/repair.ts';
 import {
-  lostRanges,
   planRepair,
   REPAIR_PREFERENCES,
   type RepairPlan,
   type RepairPreference,
   rangeText,
+  wantedRanges,
 } from '../operations/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
+import type { DeclaredGap } from '../operations/verify-journal.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
+import { readLogHistory } from '../persistence/journal/log-history.ts';
+import type { FrameSource } from '../persistence/proof/mended-segment.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../process/exit-codes.ts';
+import { openLog } from '../start/cluster.ts';
+import { clusterConfig } from '../start/cluster-config.ts';
 import { keyFileOf, readHistoryKey } from '../start/history-key.ts';
 import {
   type AddCommand,
@@ -42,23 +51,28 @@ export const addRepair: AddCommand = (program, context) => {
     .addOption(
       new Option(
         '--prefer <what>',
-        'what to keep where not both can be: the newer state or the longer history',
+        'what to keep: all that can be read, with gaps declared; or the newest state that was; or the longer history',
       )
         .choices(REPAIR_PREFERENCES)
-        .default('state'),
+        .default('all'),
     )
-    .option('--from <folder>', 'take what is lost from a copy: a backup, or the folder of another node')
+    .option(
+      '--from <copy>',
+      'take what is lost from a copy: the folder of a backup or of another node, or "archive" for that of the cluster',
+    )
     .option('--dry-run', 'only show what would be kept and what would be lost')
     .addHelpText(
       'after',
       `
 Use it for damage that "flagstaff verify" reports. With --from it takes from a backup, however old, or from another
 node's folder, exactly what is lost, proves it by checksums and signed heads, and keeps every other change. Without, it
-keeps what hangs together. The old files are moved, unchanged, into a folder damaged-<time> inside the data folder;
+keeps every event that can be read, and declares the others lost: the event log shows event-lost in their place. Where an
+event cannot be replayed without what is lost, it keeps what hangs together. The old files are moved, unchanged, into a folder damaged-<time> inside the data folder;
 nothing is deleted. Stop the server first.
 
 Examples:
   flagstaff repair --from /backups/monday
+  REPLICATION_URL=nats://log-1:4222 REPLICATION_CLUSTER=production flagstaff repair --from archive
   flagstaff repair --dry-run
   flagstaff repair --dry-run --prefer history
   flagstaff repair --yes && flagstaff verify --deep`,
@@ -84,7 +98,7 @@ async function run(context: CommandContext, folder: string, options: RepairComma
   const bar = progressOn(terminal, 'bytes', monotonicMs);
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
-  if (verified.damages.length === 0) {
+  if (verified.damages.length === 0 && (options.from === undefined || verified.journal.gaps.length === 0)) {
     return printResult(
       context,
       options,
@@ -94,16 +108,84 @@ async function run(context: CommandContext, folder: string, options: RepairComma
   }
   const asideName = `damaged-${new Date(context.now()).toISOString().replaceAll(':', '-')}`;
   if (options.from !== undefined)
-    return mendFrom(context, options, { folder, verified, asideName, copy: resolve(options.from) });
-  const plan = planRepair(verified, options.prefer);
+    return withCopy(context, folder, options.from, (copy) =>
+      mendFrom(context, options, { folder, verified, asideName, copy }),
+    );
+  const { prefer } = options;
+  const plan = planRepair(verified, prefer === 'all' ? 'state' : prefer);
+  const gaps = prefer === 'all' ? await gapsWorth({ fs, from: dataFolder(folder), verified }, plan) : null;
+  if (gaps !== null) return declareGaps(context, options, { folder, verified, asideName, plan: gaps });
   if (plan === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
   const text = planText(verified, plan);
-  const choice = `${text}${alternativeText(verified, plan, options.prefer)}`;
+  const choice = `${text}${alternativeText(verified, plan, prefer)}`;
   if (options.dryRun) return printResult(context, options, planJson(verified, plan), choice);
   if (!options.yes) await agree(context, choice);
   const repaired = await repair({ fs, folder, plan, asideName });
   const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
   printResult(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, done);
+}
+
+interface Declaring {
+  readonly folder: string;
+  readonly verified: FolderVerification;
+  readonly asideName: string;
+  readonly plan: GapPlan;
+}
+
+async function declareGaps(
+  context: CommandContext,
+  options: RepairCommandOptions,
+  { folder, verified, asideName, plan }: Declaring,
+): Promise<void> {
+  const gaps = gapsOf(plan);
+  const { damages } = verified;
+  const text = [
+    ...damages.map(damageText),
+    `The folder would have the state of event ${plan.lastId}.`,
+    ...gaps.map(gapText),
+  ].join('\n');
+  const json = {
+    damages,
+    plan: {
+      stateOfEvent: plan.lastId,
+      fromSnapshot: plan.base?.id ?? null,
+      lost: null,
+      unlisted: null,
+      gaps,
+    },
+  };
+  if (options.dryRun) return printResult(context, options, { repaired: false, ...json }, text);
+  if (!options.yes) await agree(context, text);
+  const repaired = await repairWithGaps({ fs: context.fs, folder, plan, asideName });
+  const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
+  printResult(context, options, { ...json, repaired: true, ...repaired }, done);
+}
+
+const gapText = (gap: DeclaredGap): string =>
+  gap.inState
+    ? `The state has the changes of ${rangeText(gap)}; the event log would show that what they were is lost.`
+    : `LOST: the changes of ${rangeText(gap)}. Everything behind is kept, and the event log would show what is lost.`;
+
+const ARCHIVE = 'archive';
+
+/** Opens the copy for as long as `use` takes. */
+async function withCopy(
+  { fs, terminal }: CommandContext,
+  folder: string,
+  from: string,
+  use: (copy: FrameSource) => Promise<void>,
+): Promise<void> {
+  if (from !== ARCHIVE) return use(folderSource(fs, resolve(from)));
+  const config = clusterConfig(terminal.env);
+  if (config === null) throw misuse('--from archive needs the settings of the cluster: set REPLICATION_URL.');
+  const say = (_: object, message: string): void => terminal.err(message);
+  const { log, archive } = await openLog(config, { info: say, warn: say }, { make: false });
+  try {
+    if (archive === null) throw misuse('The cluster keeps no archive: REPLICATION_ARCHIVE is off.');
+    await use(archiveSource(archive, (await readLogHistory(fs, folder))?.id ?? null));
+  } finally {
+    await log.close();
+  }
 }
 
 type Mending = Pick<MendOptions, 'folder' | 'verified' | 'asideName' | 'copy'>;
@@ -115,17 +197,17 @@ async function mendFrom(
 ): Promise<void> {
   const { fs, terminal } = context;
   const { folder, verified, copy } = mending;
-  const taken = lostRanges(verified);
-  await checkCopy(fs, copy, taken);
+  const taken = wantedRanges(verified);
+  await checkCopy(copy, taken);
   const key = readHistoryKey(keyFileOf(terminal.env, folder));
   const proof =
     key === null
       ? 'There is no key here, so checksums alone prove it.'
       : 'Checksums prove it, and the signed heads as far as they reach.';
   const what =
-    taken.length === 0 ? 'No event is lost here' : `${copy} has ${taken.map(rangeText).join(', ')}`;
+    taken.length === 0 ? 'No event is lost here' : `${copy.name} has ${taken.map(rangeText).join(', ')}`;
   const text = [...verified.damages.map(damageText), `${what}. No change would be lost. ${proof}`].join('\n');
-  const plan = { damages: verified.damages, plan: { from: copy, taken, lost: null, unlisted: null } };
+  const plan = { damages: verified.damages, plan: { from: copy.name, taken, lost: null, unlisted: null } };
   if (options.dryRun) return printResult(context, options, { repaired: false, ...plan }, text);
   if (!options.yes) await agree(context, text);
   const keys = key === null ? [] : [key.publicKey];
@@ -178,7 +260,7 @@ function alternativeText(
   { lastId, firstSegment }: RepairPlan,
   preference: RepairPreference,
 ): string {
-  const other = preference === 'state' ? 'history' : 'state';
+  const other = preference === 'history' ? 'state' : 'history';
   const plan = planRepair(verified, other);
   if (plan === null || (plan.lastId === lastId && plan.firstSegment === firstSegment)) return '';
   const events = plan.firstSegment === null ? 'no events' : `the events from ${plan.firstSegment} on`;

@@ -1,7 +1,9 @@
 /** `flagstaff verify`: read every byte of a data folder and report every damage. */
 import { join } from 'node:path';
 import { stateHash } from '../actors/state/world-snapshot.ts';
-import { lostRanges, type MendingWay, rangeText, waysToMend } from '../operations/repair-plan.ts';
+import { gapsWorth } from '../operations/declare-gaps.ts';
+import { gapsOf } from '../operations/gap-plan.ts';
+import { lostRanges, type MendingWay, planRepair, rangeText, waysToMend } from '../operations/repair-plan.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import {
   type FolderVerification,
@@ -9,8 +11,9 @@ import {
   type VerifyOptions,
   verifyFolder,
 } from '../operations/verify-folder.ts';
-import type { Damage } from '../operations/verify-journal.ts';
+import type { Damage, DeclaredGap } from '../operations/verify-journal.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { INDEX_FILE_SUFFIX } from '../persistence/event-log/index-file.ts';
 import { isIndexForged } from '../persistence/event-log/index-file-store.ts';
 import { SEGMENT_SUFFIX, segmentFileName } from '../persistence/journal/segment.ts';
@@ -34,6 +37,8 @@ interface Report {
   readonly folder: string;
   readonly verified: FolderVerification;
   readonly deep: DeepVerification | null;
+  /** The ways to mend the folder; none where nothing is damaged. */
+  readonly ways: readonly MendingWay[];
   readonly readMs: number;
   readonly replayMs: number;
 }
@@ -76,8 +81,21 @@ async function verify(context: CommandContext, folder: string, wantsDeep: boolea
     wantsDeep && isSound
       ? await verifyDeep({ fs, folder, verified, onReplayed: bars.onProgress }).finally(() => bars.end())
       : null;
-  return { folder, verified, deep, readMs: readAt - startedAt, replayMs: monotonicMs() - readAt };
+  const ways = isSound ? [] : waysToMend(verified, await gapsOfDamaged(fs, folder, verified));
+  return { folder, verified, deep, ways, readMs: readAt - startedAt, replayMs: monotonicMs() - readAt };
 }
+
+async function gapsOfDamaged(
+  fs: FileSystem,
+  folder: string,
+  verified: FolderVerification,
+): Promise<readonly DeclaredGap[] | null> {
+  const plan = await gapsWorth({ fs, from: dataFolder(folder), verified }, planRepair(verified));
+  return plan === null ? null : gapsOf(plan);
+}
+
+const USAGE_UNPROVED =
+  'What applications reported about use has checksums; no events are behind it with which it could be compared.';
 
 const damagesOf = ({ verified, deep }: Report): readonly Damage[] => [
   ...verified.damages,
@@ -85,14 +103,14 @@ const damagesOf = ({ verified, deep }: Report): readonly Damage[] => [
 ];
 
 function reportJson(report: Report) {
-  const { folder, verified, deep } = report;
+  const { folder, verified, deep, ways } = report;
   const { journal, snapshots, notes, lastId } = verified;
   const damages = damagesOf(report);
   return {
     folder,
     sound: damages.length === 0,
     damages,
-    notes,
+    notes: deep === null ? notes : [...notes, USAGE_UNPROVED],
     lastGoodEventId: lastId,
     journal: {
       files: journal.segments.length,
@@ -102,13 +120,13 @@ function reportJson(report: Report) {
       intact: journal.runs.map(({ firstId, lastId: last }) => ({ from: firstId, to: last })),
     },
     snapshots: snapshots.map(({ id, path, bytes, header }) => ({ id, path, bytes, good: header !== null })),
-    mending: damages.length === 0 ? null : { lost: lostRanges(verified), ways: waysToMend(verified) },
+    mending: damages.length === 0 ? null : { lost: lostRanges(verified), ways },
     deep: deep === null ? null : { stateHash: deep.stateHash, eventId: deep.lastId, ways: deep.ways },
   };
 }
 
 function reportText(report: Report): string {
-  const { verified, deep, readMs, replayMs } = report;
+  const { verified, deep, ways, readMs, replayMs } = report;
   const { journal, snapshots, notes } = verified;
   const damages = damagesOf(report);
   const lines = damages.map(damageText);
@@ -121,7 +139,8 @@ function reportText(report: Report): string {
       `Replayed ${rateText(deep.replayedEvents, replayMs)} in ${count(deep.ways, 'way')}: state of event ${deep.lastId} is ${deep.stateHash}.`,
     );
   }
-  lines.push(damages.length === 0 ? 'All is well.' : verdict(verified, damages));
+  if (deep !== null) lines.push(`note: ${USAGE_UNPROVED}`);
+  lines.push(damages.length === 0 ? 'All is well.' : verdict(verified, damages, ways));
   return lines.join('\n');
 }
 
@@ -130,27 +149,37 @@ export function damageText({ file, offset, lastGoodEventId, what }: Damage): str
   return `DAMAGE ${file}${at}: ${what}. The last good event before it is ${lastGoodEventId}.`;
 }
 
-function verdict(verified: FolderVerification, damages: readonly Damage[]): string {
+function verdict(
+  verified: FolderVerification,
+  damages: readonly Damage[],
+  ways: readonly MendingWay[],
+): string {
   const runs = verified.journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
   const intact = runs === '' ? 'No event is intact.' : `Intact events: ${runs}.`;
   const lost = lostRanges(verified).map(rangeText).join(', ');
-  const lines = waysToMend(verified).map((way) => `  ${way.command}: ${keptText(way, lost)}`);
+  const lines = ways.map((way) => `  ${way.command}: ${keptText(way, lost)}`);
   return [
     `${count(damages.length, 'damaged place')}. ${intact} What each way of mending keeps:`,
     ...lines,
   ].join('\n');
 }
 
-function keptText({ command, stateOfEvent, lost, unlisted }: MendingWay, lostHere: string): string {
+function keptText({ command, stateOfEvent, lost, unlisted, gaps }: MendingWay, lostHere: string): string {
   const state = `the state of event ${stateOfEvent}`;
   if (command.includes('--from'))
     return `everything${lostHere === '' ? '' : `, if the copy has ${lostHere}`}, and ${state}`;
   const losses = [
     lost === null ? '' : `, without the changes of ${rangeText(lost)}`,
     unlisted === null ? '' : `; the event log would no longer show ${rangeText(unlisted)}`,
+    ...gaps.map((gap) => gapText(gap)),
   ];
   return `${state}${losses.join('')}`;
 }
+
+const gapText = (gap: DeclaredGap): string =>
+  gap.inState
+    ? `; the event log would show that ${rangeText(gap)} is lost, whose changes the state has`
+    : `, without the changes of ${rangeText(gap)}, and with all behind`;
 
 // The deep part of verifying checks that all ways lead to the same state. The journal is replayed from the first
 // event and from each snapshot, and the hashes of the states are compared at every snapshot and at the end. A
@@ -223,8 +252,11 @@ class Comparison {
       ...(onReplayed === undefined ? {} : { onProgress: onReplayed }),
     });
     this.#ways += 1;
-    const stops = verified.snapshots.map(({ id }) => id).filter((id) => id >= startId);
-    for (const id of new Set([...stops, this.#lastId])) {
+    // Nobody can replay what is lost; a snapshot from behind it has the state.
+    const gap = verified.journal.gaps.find(({ to, inState }) => inState && to > startId);
+    const endId = gap === undefined ? this.#lastId : Math.max(startId, gap.from - 1);
+    const stops = verified.snapshots.map(({ id }) => id).filter((id) => id >= startId && id <= endId);
+    for (const id of new Set([...stops, endId])) {
       await state.advance(id);
       this.#compare(id, stateHash(state.world), from);
     }

@@ -7,13 +7,17 @@
 import assert from 'node:assert/strict';
 import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { declaresLost } from '../persistence/journal/declared-gap.ts';
+import { lastEventId } from '../persistence/journal/frame.ts';
 import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
 import { eachHead, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import { rootOf } from '../persistence/proof/merkle-tree.ts';
 import { type Head, type PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
 import { growTree, type TreePlace } from '../persistence/proof/tree-growth.ts';
+import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
+import type { EventRange } from './verify-journal.ts';
 
 export interface AuditOptions {
   readonly fs: FileSystem;
@@ -37,6 +41,8 @@ export interface Difference {
 
 export interface Audit {
   readonly differences: readonly Difference[];
+  /** Events that a repair has declared lost, of those that differ. */
+  readonly gaps: readonly EventRange[];
   /** The last event that a head under one of the keys stands for, and when it was signed; null without one. */
   readonly signed: { readonly lastId: number; readonly at: number } | null;
   /** The oldest event that is kept, and the newest one. */
@@ -192,6 +198,7 @@ interface AuditorOptions {
 class Auditor {
   readonly #options: AuditorOptions;
   readonly #differences: Difference[] = [];
+  readonly #gaps: EventRange[] = [];
   #place: TreePlace | null;
   /** The last event that is proved, or known to differ. */
   #judgedId: number;
@@ -207,7 +214,7 @@ class Auditor {
     while (this.#place?.lastId !== this.#options.lastId) {
       const places = await this.#grow(witnesses);
       if (places.length === 0) break;
-      this.#pass(places, witnesses);
+      await this.#pass(places, witnesses);
       this.#options.onProgress?.(this.#place?.lastId ?? 0);
       await witnesses.fill();
     }
@@ -216,18 +223,26 @@ class Auditor {
     return this.#result(witnesses);
   }
 
-  /** Takes the heads that these places reach. Ends at a difference, to grow again from what was signed. */
-  #pass(places: readonly TreePlace[], witnesses: Witnesses): void {
+  /** Ends at a difference, to grow again from what was signed. */
+  async #pass(places: readonly TreePlace[], witnesses: Witnesses): Promise<void> {
     for (const place of places) {
       this.#place = place;
-      for (
-        let next = witnesses.takeUpTo(place.tree.size);
-        next !== null;
-        next = witnesses.takeUpTo(place.tree.size)
-      )
-        this.#compare(next, this.#place);
-      if (this.#place !== place) return;
+      if ((await this.#compareUpTo(place, witnesses)) !== place) return;
     }
+  }
+
+  /** Takes the heads that the place reaches; gives the place to go on from. */
+  async #compareUpTo(place: TreePlace, witnesses: Witnesses): Promise<TreePlace> {
+    let from = place;
+    for (
+      let next = witnesses.takeUpTo(from.tree.size);
+      next !== null;
+      next = witnesses.takeUpTo(from.tree.size)
+    ) {
+      from = await this.#compare(next, from);
+      this.#place = from;
+    }
+    return from;
   }
 
   async #grow(witnesses: Witnesses): Promise<readonly TreePlace[]> {
@@ -243,15 +258,41 @@ class Auditor {
   }
 
   /** Goes on from the tree that was signed, so that the next head tells of the frames between them alone. */
-  #compare({ head, place: signed }: Witness, found: TreePlace): void {
+  async #compare({ head, place: signed }: Witness, found: TreePlace): Promise<TreePlace> {
     const isSame =
       found.tree.size === head.size && rootOf(found.tree).equals(head.root) && found.lastId === head.lastId;
-    if (!isSame) {
-      const time = new Date(head.at).toISOString();
-      this.#differ(this.#judgedId + 1, head.lastId, `not what was signed at ${time}`);
-      if (signed !== null && found.tree.size === head.size) this.#place = { ...found, tree: signed.tree };
+    const judgedId = this.#judgedId;
+    this.#judgedId = Math.max(judgedId, head.lastId);
+    if (isSame) return found;
+    const time = new Date(head.at).toISOString();
+    const gaps = await this.#gapsBetween(judgedId, head.lastId);
+    const what = gaps.length === 0 ? `not what was signed at ${time}` : besideGaps(gaps, time);
+    this.#differ(judgedId + 1, head.lastId, what);
+    this.#gaps.push(...gaps);
+    if (signed === null) return found;
+    // Nobody knows how many frames a gap had, and the head does: the place behind it is where the frame that follows lies.
+    if (gaps.length > 0) return signed;
+    return found.tree.size === head.size ? { ...found, tree: signed.tree } : found;
+  }
+
+  /** The events behind `afterId` that a repair has declared lost; none where the journal cannot be read. */
+  async #gapsBetween(afterId: number, lastId: number): Promise<readonly EventRange[]> {
+    const gaps: EventRange[] = [];
+    const visit = ({ frame }: FoundFrame): boolean => {
+      const to = lastEventId(frame);
+      const last = gaps.at(-1);
+      if (declaresLost(frame) === null) return to < lastId;
+      if (last?.to === frame.id - 1) gaps.splice(-1, 1, { from: last.from, to });
+      else gaps.push({ from: frame.id, to });
+      return to < lastId;
+    };
+    try {
+      await readJournal(this.#options.source, { afterId, visit });
+      return gaps;
+    } catch (error) {
+      if (error instanceof DataFolderError) return [];
+      throw error;
     }
-    this.#judgedId = Math.max(this.#judgedId, head.lastId);
   }
 
   #differ(from: number, to: number, what: string): void {
@@ -272,8 +313,16 @@ class Auditor {
     const signed = newest === null ? null : { lastId: newest.lastId, at: newest.at };
     const frames = tree.size - (begin?.tree.size ?? 0);
     const differences = refused === null ? this.#differences : [refused, ...this.#differences];
-    return { differences, signed, firstId, lastId, frames, root: rootOf(tree) };
+    return { differences, gaps: this.#gaps, signed, firstId, lastId, frames, root: rootOf(tree) };
   }
+}
+
+/** Tells an auditor of the frames between two heads, some of which are lost. */
+function besideGaps(gaps: readonly EventRange[], time: string): string {
+  const lost = gaps.map(({ from, to }) =>
+    from === to ? `event ${from}` : `the events from ${from} to ${to}`,
+  );
+  return `not all of what was signed at ${time}: of them a repair has declared ${lost.join(', ')} lost, and checksums alone speak for the others`;
 }
 
 /** A head that the auditor has kept. Throws where it is none, or none of the keys signed it. */

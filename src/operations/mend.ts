@@ -1,88 +1,81 @@
 /**
- * Mends a journal from a copy: a backup, or the folder of another node. Of the copy it takes the frames that are lost here, and
- * no other ones. A frame's checksum covers the one before, so only the very frames that were here fit between their
- * neighbours; a signed head tells more than a checksum can (audit.ts).
+ * Mends a journal from a copy: a backup, the folder of another node, or the archive of a cluster. Of the copy it takes the frames that
+ * are lost here, and no other ones, each of which is proved (persistence/proof/mended-segment.ts).
  *
- * Segments without damage are taken over byte for byte. A damaged one is written anew, each frame under its old checksum.
+ * Segments without damage are taken over byte for byte. A damaged one is written anew, each frame under its old checksum. One piece of a
+ * file is in memory at a time.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { writeFully } from '../persistence/disk/write-fully.ts';
+import { declaresLost } from '../persistence/journal/declared-gap.ts';
 import type { DurableMark } from '../persistence/journal/durable-mark.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
-import {
-  FRAME_FORMAT,
-  FRAME_HEADER_BYTES,
-  type FrameBody,
-  type RawFrame,
-  sealFrame,
-} from '../persistence/journal/frame-format.ts';
+import { FRAME_FORMAT, type FrameLink, type RawFrame } from '../persistence/journal/frame-format.ts';
 import { peekId } from '../persistence/journal/frame-payload.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../persistence/journal/segment.ts';
+import { type JournalSource, listSegments, withSegment } from '../persistence/journal/segment-file.ts';
+import { scanFrames, type VisitFrame } from '../persistence/journal/segment-scan.ts';
 import {
-  encodeSegmentHeader,
-  SEGMENT_HEADER_BYTES,
-  segmentFileName,
-} from '../persistence/journal/segment.ts';
-import { listSegments, withSegment } from '../persistence/journal/segment-file.ts';
-import { scanFrames } from '../persistence/journal/segment-scan.ts';
+  ForeignFrameError,
+  type FrameSource,
+  type RangeReading,
+  type SegmentMending,
+  writeMended,
+} from '../persistence/proof/mended-segment.ts';
 import { copyFile } from './copy-folder.ts';
-import { readJournal } from './journal-reading.ts';
+import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
-import { type EventRange, lostRanges, rangeText } from './repair-plan.ts';
+import { rangeText, wantedRanges } from './repair-plan.ts';
 import type { FolderVerification } from './verify-folder.ts';
-import { verifyJournal } from './verify-journal.ts';
-
-/** A frame, with the checksum under which it stood in the journal, and that of the frame before. */
-interface LinkedFrame extends FrameBody {
-  readonly id: number;
-  readonly checksum: number;
-  readonly previous: number;
-}
+import { type EventRange, verifyJournal } from './verify-journal.ts';
 
 interface JournalMending {
   readonly fs: FileSystem;
   readonly from: DataFolder;
-  /** The data folder of the copy. */
-  readonly copy: string;
+  readonly copy: FrameSource;
   readonly to: DataFolder;
   readonly verified: FolderVerification;
 }
 
 /** Throws where the copy does not have all of these events. */
-export async function checkCopy(fs: FileSystem, copy: string, ranges: readonly EventRange[]): Promise<void> {
-  for (const range of ranges) await framesOfCopy(fs, copy, range);
+export async function checkCopy(copy: FrameSource, ranges: readonly EventRange[]): Promise<void> {
+  const forgotten = { take: () => undefined, rest: () => Promise.resolve() };
+  for (const range of ranges) await readCopy(copy, { ...range, ...forgotten });
 }
 
-/** The frames of the copy that hold the lost events. Throws where it does not have all of them. */
-async function framesOfCopy(
-  fs: FileSystem,
-  copy: string,
-  { from, to }: EventRange,
-): Promise<readonly LinkedFrame[]> {
-  const source = { fs, folder: dataFolder(copy).journal };
-  const segment = (await listSegments(source)).findLast((id) => id <= from);
-  const frames: LinkedFrame[] = [];
-  let end = 0;
-  if (segment !== undefined)
-    await readJournal(source, {
-      afterId: segment - 1,
-      visit: ({ frame, raw, payload }) => {
-        if (frame.id > to) return false;
-        if (lastEventId(frame) >= from) frames.push(linked(raw, payload));
-        end = lastEventId(frame);
-        return true;
-      },
-    });
-  if (frames[0]?.id === from && end === to) return frames;
+async function readCopy(copy: FrameSource, reading: RangeReading): Promise<void> {
+  if (await copy.read(reading)) return;
   throw new OperationError(
     'unsound',
-    `${copy} does not have ${rangeText({ from, to })}, which is what is lost. Nothing was changed.`,
+    `${copy.name} does not have ${rangeText(reading)}, which is what is lost. Nothing was changed.`,
   );
 }
 
-function linked({ contentVersion, rules, checksum, previous }: RawFrame, payload: Buffer): LinkedFrame {
+/** The frames of another data folder. */
+export const folderSource = (fs: FileSystem, folder: string): FrameSource => ({
+  name: folder,
+  read: (reading) => readFolder({ fs, folder: dataFolder(folder).journal }, reading),
+});
+
+async function readFolder(source: JournalSource, { from, to, take, rest }: RangeReading): Promise<boolean> {
+  const segment = (await listSegments(source)).findLast((id) => id <= from);
+  if (segment === undefined) return false;
+  let end = from - 1;
+  const visit = ({ frame, raw, payload }: FoundFrame): boolean => {
+    if (frame.id < from) return true;
+    // An earlier repair of the copy may have declared it lost.
+    if (frame.id !== end + 1 || declaresLost(frame) !== null) return false;
+    take(linked(raw, payload));
+    end = lastEventId(frame);
+    return end < to;
+  };
+  await readJournal(source, { afterId: segment - 1, visit, rest });
+  return end === to;
+}
+
+function linked({ contentVersion, rules, checksum, previous }: RawFrame, payload: Buffer): FrameLink {
   const id = peekId(payload);
   assert(id !== null, 'a whole frame has an event');
   return { payload: Buffer.from(payload), contentVersion, rules, checksum, previous, id };
@@ -90,21 +83,16 @@ function linked({ contentVersion, rules, checksum, previous }: RawFrame, payload
 
 /** Builds the whole journal in `to`; returns the end of it. */
 export async function mendJournal(options: JournalMending): Promise<DurableMark> {
-  const { fs, copy, from, to, verified } = options;
-  const lost: LinkedFrame[] = [];
-  for (const range of lostRanges(verified)) lost.push(...(await framesOfCopy(fs, copy, range)));
-  for (const [segment, lastId] of segmentExtents(verified, lost)) {
+  const { fs, from, to, verified } = options;
+  const wanted = wantedRanges(verified);
+  for (const [segment, lastId] of segmentExtents(verified, wanted)) {
     const path = join(from.journal, segmentFileName(segment));
-    const added = lost.filter(({ id }) => id >= segment && id <= lastId);
-    const isDamaged = added.length > 0 || verified.damages.some(({ file }) => file === path);
-    if (isDamaged) {
-      const own = await intactFrames(options, segment);
-      await writeSegment(
-        options,
-        segment,
-        [...own, ...added].sort((one, other) => one.id - other.id),
-      );
-    } else {
+    const taken = wanted
+      .filter((range) => range.from <= lastId && range.to >= segment)
+      .map((range) => ({ from: Math.max(range.from, segment), to: Math.min(range.to, lastId) }));
+    const isDamaged = taken.length > 0 || verified.damages.some(({ file }) => file === path);
+    if (isDamaged) await writeSegment(options, { firstId: segment, lastId, taken });
+    else {
       const { unfinished } = verified.journal;
       const bytes = unfinished?.file === path ? unfinished.offset : null;
       await copyFile(fs, { from: path, to: join(to.journal, segmentFileName(segment)), bytes });
@@ -119,38 +107,41 @@ export async function mendJournal(options: JournalMending): Promise<DurableMark>
  */
 function segmentExtents(
   { journal }: FolderVerification,
-  lost: readonly LinkedFrame[],
+  wanted: readonly EventRange[],
 ): readonly (readonly [segment: number, lastId: number])[] {
   const [oldest = Number.POSITIVE_INFINITY] = journal.segments;
-  const firstLost = lost[0]?.id ?? oldest;
-  const segments = firstLost < oldest ? [firstLost, ...journal.segments] : journal.segments;
+  const firstWanted = wanted[0]?.from ?? oldest;
+  const segments = firstWanted < oldest ? [firstWanted, ...journal.segments] : journal.segments;
   return segments.map((segment, index) => [segment, (segments[index + 1] ?? Number.POSITIVE_INFINITY) - 1]);
 }
 
-/** The frames of a damaged segment that are whole, wherever they lie; none where the file is missing. */
-async function intactFrames(
-  { fs, from, verified }: JournalMending,
+/** Hands on the whole frames of a damaged segment that begin within the range; none where the file is missing. */
+async function readIntact(
+  { fs, from: folder, verified }: JournalMending,
   firstId: number,
-): Promise<readonly LinkedFrame[]> {
-  const { runs, segments } = verified.journal;
-  if (!segments.includes(firstId)) return [];
-  const frames: LinkedFrame[] = [];
-  await withSegment({ fs, folder: from.journal }, firstId, async (segment) => {
+  { from, to, take, rest }: RangeReading,
+): Promise<void> {
+  const runs = verified.journal.runs.filter(
+    (run) =>
+      run.start.segment <= firstId && firstId <= run.end.segment && run.firstId <= to && run.lastId >= from,
+  );
+  if (runs.length === 0 || !verified.journal.segments.includes(firstId)) return;
+  await withSegment({ fs, folder: folder.journal }, firstId, async (segment) => {
     const format = segment.header?.format ?? FRAME_FORMAT;
     if (format !== FRAME_FORMAT) throw tooOld(segment.path);
     for (const run of runs) {
-      if (firstId < run.start.segment || firstId > run.end.segment) continue;
       // A run that began in an earlier file went on behind a header that is whole.
       const beginning = { offset: SEGMENT_HEADER_BYTES, chain: segment.header?.chain ?? 0 };
       const start = firstId === run.start.segment ? run.start : beginning;
-      await scanFrames(segment, { format, ...start }, (raw, payload) => {
-        const isInside = run.end.segment > firstId || raw.offset < run.end.offset;
-        if (isInside) frames.push(linked(raw, payload));
-        return isInside;
-      });
+      const visit: VisitFrame = (raw, payload) => {
+        if (run.end.segment === firstId && raw.offset >= run.end.offset) return false;
+        const frame = linked(raw, payload);
+        if (frame.id >= from && frame.id <= to) take(frame);
+        return frame.id <= to;
+      };
+      await scanFrames(segment, { format, ...start }, visit, rest);
     }
   });
-  return frames;
 }
 
 const tooOld = (file: string): OperationError =>
@@ -159,39 +150,33 @@ const tooOld = (file: string): OperationError =>
     `${file} is of release 0.1.0 and is only taken as a whole: put that of the copy in its place. Nothing was changed.`,
   );
 
-/** Each frame gets a place of its own, and keeps its checksum: another frame, or one from elsewhere, cannot. */
-async function writeSegment(
-  { fs, to, copy }: JournalMending,
-  firstId: number,
-  frames: readonly LinkedFrame[],
-): Promise<void> {
-  const [first] = frames;
-  assert(first !== undefined, 'a segment that is written anew has a frame');
-  const file = await fs.open(join(to.journal, segmentFileName(firstId)), 'create');
-  try {
-    await writeFully(file, encodeSegmentHeader({ firstId, chain: first.previous }), 0);
-    let offset = SEGMENT_HEADER_BYTES;
-    let { previous } = first;
-    for (const frame of frames) {
-      const bytes = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), frame.payload]);
-      const { contentVersion, rules, payload } = frame;
-      const links = { payloadBytes: payload.length, previous, batchStart: offset, contentVersion, rules };
-      if (sealFrame(bytes, 0, links) !== frame.checksum) throw foreign(copy, frame.id);
-      await writeFully(file, bytes, offset);
-      offset += bytes.length;
-      previous = frame.checksum;
-    }
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+interface DamagedSegment {
+  readonly firstId: number;
+  readonly lastId: number;
+  /** The events that come from the copy. */
+  readonly taken: readonly EventRange[];
 }
 
-const foreign = (copy: string, id: number): OperationError =>
-  new OperationError(
-    'unsound',
-    `Event ${id} of ${copy} is not the one that was here: it belongs to another history. Nothing was changed.`,
-  );
+async function writeSegment(
+  options: JournalMending,
+  { firstId, lastId, taken }: DamagedSegment,
+): Promise<void> {
+  const { fs, from, copy, to } = options;
+  const file = await fs.open(join(to.journal, segmentFileName(firstId)), 'create');
+  const fill: SegmentMending['fill'] = async (reading) => {
+    let next = firstId;
+    for (const range of taken) {
+      await readIntact(options, firstId, { from: next, to: range.from - 1, ...reading });
+      await readCopy(copy, { ...range, ...reading });
+      next = range.to + 1;
+    }
+    await readIntact(options, firstId, { from: next, to: lastId, ...reading });
+  };
+  await writeMended({ fs, root: from.root, firstId, file, fill }).catch((error: unknown) => {
+    if (!(error instanceof ForeignFrameError)) throw error;
+    throw new OperationError('unsound', `With what ${copy.name} has, ${error.message}. Nothing was changed.`);
+  });
+}
 
 /** The end of the mended journal, which has to be whole. */
 async function provedEnd({ fs, to, copy }: JournalMending): Promise<DurableMark> {
@@ -202,6 +187,6 @@ async function provedEnd({ fs, to, copy }: JournalMending): Promise<DurableMark>
     return { lastId: run.lastId, ...run.end };
   throw new OperationError(
     'unsound',
-    `What ${copy} has does not fit: ${damages[0]?.what ?? 'events are missing'}. Nothing was changed.`,
+    `What ${copy.name} has does not fit: ${damages[0]?.what ?? 'events are missing'}. Nothing was changed.`,
   );
 }

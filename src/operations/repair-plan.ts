@@ -3,19 +3,13 @@
  * the part of the event log that is consistent with it.
  *
  * A state can be reached from nothing, or from a good snapshot, along frames that follow each other without a fault.
- * By default the plan takes the way that reaches the newest event, and among several the one with the longest event log.
- * An operator may prefer the longest event log: the state is older then, and no event before it is lost from the log.
+ * The plan takes the way that reaches the newest event, and among several the one with the longest event log, unless a gap can be
+ * declared (gap-plan.ts). An operator may prefer the longest event log: the state is older then, and no event before it is lost from the log.
  */
 import assert from 'node:assert/strict';
 import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import type { FolderVerification, VerifiedSnapshot } from './verify-folder.ts';
-import type { IntactRun } from './verify-journal.ts';
-
-/** Event ids, both included. */
-export interface EventRange {
-  readonly from: number;
-  readonly to: number;
-}
+import type { DeclaredGap, EventRange, IntactRun } from './verify-journal.ts';
 
 export interface RepairPlan {
   /** The snapshot to begin with; null for the empty state before the first event. */
@@ -39,8 +33,11 @@ interface Way {
   readonly firstSegment: number | null;
 }
 
-/** The part to keep where not both can be: the newer state, or the event log from further back. */
-export const REPAIR_PREFERENCES = ['state', 'history'] as const;
+/**
+ * The part to keep: all that can be read, with gaps declared between; or, where not both can be, the newer state that was, or the event
+ * log from further back.
+ */
+export const REPAIR_PREFERENCES = ['all', 'state', 'history'] as const;
 export type RepairPreference = (typeof REPAIR_PREFERENCES)[number];
 
 const newerState = (a: Way, b: Way): number => b.lastId - a.lastId;
@@ -49,7 +46,7 @@ const longerHistory = (a: Way, b: Way): number => firstListed(a) - firstListed(b
 /** Null when nothing intact is left to start from. */
 export function planRepair(
   verified: FolderVerification,
-  preference: RepairPreference = 'state',
+  preference: Exclude<RepairPreference, 'all'> = 'state',
 ): RepairPlan | null {
   const runs = joinRuns(verified.journal.runs);
   const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)];
@@ -141,6 +138,10 @@ function firstWholeSegment(
   return journal.segments.find((segment) => segment > start.segment && segment <= end.segment) ?? null;
 }
 
+/** The events that are lost here, and that a copy may have: also those that an earlier repair has declared. */
+export const wantedRanges = (verified: FolderVerification): readonly EventRange[] =>
+  [...lostRanges(verified), ...verified.journal.gaps].sort((a, b) => a.from - b.from);
+
 /** The events that no intact frame of the folder holds, from the first one that the log has to the newest one that is known. */
 export function lostRanges(verified: FolderVerification): readonly EventRange[] {
   const { journal, beginning } = verified;
@@ -164,37 +165,50 @@ export interface MendingWay {
   readonly lost: EventRange | null;
   /** Events that the event log would no longer show. */
   readonly unlisted: EventRange | null;
+  /** Events that the event log would show as lost. */
+  readonly gaps: readonly DeclaredGap[];
 }
 
-/** The ways of mending a damaged folder, the one that keeps most first. */
-export function waysToMend(verified: FolderVerification): readonly MendingWay[] {
+/** The ways of mending a damaged folder, the one that keeps most first. `declared`: null where no gap can be. */
+export function waysToMend(
+  verified: FolderVerification,
+  declared: readonly DeclaredGap[] | null,
+): readonly MendingWay[] {
   const newest = newestKnown(verified);
   const fromCopy = {
     command: 'flagstaff repair --from <copy>',
     stateOfEvent: newest,
-    lost: null,
-    unlisted: null,
+    ...{ lost: null, unlisted: null, gaps: [] },
   };
-  const plans = REPAIR_PREFERENCES.map((preference) => ({
+  const declaring = declared === null ? [] : [{ ...fromCopy, command: COMMAND, gaps: declared }];
+  const plans = (['state', 'history'] as const).map((preference) => ({
     preference,
     plan: planRepair(verified, preference),
   }));
   const ways = plans.flatMap(({ preference, plan }) => {
     if (plan === null) return [];
     const { lastId, lost, unlisted } = plan;
-    const command = preference === 'state' ? 'flagstaff repair' : `flagstaff repair --prefer ${preference}`;
-    return [{ command, stateOfEvent: lastId, lost, unlisted }];
+    const isDefault = preference === 'state' && declared === null;
+    const command = isDefault ? COMMAND : `${COMMAND} --prefer ${preference}`;
+    return [{ command, stateOfEvent: lastId, lost, unlisted, gaps: [] }];
   });
   const differ = ways.filter(
     (way, index) =>
       index === 0 || way.stateOfEvent !== ways[0]?.stateOfEvent || way.unlisted?.to !== ways[0]?.unlisted?.to,
   );
-  return [fromCopy, ...differ];
+  return [fromCopy, ...declaring, ...differ];
 }
 
+const COMMAND = 'flagstaff repair';
+
 /** The newest event that anything in the folder knows of. */
-const newestKnown = ({ mark, snapshots, journal }: FolderVerification): number =>
-  Math.max(mark?.lastId ?? 0, ...snapshots.map(({ id }) => id), ...journal.runs.map(({ lastId }) => lastId));
+export const newestKnown = ({ mark, signed, snapshots, journal }: FolderVerification): number =>
+  Math.max(
+    mark?.lastId ?? 0,
+    signed?.lastId ?? 0,
+    ...snapshots.map(({ id }) => id),
+    ...journal.runs.map(({ lastId }) => lastId),
+  );
 
 export const rangeText = ({ from, to }: EventRange): string =>
   from === to ? `event ${from}` : `the ${to - from + 1} events from ${from} to ${to}`;

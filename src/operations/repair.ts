@@ -16,24 +16,11 @@ import { createDataFolder, type DataFolder, dataFolder } from '../persistence/di
 import { type FileSystem, withFile } from '../persistence/disk/file-system.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
 import { type DurableMark, DurableMarkFile } from '../persistence/journal/durable-mark.ts';
-import { lastEventId, type RecordedFrame } from '../persistence/journal/frame.ts';
-import { FRAME_FORMATS } from '../persistence/journal/frame-format.ts';
-import { decodePayload } from '../persistence/journal/frame-payload.ts';
+import { lastEventId } from '../persistence/journal/frame.ts';
 import { LOG_BEGINNING_FILE_NAME } from '../persistence/journal/log-beginning.ts';
-import {
-  encodeSegmentHeader,
-  SEGMENT_HEADER_BYTES,
-  segmentFileName,
-} from '../persistence/journal/segment.ts';
-import { type FoundRawFrame, findFrame } from '../persistence/journal/segment-end.ts';
-import {
-  type JournalSource,
-  listSegments,
-  type OpenSegment,
-  withSegment,
-} from '../persistence/journal/segment-file.ts';
-import { scanFrames } from '../persistence/journal/segment-scan.ts';
+import { listSegments } from '../persistence/journal/segment-file.ts';
 import { copyHeads, headsPath } from '../persistence/proof/heads-file.ts';
+import type { FrameSource } from '../persistence/proof/mended-segment.ts';
 import type { PublicKey } from '../persistence/proof/signed-head.ts';
 import { recover } from '../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../persistence/recovery/unfinished-work.ts';
@@ -41,11 +28,14 @@ import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import { type AuditOptions, auditFolder } from './audit.ts';
 import { copyFile, recordOldest } from './copy-folder.ts';
+import { buildWithGaps } from './declare-gaps.ts';
+import type { GapPlan } from './gap-plan.ts';
+import { copyRun, replayRun } from './intact-run.ts';
 import { mendJournal } from './mend.ts';
 import { OperationError } from './operation-error.ts';
 import type { RepairPlan } from './repair-plan.ts';
-import type { FolderVerification } from './verify-folder.ts';
-import type { IntactRun } from './verify-journal.ts';
+import type { FolderVerification, VerifiedSnapshot } from './verify-folder.ts';
+import type { EventRange } from './verify-journal.ts';
 
 export interface RepairOptions {
   readonly fs: FileSystem;
@@ -90,10 +80,26 @@ async function replaceFolder(
   return { ...started, aside };
 }
 
+export interface GapOptions extends Omit<RepairOptions, 'plan'> {
+  readonly plan: GapPlan;
+}
+
+/** Keeps every frame that can be read, and declares the others lost. */
+export async function repairWithGaps(options: GapOptions): Promise<Repaired> {
+  const { fs, folder, plan } = options;
+  return replaceFolder(options, async (target) => {
+    const from = dataFolder(folder);
+    const mark = await buildWithGaps({ fs, from, to: target, plan });
+    await copyEnd(fs, { from, to: target, mark, snapshots: plan.snapshots, lost: plan.lost, keys: null });
+    const started = await tryStart(fs, target);
+    assert(started.lastId === plan.lastId, 'the repaired journal ends with the newest event that is known');
+    return started;
+  });
+}
+
 export interface MendOptions extends Omit<RepairOptions, 'plan'> {
   readonly verified: FolderVerification;
-  /** The data folder of the copy. */
-  readonly copy: string;
+  readonly copy: FrameSource;
   /** The keys whose signed heads prove what the copy gives; none where nobody knows them. */
   readonly keys: readonly PublicKey[];
 }
@@ -104,11 +110,12 @@ export async function mend(options: MendOptions): Promise<Repaired> {
   return replaceFolder(options, async (target) => {
     const from = dataFolder(folder);
     const mark = await mendJournal({ fs, from, copy, to: target, verified });
-    await copyEnd(fs, { from, to: target, mark, verified, keys: keys.length > 0 ? keys : null });
+    const { snapshots } = verified;
+    await copyEnd(fs, { from, to: target, mark, snapshots, lost: [], keys: keys.length > 0 ? keys : null });
     if (keys.length > 0)
       await proveSigned(
         { fs, folder: target.root, keys, kept: null, newestId: async () => mark.lastId },
-        copy,
+        copy.name,
       );
     return tryStart(fs, target);
   });
@@ -121,21 +128,26 @@ async function copyEnd(
     readonly from: DataFolder;
     readonly to: DataFolder;
     readonly mark: DurableMark;
-    readonly verified: FolderVerification;
+    readonly snapshots: readonly VerifiedSnapshot[];
+    /** The events that are lost. */
+    readonly lost: readonly EventRange[];
     readonly keys: readonly PublicKey[] | null;
   },
 ): Promise<void> {
-  const { from, to, mark, verified, keys } = options;
+  const { from, to, mark, snapshots, lost, keys } = options;
   const [oldest] = await listSegments({ fs, folder: to.journal });
   assert(oldest !== undefined, 'a mended journal has a segment');
-  for (const { path, header } of verified.snapshots)
+  for (const { path, header } of snapshots)
     if (header !== null)
       await copyFile(fs, { from: path, to: join(to.snapshots, basename(path)), bytes: null });
   await recordOldest(fs, to, oldest);
   const file = new DurableMarkFile(fs, to.journal);
   await file.write(mark);
   await file.close();
-  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, keys });
+  // A head within a gap, or at its end where nothing follows, stands at a place that is not in the journal.
+  const wants = (id: number): boolean =>
+    lost.every((range) => id < range.from || (id >= range.to && range.to < mark.lastId));
+  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, wants, keys });
 }
 
 async function proveSigned(audit: AuditOptions, copy: string): Promise<void> {
@@ -247,93 +259,3 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
 async function moveIfThere(fs: FileSystem, from: string, to: string): Promise<void> {
   if (await fs.exists(from)) await fs.rename(from, to);
 }
-
-// Copies and replays a run of intact frames, whatever surrounds it.
-
-interface CopyRunOptions {
-  /** The journal folders. */
-  readonly from: string;
-  readonly to: string;
-  readonly run: IntactRun;
-  /** The first of the run's segments that is copied. */
-  readonly firstSegment: number;
-}
-
-/** Copies the run's segments up to its end, gives each a good header, and writes their end into the durable mark. */
-async function copyRun(fs: FileSystem, { from, to, run, firstSegment }: CopyRunOptions): Promise<void> {
-  for (const segment of await segmentsOf({ fs, folder: from }, run, firstSegment)) {
-    const target = join(to, segmentFileName(segment));
-    const bytes = segment === run.end.segment ? run.end.offset : null;
-    await copyFile(fs, { from: join(from, segmentFileName(segment)), to: target, bytes });
-    await mendHeader({ fs, folder: to }, segment);
-  }
-  const mark = new DurableMarkFile(fs, to);
-  await mark.write({ lastId: run.lastId, ...run.end });
-  await mark.close();
-}
-
-async function segmentsOf(source: JournalSource, run: IntactRun, first: number): Promise<readonly number[]> {
-  const segments = await listSegments(source);
-  return segments.filter((segment) => segment >= first && segment <= run.end.segment);
-}
-
-/** Writes the header that the first frame asks for, where the header is damaged. */
-async function mendHeader(source: JournalSource, firstId: number): Promise<void> {
-  const header = await withSegment(source, firstId, async (segment) => {
-    const first = segment.header === null ? await frameAt(segment, SEGMENT_HEADER_BYTES) : null;
-    if (first === null) return null;
-    return encodeSegmentHeader({ firstId, chain: first.frame.previous }, first.format.version);
-  });
-  if (header === null) return;
-  const file = await source.fs.open(join(source.folder, segmentFileName(firstId)), 'write');
-  try {
-    await writeFully(file, header, 0);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** The frame that begins here, of whichever format; null when there is none. */
-async function frameAt({ file, header }: OpenSegment, offset: number): Promise<FoundRawFrame | null> {
-  const formats = header === null ? FRAME_FORMATS : [header.format];
-  const found = await findFrame(file, { from: offset, formats });
-  return found?.frame.offset === offset ? found : null;
-}
-
-/** Visits the run's frames in order. They were good when they were verified; throws if that has changed. */
-async function replayRun(
-  source: JournalSource,
-  run: IntactRun,
-  visit: (frame: RecordedFrame) => void,
-): Promise<void> {
-  let { chain } = run.start;
-  for (const firstId of await segmentsOf(source, run, run.start.segment)) {
-    const offset = firstId === run.start.segment ? run.start.offset : SEGMENT_HEADER_BYTES;
-    chain = await withSegment(source, firstId, (segment) =>
-      replaySegment(segment, { offset, chain }, run, visit),
-    );
-  }
-  if (chain !== run.end.chain) throw changed(source.folder);
-}
-
-async function replaySegment(
-  segment: OpenSegment,
-  { offset, chain }: { readonly offset: number; readonly chain: number },
-  run: IntactRun,
-  visit: (frame: RecordedFrame) => void,
-): Promise<number> {
-  const first = await frameAt(segment, offset);
-  // The last segment may hold no frame yet.
-  if (first === null) return chain;
-  const end = await scanFrames(segment, { format: first.format, offset, chain }, (raw, payload) => {
-    const decoded = decodePayload(payload, raw);
-    if (decoded.problem !== null || decoded.frame.id > run.lastId) return false;
-    visit(decoded.frame);
-    return decoded.frame.id + decoded.frame.events.length - 1 < run.lastId;
-  });
-  return end.chain;
-}
-
-const changed = (folder: string): OperationError =>
-  new OperationError('unsound', `The journal in ${folder} changed while it was being repaired.`);

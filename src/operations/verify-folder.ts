@@ -2,7 +2,7 @@
  * Verifies every byte of the journal and of every snapshot of a data folder, and that they belong together. It
  * reports every damage and changes nothing. A server may be running.
  *
- * The mark is read first, then the snapshots, then the journal. Each refers only to what the next one holds, so a
+ * The mark is read first, then the signed heads, then the snapshots, then the journal. Each refers only to what the next one holds, so a
  * server that keeps writing meanwhile never looks like damage.
  */
 import { join } from 'node:path';
@@ -12,13 +12,14 @@ import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistence/journal/durable-mark.ts';
 import { LOG_BEGINNING_FILE_NAME, readLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { type SegmentStart, segmentFileName } from '../persistence/journal/segment.ts';
+import { eachHead } from '../persistence/proof/heads-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { tryState } from './copy-folder.ts';
 import { OperationError } from './operation-error.ts';
-import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
+import { type Damage, type DeclaredGap, type JournalVerification, verifyJournal } from './verify-journal.ts';
 
 export interface VerifiedSnapshot extends SnapshotFile {
   /** Null when the file is damaged. */
@@ -35,6 +36,8 @@ export interface FolderVerification {
   readonly mark: DurableMark | null;
   /** The recorded beginning of the log. */
   readonly beginning: SegmentStart | null;
+  /** The last event that was signed, and the checksum of its frame; null where none was. */
+  readonly signed: { readonly lastId: number; readonly chain: number } | null;
   /** Id of the newest event that is whole. */
   readonly lastId: number;
 }
@@ -50,6 +53,7 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
   const folder = dataFolder(options.folder);
   const reading = await readDurableMark(fs, folder.journal);
   const mark = reading.state === 'good' ? reading.mark : null;
+  const signed = await lastSigned(fs, folder.root);
   const damages: Damage[] = [];
   const snapshots = await verifySnapshots(fs, folder.snapshots, damages);
   const snapshotBytes = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -80,7 +84,14 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
       `${LOG_BEGINNING_FILE_NAME} cannot be read; older journal files, if any are missing, are not missed.`,
     );
   }
-  return { damages, notes, journal, snapshots, mark, beginning, lastId };
+  return { damages, notes, journal, snapshots, mark, beginning, signed, lastId };
+}
+
+async function lastSigned(fs: FileSystem, root: string): Promise<FolderVerification['signed']> {
+  let signed: FolderVerification['signed'] = null;
+  for await (const { place } of eachHead(fs, root))
+    signed = { lastId: place.lastId, chain: place.boundary.chain };
+  return signed;
 }
 
 /**
@@ -185,6 +196,12 @@ function lateStart(
   return [{ file: join(folder, segmentFileName(first)), offset: 0, lastGoodEventId: newest, what }];
 }
 
+function gapText({ from, to, inState }: DeclaredGap): string {
+  const events = from === to ? `Event ${from} is` : `The events from ${from} to ${to} are`;
+  const state = inState ? 'the state has their changes' : 'the state lacks their changes';
+  return `${events} lost, as a repair has declared; ${state}. "flagstaff repair --from" takes them from a copy that has them.`;
+}
+
 async function notesOn(fs: FileSystem, folder: string, journal: JournalVerification): Promise<string[]> {
   const notes: string[] = [];
   if (journal.unfinished !== null) {
@@ -193,6 +210,7 @@ async function notesOn(fs: FileSystem, folder: string, journal: JournalVerificat
       `${bytes} bytes at offset ${offset} of ${file} are a write under way, or one that a crash cut off.`,
     );
   }
+  for (const gap of journal.gaps) notes.push(gapText(gap));
   for (const name of await existing(fs.list(folder), [])) {
     if (name.endsWith(DAMAGED_SUFFIX)) notes.push(`${join(folder, name)} was set aside earlier.`);
   }

@@ -7,7 +7,8 @@
  */
 import assert from 'node:assert/strict';
 import { isMissing, UNREADABLE } from '../persistence/disk/file-system.ts';
-import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
+import { declaresLost } from '../persistence/journal/declared-gap.ts';
+import { type Boundary, type Frame, lastEventId } from '../persistence/journal/frame.ts';
 import { FRAME_FORMATS, frameEnd, type RawFrame } from '../persistence/journal/frame-format.ts';
 import { decodePayload } from '../persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from '../persistence/journal/segment.ts';
@@ -35,6 +36,17 @@ export interface Damage {
   readonly what: string;
 }
 
+/** Event ids, both included. */
+export interface EventRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface DeclaredGap extends EventRange {
+  /** Whether the state has their changes, which no replay from before them has. */
+  readonly inState: boolean;
+}
+
 /** Frames that follow each other without a fault, across files too. */
 export interface IntactRun {
   readonly firstId: number;
@@ -43,13 +55,19 @@ export interface IntactRun {
   readonly start: Boundary;
   /** The boundary after the last frame. */
   end: Boundary;
+  /** The time of the last frame, in milliseconds since 1970. */
+  lastAt: number;
 }
 
 export interface JournalVerification {
   readonly segments: readonly number[];
   readonly damages: readonly Damage[];
+  /** The headers that are whole, by the first event of their segment. */
+  readonly headers: ReadonlyMap<number, SegmentHeader>;
   /** Runs in order. */
   readonly runs: readonly IntactRun[];
+  /** The events that an earlier repair declared lost. */
+  readonly gaps: readonly DeclaredGap[];
   readonly bytes: number;
   readonly frames: number;
   readonly events: number;
@@ -75,7 +93,9 @@ export async function verifyJournal(options: VerifyJournalOptions): Promise<Jour
 class JournalVerifier {
   readonly #options: VerifyJournalOptions;
   readonly #damages: Damage[] = [];
+  readonly #headers = new Map<number, SegmentHeader>();
   readonly #runs: IntactRun[] = [];
+  readonly #gaps: DeclaredGap[] = [];
   readonly #checksums = new Map<number, number>();
   #run: IntactRun | null = null;
   /** Right behind a damage the next id is not known: the frame found there says where the journal goes on. */
@@ -93,7 +113,9 @@ class JournalVerifier {
   result(): Omit<JournalVerification, 'segments'> {
     return {
       damages: this.#damages,
+      headers: this.#headers,
       runs: this.#runs,
+      gaps: this.#gaps,
       bytes: this.#bytes,
       frames: this.#frames,
       events: this.#events,
@@ -133,6 +155,7 @@ class JournalVerifier {
   }
 
   #header({ path, firstId }: OpenSegment, header: SegmentHeader): void {
+    this.#headers.set(firstId, header);
     const mismatch = this.#mismatch(header.firstId, header.chain, firstId);
     if (mismatch !== null) this.#damage(path, 0, mismatch);
   }
@@ -164,21 +187,33 @@ class JournalVerifier {
     this.#frames += 1;
     this.#events += frame.events.length;
     if (this.#options.wantedIds.has(this.#lastId)) this.#checksums.set(this.#lastId, raw.checksum);
-    this.#extend(segment, raw, frame.id, this.#lastId);
+    this.#extend(segment, raw, frame);
+    const inState = declaresLost(frame);
+    if (inState !== null) this.#extendGaps({ from: frame.id, to: this.#lastId, inState });
     return true;
   }
 
-  #extend(segment: number, raw: RawFrame, firstId: number, lastId: number): void {
+  #extendGaps(gap: DeclaredGap): void {
+    const last = this.#gaps.at(-1);
+    const isSame = last?.to === gap.from - 1 && last.inState === gap.inState;
+    if (isSame) this.#gaps.splice(-1, 1, { ...gap, from: last.from });
+    else this.#gaps.push(gap);
+  }
+
+  #extend(segment: number, raw: RawFrame, frame: Frame): void {
+    const { id: firstId, at: lastAt } = frame;
+    const lastId = lastEventId(frame);
     const end: Boundary = { segment, offset: frameEnd(raw), chain: raw.checksum };
     if (this.#run === null) {
       const start: Boundary = { segment, offset: raw.offset, chain: raw.previous };
-      this.#run = { firstId, lastId, start, end };
+      this.#run = { firstId, lastId, start, end, lastAt };
       this.#runs.push(this.#run);
       return;
     }
     assert(firstId === this.#run.lastId + 1, 'a run grows by the frame that follows it');
     this.#run.lastId = lastId;
     this.#run.end = end;
+    this.#run.lastAt = lastAt;
   }
 
   /** Whether the segment ends here; else the damage is noted, and something whole may follow. */

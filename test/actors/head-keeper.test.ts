@@ -4,9 +4,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { HeadKeeper } from '../../src/actors/head-keeper.ts';
 import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
-import { headsPath } from '../../src/persistence/proof/heads-file.ts';
+import { HeadsFile, headsPath } from '../../src/persistence/proof/heads-file.ts';
+import { rootOf } from '../../src/persistence/proof/merkle-tree.ts';
 import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
-import { growTree } from '../../src/persistence/proof/tree-growth.ts';
+import { growTree, type TreePlace } from '../../src/persistence/proof/tree-growth.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import { appendFrames, headsOf, JOURNAL } from '../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
@@ -130,6 +131,58 @@ test('what is recorded while a head is made waits for the next one, so that a bu
   assert.deepEqual([growths, keeper.newest?.lastId], [1, 10]);
   await timers.pass();
   assert.deepEqual([growths, keeper.newest?.lastId], [2, 20]);
+});
+
+test('the pass over all history holds it against each head, but where an event is declared lost', async () => {
+  const disk = new MemoryFileSystem();
+  await disk.makeFolder(JOURNAL);
+  await appendFrames(disk, { frames: 500, segmentBytes: 4_096 });
+  const signer = newSigner();
+  const places: TreePlace[] = [];
+  for (let more = true; more; ) {
+    const found = await growTree({ fs: disk, folder: JOURNAL }, { from: places.at(-1) ?? null, upToId: 500 });
+    more = found.length > 0;
+    places.push(...found);
+  }
+  async function problemWith(signed: readonly TreePlace[], lost: readonly number[]): Promise<string | null> {
+    const copy = disk.copy();
+    const file = await HeadsFile.open(copy, FOLDER);
+    for (const place of signed) {
+      const { tree, firstId, lastId } = place;
+      const head = { history: 'ab'.repeat(16), size: tree.size, root: rootOf(tree), firstId, lastId, at: 0 };
+      await file.append(head, signer.sign(head), place);
+    }
+    await file.close();
+    const keeper = new HeadKeeper({
+      ...{ fs: copy, folder: FOLDER, journal: JOURNAL, signer, timer: () => () => undefined, now: () => 0 },
+      history: async () => 'ab'.repeat(16),
+      log: { warn: () => undefined, error: () => undefined },
+      logReader: { grow: (request) => growTree({ fs: copy, folder: JOURNAL }, request) },
+      firstId: () => 1,
+      durable: () => ({ id: 500, chain: 0 }),
+    });
+    await keeper.check({
+      isLost: async (from, to) => lost.some((id) => id >= from && id <= to),
+      pause: async () => undefined,
+    });
+    return keeper.problem;
+  }
+  assert(places.length > 4);
+  assert.equal(await problemWith(places, []), null);
+  const [, second, third] = places;
+  assert(second !== undefined && third !== undefined);
+  const others = third.tree.peaks.map((peak) => Buffer.from(peak.map((byte) => byte ^ 1)));
+  const forged = places.map((place) =>
+    place === third ? { ...place, tree: { ...place.tree, peaks: others } } : place,
+  );
+  const problem = `the events from ${second.lastId + 1} to ${third.lastId} are not what was signed`;
+  assert.match((await problemWith(forged, [])) ?? '', new RegExp(problem));
+  const behind = places[3]!.lastId;
+  assert.equal(await problemWith(forged.slice(0, 3), [third.lastId]), null);
+  assert.match(
+    (await problemWith(forged, [third.lastId])) ?? '',
+    new RegExp(`to ${behind} are not what was signed`),
+  );
 });
 
 test('heads of another key are set aside, and all is signed anew', async () => {

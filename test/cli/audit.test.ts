@@ -1,7 +1,7 @@
 /** An auditor with the public key and one signed head: no forgery of history passes, though all checksums are made anew. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -127,6 +127,16 @@ describe('flagstaff audit', () => {
     assert.equal((await flagstaff(['verify', '-d', forged])).code, 0, 'the checksums are right');
     const { code, json } = await flagstaff(['verify', '--deep', '--json', '-d', forged]);
     assert.deepEqual([code, json.damages.map(({ file }: { file: string }) => file)], [65, [index]]);
+  });
+
+  it('says that nothing proves what applications report about use, so that nobody takes it for history', async () => {
+    const forged = copyOf(folder);
+    const usage = join(forged, 'usage');
+    mkdirSync(usage, { recursive: true });
+    writeFileSync(join(usage, 'forged.usage'), 'of whatever content');
+    assert.equal((await verify(forged)).code, 0, 'the journal is what was signed');
+    const { json } = await flagstaff(['verify', '--deep', '--json', '-d', forged]);
+    assert.match(json.notes.at(-1), /no events are behind it with which it could be compared/);
   });
 
   it('speaks of the events that are kept alone, where retention has deleted the oldest ones', async () => {

@@ -4,6 +4,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { archivedHistoryName, archivedSegmentName } from '../../src/addons/replication/archive-index.ts';
+import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
+import { JournalGatherer } from '../../src/addons/replication/journal-gatherer.ts';
+import { archiveSource } from '../../src/addons/replication/mend.ts';
+import { mend } from '../../src/operations/repair.ts';
+import { verifyFolder } from '../../src/operations/verify-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import { forge } from '../support/forged-folder.ts';
@@ -19,7 +25,24 @@ import {
   segmentsIn,
   snapshotsIn,
 } from '../support/operator.ts';
+import { MemoryArchive } from '../support/replication/memory-archive.ts';
 import { startTestServer } from '../support/server.ts';
+
+/** What a leader with this folder has archived: files that are cut otherwise. */
+async function archiveOf(folder: string): Promise<FileArchive> {
+  const archive = new MemoryArchive((_delayMs, run) => {
+    const due = setImmediate(run);
+    return () => clearImmediate(due);
+  }).connect();
+  await archive.put(archivedHistoryName('cd'.repeat(16)), new Uint8Array());
+  const source = { fs: realFileSystem, folder: join(folder, 'journal') };
+  const gatherer = await JournalGatherer.at(source, 500, { id: 0, chain: 0 });
+  assert(gatherer !== null);
+  const { lastGoodEventId: lastId } = await outputOf(['verify', '-d', folder]);
+  for (let file = await gatherer.next(lastId); file !== null; file = await gatherer.next(lastId))
+    await archive.put(archivedSegmentName(file), file.content);
+  return archive;
+}
 
 describe('flagstaff repair --from', () => {
   let whole: Whole;
@@ -61,6 +84,34 @@ describe('flagstaff repair --from', () => {
     rmSync(fileAt(segmentsIn(folder), 1));
     await outputOf(['repair', '--yes', '--from', other, '-d', folder]);
     await assertMended(folder, whole, 'from other files');
+  });
+
+  it('takes what is lost from the archive of a cluster, and from none of another history', async () => {
+    const archive = await archiveOf(whole.folder);
+    const copy = archiveSource(archive, null);
+    for (let at = 0; at < segmentsIn(whole.folder).length - 1; at += 1) {
+      const folder = copyOf(whole.folder);
+      rmSync(fileAt(segmentsIn(folder), at));
+      const verified = await verifyFolder({ fs: realFileSystem, folder });
+      await mend({ fs: realFileSystem, folder, verified, copy, keys: [], asideName: 'damaged-then' });
+      await assertMended(folder, whole, `file ${at}`);
+    }
+    const folder = copyOf(whole.folder);
+    rmSync(fileAt(segmentsIn(folder), 1));
+    const verified = await verifyFolder({ fs: realFileSystem, folder });
+    for (const [from, problem] of [
+      [archiveSource(archive, 'ab'.repeat(16)), /does not have/],
+      [
+        archiveSource(await archiveOf((await pastFolder()).folder), null),
+        /belongs to another history|not what was signed/,
+      ],
+    ] as const)
+      await assert.rejects(
+        mend({ fs: realFileSystem, folder, verified, copy: from, keys: [], asideName: 'damaged-then' }),
+        problem,
+      );
+    const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder]);
+    assert.deepEqual([code, /needs the settings of the cluster/.test(err)], [64, true]);
   });
 
   it('says what it would take, and changes nothing, with --dry-run', async () => {

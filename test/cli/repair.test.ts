@@ -73,7 +73,7 @@ describe('flagstaff repair', () => {
 
   it('loses nothing of the state when a snapshot contains what is damaged', async () => {
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
-    const { plan, stateHash } = await repaired(folder);
+    const { plan, stateHash } = await repaired(folder, ['--prefer', 'state']);
     assert.deepEqual([plan.stateOfEvent, plan.lost, stateHash], [newest.id, null, newest.stateHash]);
     assert.equal(plan.unlisted.from, 1);
     assert.equal(plan.events.from, plan.unlisted.to + 1);
@@ -81,7 +81,7 @@ describe('flagstaff repair', () => {
 
   it('keeps the longer history instead of the newer state when that is preferred, and says what each would keep', async () => {
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
-    const state = await flagstaff(['repair', '--dry-run', '-d', folder]);
+    const state = await flagstaff(['repair', '--dry-run', '--prefer', 'state', '-d', folder]);
     const history = await flagstaff(['repair', '--dry-run', '--prefer', 'history', '-d', folder]);
     assert.match(
       state.out,
@@ -104,7 +104,7 @@ describe('flagstaff repair', () => {
     });
     const { json } = await flagstaff(['verify', '--json', '-d', folder]);
     const good = json.journal.intact[0].to;
-    const { plan, stateHash } = await repaired(folder);
+    const { plan, stateHash } = await repaired(folder, ['--prefer', 'state']);
     assert.equal(plan.stateOfEvent, good);
     assert.deepEqual(plan.lost, { from: good + 1, to: newest.id });
     assert.equal(plan.unlisted, null);
@@ -145,7 +145,7 @@ describe('flagstaff repair', () => {
 
   it('starts without the first file where a snapshot has its state, and says which events are no longer listed', async () => {
     const folder = damaged((copy) => rmSync(fileAt(segmentsIn(copy), 0)));
-    const { plan } = await repaired(folder);
+    const { plan } = await repaired(folder, ['--prefer', 'state']);
     const second = firstIdOf(fileAt(segmentsIn(folder), 0));
     assert.deepEqual([plan.lost, plan.unlisted], [null, { from: 1, to: second - 1 }]);
     assert.equal((await outputOf(['status', '-d', folder])).journal.beginsWith, second);
@@ -156,7 +156,7 @@ describe('flagstaff repair', () => {
       rmSync(fileAt(segmentsIn(copy)));
       rmSync(fileAt(snapshotsIn(copy)));
     });
-    const { plan } = await repaired(folder);
+    const { plan } = await repaired(folder, ['--prefer', 'state']);
     const last = firstIdOf(fileAt(segmentsIn(past.folder))) - 1;
     assert.deepEqual([plan.stateOfEvent, plan.lost], [last, { from: last + 1, to: newest.id }]);
   });
@@ -176,7 +176,7 @@ describe('flagstaff repair', () => {
             flipByte(path, Math.floor(readFileSync(path).length * place));
           }
         });
-        const run = await flagstaff(['repair', '--yes', '--json', '-d', folder]);
+        const run = await flagstaff(['repair', '--yes', '--json', '--prefer', 'state', '-d', folder]);
         if (run.code === 65) assert.match(run.err, /nothing to start from/);
         else {
           assert.deepEqual([run.code, run.err], [0, '']);

@@ -21,7 +21,7 @@ import { serveWorst } from './limits/worst-rules.ts';
 import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
 import { shutDown } from './shutdown.ts';
-import { mendSingleDamages, wholeFolder } from './single-damages.ts';
+import { declareSingleDamages, mendSingleDamages, wholeFolder } from './single-damages.ts';
 import { stallReaders } from './slow-readers.ts';
 import { soak } from './soak/soak.ts';
 import { flood } from './stalled-sync.ts';
@@ -246,6 +246,15 @@ export const LONG_FORMS: readonly LongForm[] = [
     run: async (count, first) => {
       const { folder } = await pastFolder();
       return { ...(await mendSingleDamages(await wholeFolder(folder), { first, count })) };
+    },
+  },
+  {
+    name: 'single damages without a copy',
+    total: 1_000,
+    batch: 20,
+    run: async (count, first) => {
+      const { folder } = await pastFolder();
+      return { ...(await declareSingleDamages(await wholeFolder(folder), { first, count })) };
     },
   },
   {

@@ -751,6 +751,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['single damages'],
   },
   {
+    fault: 'The same, without a copy',
+    promise:
+      '`repair` declares exactly the events lost that cannot be read, and keeps all others, and the state of the newest one; a copy that is found later fills the gap.',
+    tests: named('cli/declared-gaps.test.ts')(
+      'declares exactly the events that a single damage takes, whatever it is',
+      'fills a gap from a copy that is found later',
+      'keeps what comes behind a change that no snapshot has, and says what is lost',
+    ),
+    longForms: ['single damages without a copy'],
+  },
+  {
     fault: 'Somebody who may write every file changes history, and makes all checksums anew',
     promise: 'It is noticed with the public key and one signed head that is kept elsewhere.',
     tests: named('cli/audit.test.ts')(

@@ -1,4 +1,4 @@
-/** Single damages to the journal of a stopped folder, as disks and people do them, each mended from a copy. */
+/** Single damages to the journal of a stopped folder, as disks and people do them, each mended from a copy, or declared without one. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { copyOf, flagstaff, outputOf, segmentsIn } from '../support/operator.ts';
@@ -73,6 +73,65 @@ export async function mendSingleDamages(
       for (const { from, to } of plan.taken) counts.eventsTaken += to - from + 1;
     }
     await assertMended(folder, whole, what);
+    rmSync(folder, { recursive: true });
+  }
+  return counts;
+}
+
+/** Exactly these events are lost, and say so; all others are listed, and the state is the one that was. */
+export async function assertDeclared(
+  folder: string,
+  { lastId, stateHash }: Whole,
+  lost: readonly { readonly from: number; readonly to: number }[],
+  what = '',
+): Promise<void> {
+  const { sound, journal, deep } = await outputOf(['verify', '--deep', '-d', folder]);
+  assert(sound, what);
+  assert.deepEqual(journal.intact, [{ from: 1, to: lastId }], what);
+  assert.equal(deep.stateHash, stateHash, what);
+  const { out } = await flagstaff([
+    'events',
+    '--type',
+    'event-lost',
+    '--limit',
+    '1000',
+    '--json',
+    '-d',
+    folder,
+  ]);
+  const ids = out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).id);
+  const expected = lost.flatMap(({ from, to }) =>
+    Array.from({ length: to - from + 1 }, (_, at) => from + at),
+  );
+  assert.deepEqual(
+    ids.sort((a, b) => a - b),
+    expected,
+    what,
+  );
+}
+
+/** Damages a copy of the folder once for each seed, and repairs it without another one. */
+export async function declareSingleDamages(
+  whole: Whole,
+  { first, count }: { readonly first: number; readonly count: number },
+): Promise<Record<Kind | 'harmless' | 'eventsDeclared', number>> {
+  const counts = { 'flipped bits': 0, zeros: 0, 'cut off': 0, deleted: 0, harmless: 0, eventsDeclared: 0 };
+  for (let seed = first; seed < first + count; seed += 1) {
+    const folder = copyOf(whole.folder);
+    const done = damage(folder, seededRandom(seed));
+    const what = `seed ${seed}: ${JSON.stringify(done)}`;
+    counts[done.kind] += 1;
+    const { code, json } = await flagstaff(['verify', '--json', '-d', folder]);
+    if (code === 0) counts.harmless += 1;
+    else {
+      const { plan } = await outputOf(['repair', '--yes', '-d', folder]);
+      assert.deepEqual([plan.lost, plan.unlisted], [null, null], what);
+      for (const { from, to } of json.mending.lost) counts.eventsDeclared += to - from + 1;
+    }
+    await assertDeclared(folder, whole, code === 0 ? [] : json.mending.lost, what);
     rmSync(folder, { recursive: true });
   }
   return counts;

@@ -1,23 +1,25 @@
 /**
- * Makes a damaged file of a node's journal anew from the archive.
+ * Makes a damaged file of a node's journal anew from the archive. The new file takes the place of the damaged one at once, so a crash
+ * leaves one of them whole or as it was.
  *
- * The frames are proven to be those that stood there: the checksum of each covers that of the one before it, and the last one has
- * the checksum with which this node began its next file. The new file takes the place of the damaged one at once, so a
- * crash leaves one of them whole or as it was.
+ * One file of the archive is in memory meanwhile.
  *
- * One file of journal and one of the archive are in memory meanwhile.
- *
- * The newest file is never mended: nothing says where it should end. A node that cannot start because of it begins with an empty
- * folder (join.ts).
+ * The newest file is never mended while a node runs: nothing says where it should end. A node that cannot start because of it begins with
+ * an empty folder (join.ts).
  */
 import { join } from 'node:path';
-import type { DataFolder } from '../../persistence/disk/data-folder.ts';
+import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { replaceFile } from '../../persistence/disk/write-fully.ts';
 import { type SegmentHeader, segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
+import {
+  ForeignFrameError,
+  type FrameSource,
+  type RangeReading,
+  writeMended,
+} from '../../persistence/proof/mended-segment.ts';
 import { firstRun, readArchiveIndex } from './archive-index.ts';
-import { framesIn, payloadOf, SegmentBuilder } from './archived-frames.ts';
+import { framesIn, payloadOf } from './archived-frames.ts';
 import type { FileArchive } from './file-archive.ts';
 
 export interface MendOptions {
@@ -41,13 +43,46 @@ export async function mendSegment(options: MendOptions, firstId: number): Promis
   const { fs, folder } = options;
   const next = await headerBehind(options, firstId);
   if (next === null) return false;
-  const made = await framesUpTo(options, firstId, next.firstId);
-  if (made === null || made.chain !== next.chain) return false;
   const path = join(folder.journal, segmentFileName(firstId));
-  // Retention may have removed it meanwhile.
-  if (!(await fs.exists(path))) return false;
-  await replaceFile(fs, path, made.pieces(), { durable: true });
-  return true;
+  const temporary = `${path}${TEMPORARY_SUFFIX}`;
+  if (await fs.exists(temporary)) await fs.remove(temporary);
+  // Retention may have removed the file meanwhile.
+  if ((await isMade(options, { firstId, next, temporary })) && (await fs.exists(path))) {
+    await fs.rename(temporary, path);
+    await fs.syncFolder(folder.journal);
+    return true;
+  }
+  await fs.remove(temporary);
+  return false;
+}
+
+interface Making {
+  readonly firstId: number;
+  readonly next: SegmentHeader;
+  readonly temporary: string;
+}
+
+async function isMade(
+  { fs, folder, archive, history, rest }: MendOptions,
+  { firstId, next, temporary }: Making,
+): Promise<boolean> {
+  const source = archiveSource(archive, history);
+  let isWhole = false;
+  const fill = async (reading: Pick<RangeReading, 'take' | 'rest'>): Promise<void> => {
+    const resting = async (): Promise<void> => {
+      await reading.rest();
+      await rest();
+    };
+    isWhole = await source.read({ from: firstId, to: next.firstId - 1, ...reading, rest: resting });
+    if (!isWhole) throw new ForeignFrameError(firstId, 'the archive does not have it');
+  };
+  try {
+    const file = await fs.open(temporary, 'create');
+    return (await writeMended({ fs, root: folder.root, firstId, file, fill })) === next.chain;
+  } catch (error) {
+    if (error instanceof ForeignFrameError) return false;
+    throw error;
+  }
 }
 
 /** The header of the file behind one; null where there is none, or it is damaged too. */
@@ -62,30 +97,35 @@ async function headerBehind(
   return withSegment(source, next, async ({ header }) => (header?.firstId === next ? header : null));
 }
 
-/** A file of the archived frames from event `firstId` up to event `endId`, which it leaves out; null where the archive does not have them all. */
-async function framesUpTo(
-  { archive, history, rest }: MendOptions,
-  firstId: number,
-  endId: number,
-): Promise<SegmentBuilder | null> {
+/** The frames of an archive, if it is of this history; null where the history has no name. */
+export const archiveSource = (archive: FileArchive, history: string | null): FrameSource => ({
+  name: 'The archive',
+  read: (reading) => readArchive(archive, history, reading),
+});
+
+async function readArchive(
+  archive: FileArchive,
+  history: string | null,
+  { from, to, take, rest }: RangeReading,
+): Promise<boolean> {
   const index = readArchiveIndex(await archive.list());
-  if (history !== null && index.history !== null && index.history !== history) return null;
+  if (history !== null && index.history !== null && index.history !== history) return false;
   const run = firstRun(index);
-  if (run === null || run.firstId > firstId || run.lastId < endId - 1) return null;
-  let builder: SegmentBuilder | null = null;
-  let reached = firstId - 1;
+  if (run === null || run.firstId > from || run.lastId < to) return false;
+  let reached = from - 1;
+  let frames = 0;
   for (const segment of run.segments) {
-    if (segment.lastId <= reached || segment.firstId >= endId) continue;
+    if (segment.lastId <= reached || segment.firstId > to) continue;
     const bytes = await archive.get(segment.name);
-    if (bytes === null) return null;
+    if (bytes === null) return false;
     for (const frame of framesIn(bytes, segment)) {
-      if (frame.id <= reached || frame.id >= endId) continue;
-      builder ??= new SegmentBuilder(firstId, frame.previous);
-      if (frame.previous !== builder.chain) return null;
-      builder.add({ ...frame, payload: payloadOf(bytes, frame) });
-      if (builder.frames % FRAMES_AT_ONCE === 0) await rest();
+      if (frame.id <= reached || frame.id > to) continue;
+      take({ ...frame, payload: payloadOf(bytes, frame) });
+      frames += 1;
+      if (frames % FRAMES_AT_ONCE === 0) await rest();
     }
     reached = segment.lastId;
+    await rest();
   }
-  return builder;
+  return frames > 0;
 }

@@ -13,9 +13,9 @@ interface EventRow {
   readonly flags?: 1 | -1;
   /**
    * The things that change beside the flag that it names: the flags of an environment or a project, those that use a segment, the parent
-   * or child of a flag, or a project without its flags.
+   * or child of a flag, a project without its flags, or nobody knows what.
    */
-  readonly reaches?: 'environment' | 'project' | 'segment' | 'other flag' | 'project settings';
+  readonly reaches?: 'environment' | 'project' | 'segment' | 'other flag' | 'project settings' | 'anything';
 }
 
 /** The row of a type that the server accepts in searches, and does not record. */
@@ -166,6 +166,7 @@ const EVENTS = {
   'actions-created': UNRECORDED,
   'actions-updated': UNRECORDED,
   'actions-deleted': UNRECORDED,
+  'event-lost': { reaches: 'anything' },
 } as const satisfies Readonly<Record<string, EventRow | null>> &
   Readonly<Record<Exclude<DomainEvent['type'], KindEvent['type']>, EventRow>>;
 

@@ -60,6 +60,15 @@ export interface FrameBody extends PayloadStamp {
   readonly payload: Buffer;
 }
 
+/** A frame as it stands in a chain, wherever it lies. */
+export interface FrameLink extends FrameBody {
+  /** The id of its first event. */
+  readonly id: number;
+  readonly checksum: number;
+  /** Checksum of the frame before. */
+  readonly previous: number;
+}
+
 /** The contents of a frame's header, besides its checksums. */
 export interface FrameLinks extends PayloadStamp {
   readonly payloadBytes: number;

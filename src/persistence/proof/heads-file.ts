@@ -123,16 +123,24 @@ interface HeadsCopy {
   readonly from: string;
   readonly to: string;
   readonly lastId: number;
+  /** Whether a head that ends with this event is wanted; all of them are unless given. */
+  wants?(lastId: number): boolean;
   /** Null to copy them whoever signed them. */
   readonly keys: readonly PublicKey[] | null;
 }
 
 /** Writes the heads of another folder, as far as they are about events up to `lastId`, and one of the keys signed them. */
-export async function copyHeads(fs: FileSystem, { from, to, lastId, keys }: HeadsCopy): Promise<void> {
+export async function copyHeads(
+  fs: FileSystem,
+  { from, to, lastId, keys, wants = () => true }: HeadsCopy,
+): Promise<void> {
   if (!(await fs.exists(headsPath(from)))) return;
   const slots = slotsOf(
     eachHead(fs, from),
-    ({ place, note }) => place.lastId <= lastId && (keys === null || keys.some((key) => key.signed(note))),
+    ({ place, note }) =>
+      place.lastId <= lastId &&
+      wants(place.lastId) &&
+      (keys === null || keys.some((key) => key.signed(note))),
   );
   await replaceFile(fs, headsPath(to), slots, { durable: true });
 }

@@ -1,0 +1,102 @@
+/** Repair without a copy: what cannot be read is declared lost, event by event, and all else is kept. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
+import { assertDeclared, declareSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
+import {
+  copyOf,
+  fileAt,
+  flagstaff,
+  flipByte,
+  outputOf,
+  type PastFolder,
+  pastFolder,
+  segmentsIn,
+  snapshotsIn,
+  startsOn,
+} from '../support/operator.ts';
+
+describe('flagstaff repair, without a copy', () => {
+  let past: PastFolder;
+  let whole: Whole;
+  before(async () => {
+    past = await pastFolder();
+    whole = await wholeFolder(past.folder);
+  });
+
+  it('declares exactly the events that a single damage takes, whatever it is', async () => {
+    const { harmless, eventsDeclared, ...kinds } = await declareSingleDamages(whole, { first: 1, count: 16 });
+    assert(
+      Object.values(kinds).every((count) => count > 0),
+      'damage of every kind occurred',
+    );
+    assert(eventsDeclared > harmless, 'events were declared lost');
+  });
+
+  it('shows one event as lost where one frame is damaged, and lists all others', async () => {
+    const folder = copyOf(past.folder);
+    flipByte(fileAt(segmentsIn(folder), 1), 200);
+    const { json } = await flagstaff(['verify', '--json', '-d', folder]);
+    const [lost, ...more] = json.mending.lost;
+    assert.deepEqual([more, lost.from], [[], lost.to]);
+    assert.deepEqual(json.mending.ways[1], {
+      ...{ command: 'flagstaff repair', stateOfEvent: whole.lastId, lost: null, unlisted: null },
+      gaps: [{ ...lost, inState: true }],
+    });
+    assert.match(
+      (await flagstaff(['verify', '-d', folder])).out,
+      /flagstaff repair: the state of event \d+; the event log would show that event \d+ is lost/,
+    );
+    await outputOf(['repair', '--yes', '-d', folder]);
+    await assertDeclared(folder, whole, [lost]);
+    await startsOn(folder, async (call) => {
+      const { events, totalEvents } = (await call('POST', '/events/search', { limit: 100 })).body as {
+        events: { id: number; type: string }[];
+        totalEvents: number;
+      };
+      assert(totalEvents >= whole.lastId);
+      assert.deepEqual(
+        events.filter(({ type }) => type === 'event-lost').map(({ id }) => id),
+        [lost.from],
+      );
+    });
+  });
+
+  it('fills a gap from a copy that is found later, and the history is what was signed again', async () => {
+    const folder = copyOf(past.folder);
+    rmSync(fileAt(segmentsIn(folder), 1));
+    const { lost } = (await flagstaff(['verify', '--json', '-d', folder])).json.mending;
+    await outputOf(['repair', '--yes', '-d', folder]);
+    assert.match(
+      (await flagstaff(['verify', '-d', folder])).out,
+      /note: The events from \d+ to \d+ are lost, as a repair has declared; the state has their changes/,
+    );
+    const audited = await flagstaff(['audit', 'verify', '--json', '-d', folder]);
+    assert.equal(audited.code, 65, 'what is lost is not proved');
+    const { gaps, differences, signed } = audited.json;
+    assert.deepEqual([gaps, differences.length, signed.lastId], [lost, 1, whole.lastId]);
+    assert.match(differences[0].what, /a repair has declared the events from \d+ to \d+ lost/);
+    assert(
+      differences[0].from <= lost[0].from && differences[0].to < whole.lastId,
+      'what lies behind is proved',
+    );
+    await outputOf(['repair', '--yes', '--from', past.folder, '-d', folder]);
+    const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
+    assert.deepEqual([sound, deep.stateHash], [true, whole.stateHash]);
+    assert.equal((await outputOf(['audit', 'verify', '-d', folder])).proved, true);
+  });
+
+  it('keeps what comes behind a change that no snapshot has, and says what is lost', async () => {
+    const folder = copyOf(past.folder);
+    for (const path of snapshotsIn(folder)) rmSync(path);
+    flipByte(fileAt(segmentsIn(folder), 3), 200);
+    const { json } = await flagstaff(['verify', '--json', '-d', folder]);
+    const { plan, lastId } = await outputOf(['repair', '--yes', '-d', folder]);
+    assert.deepEqual(plan.gaps, [{ ...json.mending.lost[0], inState: false }]);
+    assert.equal(lastId, whole.lastId);
+    assert((await outputOf(['verify', '--deep', '-d', folder])).sound);
+    await startsOn(folder, async (call) => {
+      assert.equal((await call('POST', '/projects/default/features', { name: 'after' })).status, 201);
+    });
+  });
+});
