@@ -8,7 +8,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../../http/serving/access.ts';
-import type { ValidToken } from './upstream-client.ts';
+import { environmentIn, type ValidToken } from './upstream-client.ts';
 
 /** The form in which upstreams take a token apart. Anything else is no token, and is asked of nobody. */
 const TOKEN_PATTERN = /^[^:]{1,250}:[^.]{1,100}\.[\x21-\x7e]{1,250}$/;
@@ -182,6 +182,6 @@ export function trustedToken(text: string): ValidToken | null {
     return { token: text.slice(0, at), type: 'frontend', projects: ['*'], environment: text.slice(at + 1) };
   if (!TOKEN_PATTERN.test(text)) return null;
   const project = text.slice(0, text.indexOf(':'));
-  const environment = text.slice(project.length + 1).split('.')[0]!;
+  const environment = environmentIn(text);
   return project === '[]' ? null : { token: text, type: 'frontend', projects: [project], environment };
 }

@@ -69,6 +69,10 @@ export interface ValidToken {
   readonly environment: string;
 }
 
+/** The environment that the text of a token names, such as `production` in `*:production.secret`: Unleash says no other. */
+export const environmentIn = (token: string): string =>
+  token.slice(token.indexOf(':') + 1).split('.', 1)[0] ?? '';
+
 /** The upstream did not do what was asked; trying again later may help. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
@@ -136,7 +140,7 @@ export class UpstreamClient {
     return result.output.tokens.flatMap(({ token, type, projects, environment }): ValidToken[] => {
       const kind = KINDS.get(type.toLowerCase());
       if (kind === undefined || !asked.has(token) || projects.length === 0) return [];
-      return [{ token, type: kind, projects, environment: environment ?? '*' }];
+      return [{ token, type: kind, projects, environment: environment ?? environmentIn(token) }];
     });
   }
 

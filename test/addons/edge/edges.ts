@@ -49,7 +49,10 @@ export interface StubUpstream {
   close(): Promise<void>;
 }
 
-/** Answers the validation of tokens itself: all that are `*:<environment>.<type>…` are valid. */
+/**
+ * Answers the validation of tokens itself: all that are `*:<environment>.<type>…` are valid. Like
+ * Unleash, it does not say which environment a token is of.
+ */
 export async function startStub(
   respond: (request: Received, response: ServerResponse) => void,
   {
@@ -89,9 +92,9 @@ export async function startStub(
 
 function validIn(body: string, refused: ReadonlySet<string>): readonly object[] {
   return (JSON.parse(body) as { tokens: string[] }).tokens.flatMap((token) => {
-    const [, project, environment, type] = /^([^:]+):([^.]+)\.(client|frontend)/.exec(token) ?? [];
+    const [, project, type] = /^([^:]+):[^.]+\.(client|frontend)/.exec(token) ?? [];
     if (project === undefined || refused.has(token)) return [];
-    return [{ token, type, projects: [project], environment }];
+    return [{ token, type, projects: [project] }];
   });
 }
 

@@ -42,8 +42,8 @@ try {
   const [fed] = edge.edge.mirrors;
   say(`the edge reads it by ${fed!.feed.way}, and has event ${fed!.served.mirror.lastId}`);
   await compare();
-  say(`${await change()} changes are made in Unleash`);
   const { lastId } = fed!.served.mirror;
+  say(`${await change()} changes are made in Unleash`);
   await until(() => fed!.served.mirror.lastId > lastId);
   await until(async () => (await tagOfRevision(unleash.origin)) === (await tagOfRevision(edge.origin)));
   await compare();

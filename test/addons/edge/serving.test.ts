@@ -8,7 +8,7 @@ import { UnleashClient } from 'unleash-proxy-client';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
 import { environmentPath } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { startEdge, type TestEdge, until } from './edges.ts';
+import { documents, flag, startEdge, startStub, type TestEdge, until } from './edges.ts';
 
 const ENVIRONMENT = 'development';
 
@@ -212,5 +212,26 @@ describe('an edge in front of a Flagstaff', () => {
     assert.equal(await ask('/client/features', frontend), 403);
     assert.equal(await ask('/frontend', client), 403);
     assert.equal(await ask('/frontend', '*:development.unknown'), 401);
+  });
+});
+
+describe('an edge in front of an Unleash', () => {
+  it('tokens of two environments get the flags of their own', async (t) => {
+    const environmentOf = (token = '') => /^\*:([a-z]+)\./.exec(token)?.[1] ?? 'none';
+    const upstream = await startStub((request, response) => {
+      const name = `in-${environmentOf(request.headers.authorization)}`;
+      documents(() => ({ features: [flag(name)] }))(request, response);
+    });
+    t.after(() => upstream.close());
+    const tokens = ['*:development.client-one', '*:production.client-two'];
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: tokens.join(',') });
+    t.after(() => edge.stop());
+    for (const token of tokens) {
+      const { body } = await edge.call('/api/client')('GET', '/features', undefined, { token });
+      const names = body.features.map(({ name }: { name: string }) => name);
+      assert.deepEqual(names, [`in-${environmentOf(token)}`]);
+    }
+    const environments = [...edge.edge.mirrors].map(({ served }) => served.mirror.environment);
+    assert.deepEqual(environments, ['development', 'production']);
   });
 });
