@@ -90,7 +90,7 @@ class Dispatcher {
     this.sender = new ResponseSender(options);
     this.#callers = new CallerCheck(state.world, options);
     this.#reads = new ReadPath(state, this.sender);
-    this.#writes = new WritePath(options.engine, this.sender, this.#callers, options.cluster !== null);
+    this.#writes = new WritePath(options.engine, this.sender, this.#callers);
     const routes = surfaces.flatMap((surface) => surface.routes.map((route) => compiled(surface, route)));
     this.#matcher = compileRoutes(routes, basePath);
     this.meters = [this.sender.unmatched, ...routes.map(({ value }) => value.meter)];

@@ -42,13 +42,11 @@ export class WritePath {
   readonly #engine: Engine;
   readonly #sender: ResponseSender;
   readonly callers: CallerCheck;
-  readonly #isClustered: boolean;
 
-  constructor(engine: Engine, sender: ResponseSender, callers: CallerCheck, isClustered: boolean) {
+  constructor(engine: Engine, sender: ResponseSender, callers: CallerCheck) {
     this.#engine = engine;
     this.#sender = sender;
     this.callers = callers;
-    this.#isClustered = isClustered;
   }
 
   get world(): World {
@@ -91,9 +89,8 @@ export class WritePath {
     else this.#sender.fail(call, outcome.error);
   }
 
-  /** Adds, in a cluster, the event that reads on other nodes must ask for to see the write. */
+  /** Adds the event that reads on other nodes, and on edges, must ask for to see the write. */
   #withEventId(response: HttpResponse): HttpResponse {
-    if (!this.#isClustered) return response;
     const { status, headers, body } = response;
     return { status, headers: headers.with(EVENT_ID_HEADER, String(this.#engine.durableId)), body };
   }

@@ -200,6 +200,7 @@ describe('an edge in front of a Flagstaff', () => {
   it('a read can ask for the event of a change that was just made', async () => {
     const { headers } = await server.call('POST', `${environmentPath('for-ada')}/off`);
     const eventId = headers.get('flagstaff-event-id') ?? '';
+    assert.match(eventId, /^[0-9]+$/);
     const asked = { token: client, headers: { 'flagstaff-at-least': eventId } };
     const { body } = await edge.call('/api/client')('GET', '/features/for-ada', undefined, asked);
     assert.equal(body.enabled, false);

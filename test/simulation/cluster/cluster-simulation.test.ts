@@ -113,8 +113,8 @@ const BROKEN: readonly Mutant[] = [
   {
     name: 'leaves a damaged file of journal as it is',
     file: 'addons/replication/mend.ts',
-    find: 'if (made === null || made.chain !== next.chain) return false;',
-    replace: 'return made === null;',
+    find: 'await fs.rename(temporary, path);',
+    replace: '',
   },
   {
     name: 'skips an archived segment when a node joins',
