@@ -1,72 +1,19 @@
-/** The console's own types, and its names for the schemas of the interface. */
+/** The console's own types, and those of the interface, which the check makes from its description (test/http/description/console-types.ts). */
 
 import type { Signal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
-import type { Schemas } from './api-types.d.ts';
+import type { WholeFlag as Flag, Event as LoggedEvent, Me, Profile, ProjectSummary } from './api-types.d.ts';
 
-export type Me = Schemas['Me'];
-export type Profile = Schemas['Profile'];
-export type ProjectSummary = Schemas['ProjectSummary'];
-export type ProjectSummaryOverview = Schemas['ProjectSummaryOverview'];
-export type ProjectOverview = Schemas['ProjectOverview'];
-export type FlagSummary = Schemas['FlagSummary'];
-export type Flag = Schemas['WholeFlag'];
-export type FlagEnvironment = Schemas['FlagEnvironment'];
-export type Strategy = Schemas['Strategy'];
-export type StrategyInput = Schemas['StrategyInput'];
-export type StrategyType = Schemas['StrategyType'];
-export type Constraint = Schemas['Constraint'];
-export type ConstraintInput = Schemas['ConstraintInput'];
-export type Variant = Schemas['Variant'];
-export type VariantInput = Schemas['VariantInput'];
-export type Segment = Schemas['Segment'];
-export type ContextField = Schemas['ContextField'];
-export type Environment = Schemas['Environment'];
-export type ProjectEnvironment = Schemas['ProjectEnvironment'];
-export type DefaultStrategy = Schemas['DefaultStrategy'];
-export type ProjectMember = Schemas['ProjectMember'];
-export type ProjectAccess = Schemas['ProjectAccess'];
-export type FoundUser = Schemas['FoundUser'];
-export type Role = Schemas['Role'];
-export type User = Schemas['User'];
-export type Invitation = Schemas['Invitation'];
-export type Group = Schemas['Group'];
-export type ServiceAccount = Schemas['ServiceAccount'];
-export type Permissions = Schemas['Permissions'];
-export type RoleWithPermissions = Schemas['RoleWithPermissions'];
-export type TagType = Schemas['TagType'];
-export type Application = Schemas['Application'];
-export type ApplicationOverview = Schemas['ApplicationOverview'];
-export type ApplicationInstance = Schemas['ApplicationInstance'];
-export type StrategyUse = Schemas['StrategyUse'];
-export type ApiToken = Schemas['ApiToken'];
-export type PersonalToken = Schemas['PersonalToken'];
-export type ArchivedFlag = Schemas['ArchivedFlag'];
-export type FlagUsage = Schemas['FlagUsage'];
-export type RawFlagUsage = Schemas['RawFlagUsage'];
-export type FoundFlag = Schemas['FoundFlag'];
-export type FoundFlags = Schemas['FoundFlags'];
-export type FoundEvents = Schemas['FoundEvents'];
-export type StageCounts = Schemas['StageCounts'];
-export type LifecycleStage = Schemas['LifecycleStage'];
-export type AdvancedPlayground = Schemas['AdvancedPlayground'];
-export type ProjectInsights = Schemas['ProjectInsights'];
-export type ProjectStatus = Schemas['ProjectStatus'];
-export type ProjectApplications = Schemas['ProjectApplications'];
-export type OutdatedSdks = Schemas['OutdatedSdks'];
-export type OidcSettings = Schemas['OidcSettings'];
-export type SamlSettings = Schemas['SamlSettings'];
-export type UiConfig = Schemas['UiConfig'];
-export type FlagExport = Schemas['FlagExport'];
-export type ImportCheck = Schemas['ImportCheck'];
-export type InstanceStatistics = Schemas['InstanceStatistics'];
-export type Explanation = Schemas['Explanation'];
+export type * from './api-types.d.ts';
 /** Named so because browsers have an `Event` too. */
-export type LoggedEvent = Schemas['Event'];
+export type {
+  Event as LoggedEvent,
+  Events as EventPage,
+  InstanceFigures as Figures,
+  WholeFlag as Flag,
+} from './api-types.d.ts';
 /** What the server tells of an event when it is recorded. */
 export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
-export type EventPage = Schemas['Events'];
-export type Figures = Schemas['InstanceFigures'];
 
 /** Views that need nothing but their name. */
 export type PlainView =
