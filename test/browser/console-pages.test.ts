@@ -22,7 +22,7 @@ const FLAG = `a-name-that-is-as-long-as-names-may-be-${'x'.repeat(60)}`;
 const PAGES: Readonly<Record<string, readonly [place: string, content: string]>> = {
   flags: ['#/projects/default', '.flags'],
   flag: [`#/projects/default/flags/${FLAG}`, '.event'],
-  archive: ['#/projects/default/archive', '.card'],
+  archive: ['#/projects/default/archive', '.listing'],
   settings: ['#/projects/default/settings', '.listing'],
   history: ['#/projects/default/history', '.event'],
   insights: ['#/projects/default/insights', '.tile'],

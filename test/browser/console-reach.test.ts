@@ -316,7 +316,7 @@ async function oneFlag(hands: Hands): Promise<void> {
     'Add link',
   );
   await hands.form('updateFeatureLink', 'Edit Ticket', { Title: 'The ticket' }, 'Save');
-  await hands.reach('deleteFeatureLink', 'Remove The ticket');
+  await hands.reach('deleteFeatureLink', () => hands.chooseOf('The ticket', 'Remove'));
   await hands.form('complete', 'Done with…', {}, 'Mark as done with');
   await hands.reach('uncomplete', 'Not done with');
   // The page shows the flag as it is now, from which the next change is made.
@@ -369,7 +369,7 @@ async function manyFlags(hands: Hands): Promise<void> {
   await hands.form('archiveFeatures', 'Archive…', {}, 'Archive 2 flags');
   await hands.reach('reviveFeatures', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
   await hands.open('projects/default/archive', 'Archive');
-  await hands.form('deleteFeature', 'Delete gone-1…', {}, 'Delete for good');
+  await hands.form('deleteFeature', () => hands.chooseOf('gone-1', 'Delete'), {}, 'Delete for good');
   await hands.form('deleteFeatures', 'Delete all…', {}, 'Delete for good');
   await hands.open('projects/default/history', 'History');
   const on = page.locator('.event').filter({ hasText: 'switched on in development' }).first();
@@ -399,8 +399,9 @@ async function projects(hands: Hands): Promise<void> {
   await hands.reach('validateImport', () => hands.dialog.getByLabel('Content of an export').fill(content));
   await hands.agree('importFeatures', 'Import');
   await hands.closed();
-  await hands.form('addDefaultStrategyToProjectEnvironment', 'Default strategy development', {}, 'Save');
-  await hands.form('removeEnvironmentFromProject', 'Remove production', {}, 'Remove');
+  await hands.form('addDefaultStrategyToProjectEnvironment', 'Edit development', {}, 'Save');
+  const remove = (name: string) => () => hands.chooseOf(name, 'Remove');
+  await hands.form('removeEnvironmentFromProject', remove('production'), {}, 'Remove');
   await hands.reach('addEnvironmentToProject', 'Add production');
   await hands.secret('createProjectApiToken', 'New API token', { Name: 'till' }, 'Create');
   await hands.form('deleteProjectApiToken', 'Delete till', {}, 'Delete for good');

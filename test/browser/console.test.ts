@@ -183,7 +183,7 @@ describeConsole('the console', (shared) => {
     assert.notEqual(flagOf('to-archive')?.archivedAt, null);
 
     await page.goto(`${shared.server.origin}/#/projects/default/archive`);
-    const archived = page.getByRole('listitem').filter({ hasText: 'to-archive' });
+    const archived = page.getByRole('row').filter({ hasText: 'to-archive' });
     await archived.getByRole('button', { name: 'Revive' }).click();
     await archived.waitFor({ state: 'detached' });
     assert.equal(flagOf('to-archive')?.archivedAt, null);

@@ -169,7 +169,7 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   flag: [`${SHOP}/flags/checkout-redesign`, '.event'],
   variants: [`${SHOP}/flags/pay-by-phone`, '.event'],
   empty: ['#/projects/search', '.steps'],
-  archive: [`${SHOP}/archive`, '.card'],
+  archive: [`${SHOP}/archive`, '.listing'],
   settings: [`${SHOP}/settings`, '.listing'],
   history: [`${SHOP}/history`, '.event'],
   insights: [`${SHOP}/insights`, '.tile'],

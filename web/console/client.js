@@ -1,16 +1,11 @@
 /**
  * The interface as the console calls it. Who calls, the browser's session says: a cookie that no script can read.
  */
-
 import { visible } from './said.jsx';
 
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
-  /**
-   * @param {number} status
-   * @param {string} message
-   * @param {readonly { message: string, path?: string }[]} [details] `path`: such as `/body/name`
-   */
+  /** @param {number} status @param {string} message @param {readonly { message: string, path?: string }[]} [details] `path`: such as `/body/name` */
   constructor(status, message, details = []) {
     super(message);
     this.status = status;
@@ -31,12 +26,7 @@ export class Refused extends Error {
 export function createClient(renew = async () => false) {
   /** The newest event that this page made: in a cluster, another node may not have it yet, and waits for it. */
   let newest = 0;
-  /**
-   * @param {string} method
-   * @param {string} path below `api/admin`, made with `path`
-   * @param {{ body?: unknown, ifMatch?: string }} [options]
-   * @returns {Promise<{ body: any, etag: string }>}
-   */
+  /** @param {string} method @param {string} path below `api/admin`, made with `path` @param {{ body?: unknown, ifMatch?: string }} [options] @returns {Promise<{ body: any, etag: string }>} */
   async function call(method, path, { body, ifMatch = '' } = {}) {
     const send = () =>
       request(`api/admin${path}`, {
@@ -69,12 +59,7 @@ export function createClient(renew = async () => false) {
   };
 }
 
-/**
- * Resolves to a success, and rejects with `Refused` else.
- * @param {string} url
- * @param {{ method?: string, body?: unknown, headers?: Record<string, string>, cache?: RequestCache }} [options]
- * @returns {Promise<{ body: any, headers: Headers }>}
- */
+/** Resolves to a success, and rejects with `Refused` else. @param {string} url @param {{ method?: string, body?: unknown, headers?: Record<string, string>, cache?: RequestCache }} [options] @returns {Promise<{ body: any, headers: Headers }>} */
 export async function request(url, { method = 'GET', body, headers = {}, ...options } = {}) {
   const withBody =
     body === undefined
@@ -121,11 +106,7 @@ const detailsIn = (body) =>
     message: visible(one.message),
   }));
 
-/**
- * A path whose parts may hold any character: path`/projects/${id}`.
- * @param {TemplateStringsArray} texts
- * @param {...(string | number)} parts
- */
+/** A path whose parts may hold any character: path`/projects/${id}`. @param {TemplateStringsArray} texts @param {...(string | number)} parts */
 export function path(texts, ...parts) {
   return texts.reduce((before, text, index) => before + encodeURIComponent(parts[index - 1] ?? '') + text);
 }

@@ -139,12 +139,7 @@ export function useEvents({ feed }, listener) {
   useEffect(() => feed.listen((events) => latest.current(events)), [feed]);
 }
 
-/**
- * All events after `newest`, newest first.
- * @param {Client} client
- * @param {number} newest
- * @returns {Promise<LoggedEvent[]>}
- */
+/** All events after `newest`, newest first. @param {Client} client @param {number} newest @returns {Promise<LoggedEvent[]>} */
 async function newerThan(client, newest) {
   /** @type {LoggedEvent[]} */
   const fresh = [];

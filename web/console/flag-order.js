@@ -58,43 +58,33 @@ export function sortedAs(column, sort) {
   return isFirst === isDown ? 'descending' : 'ascending';
 }
 
-/**
- * @param {readonly FlagSummary[]} flags in the order of their creation
- * @param {string} sort
- * @param {{ isFavoriteFirst: boolean, ownerName: (id: number) => string }} by
- */
+/** @param {readonly FlagSummary[]} flags in the order of their creation @param {string} sort @param {{ isFavoriteFirst: boolean, ownerName: (id: number) => string }} by */
 export function ordered(flags, sort, { isFavoriteFirst, ownerName }) {
   const sorted = inOrder(flags, sort, ownerName);
   if (!isFavoriteFirst || !flags.some(({ favorite }) => favorite)) return sorted;
   return [...sorted.filter(({ favorite }) => favorite), ...sorted.filter(({ favorite }) => !favorite)];
 }
 
+/** By what flags are ordered, by the key of the order; `-back` and `seen` turn it round. @type {Readonly<Record<string, (flag: FlagSummary, ownerName: (id: number) => string) => string>>} */
+const KEYS = {
+  name: ({ name }) => name,
+  'name-back': ({ name }) => name,
+  type: ({ type }) => type,
+  owner: ({ createdByUserId }, ownerName) => ownerName(createdByUserId).toLowerCase(),
+  tags: ({ tags: [first] }) => (first === undefined ? '\uffff' : `${first.type}:${first.value}`),
+  seen: ({ lastSeenAt }) => lastSeenAt ?? '',
+  unused: ({ lastSeenAt }) => lastSeenAt ?? '',
+  stale: ({ stale }) => (stale ? '0' : '1'),
+};
+
 /** @param {readonly FlagSummary[]} flags @param {string} sort @param {(id: number) => string} ownerName */
 function inOrder(flags, sort, ownerName) {
-  switch (sort) {
-    case 'oldest':
-      return flags;
-    case 'name':
-      return by(flags, ({ name }) => name);
-    case 'name-back':
-      return by(flags, ({ name }) => name).reverse();
-    case 'type':
-      return by(flags, ({ type }) => type);
-    case 'owner':
-      return by(flags, ({ createdByUserId }) => ownerName(createdByUserId).toLowerCase());
-    case 'tags':
-      return by(flags, ({ tags: [first] }) =>
-        first === undefined ? '\uffff' : `${first.type}:${first.value}`,
-      );
-    case 'seen':
-      return by(flags, ({ lastSeenAt }) => lastSeenAt ?? '').reverse();
-    case 'unused':
-      return by(flags, ({ lastSeenAt }) => lastSeenAt ?? '');
-    case 'stale':
-      return by(flags, ({ stale }) => (stale ? '0' : '1'));
-    default:
-      return sort.startsWith('on ') ? byState(flags, sort.slice(3)) : [...flags].reverse();
-  }
+  if (sort === 'oldest') return flags;
+  if (sort.startsWith('on ')) return byState(flags, sort.slice(3));
+  const keyOf = KEYS[sort];
+  if (keyOf === undefined) return [...flags].reverse();
+  const sorted = by(flags, (flag) => keyOf(flag, ownerName));
+  return sort === 'name-back' || sort === 'seen' ? sorted.reverse() : sorted;
 }
 
 /** Flags with equal keys stay in the order of their creation. @param {readonly FlagSummary[]} flags @param {(flag: FlagSummary) => string} keyOf */

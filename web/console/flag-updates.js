@@ -11,12 +11,7 @@ const FLAGS_AT_ONCE_MAX = 20;
 /** Events after which the list says something else besides the flag: how healthy the project is, or where the flag stands. */
 const CHANGES_THE_LIST = /^feature-(?:stale|revived|import|project-change)|^drop-/;
 
-/**
- * Returns what takes events.
- * @param {Session} session
- * @param {string} project
- * @param {Resource<ProjectOverview>} overview
- */
+/** Returns what takes events. @param {Session} session @param {string} project @param {Resource<ProjectOverview>} overview */
 export function createFlagUpdates(session, project, overview) {
   /** Names, with who made the last change: whoever made the first one created the flag. @type {Map<string, number>} */
   const waiting = new Map();
@@ -66,12 +61,7 @@ async function currentFlag({ client }, project, name) {
   }
 }
 
-/**
- * In the order of creation, in which a new flag comes last.
- * @param {readonly FlagSummary[]} flags
- * @param {Flag | string} flag the name of one that is not listed any more
- * @param {number} creator of one that is not listed yet
- */
+/** In the order of creation, in which a new flag comes last. @param {readonly FlagSummary[]} flags @param {Flag | string} flag the name of one that is not listed any more @param {number} creator of one that is not listed yet */
 function withFlag(flags, flag, creator) {
   if (typeof flag === 'string') return flags.filter(({ name }) => name !== flag);
   const at = flags.findIndex(({ name }) => name === flag.name);
@@ -79,22 +69,9 @@ function withFlag(flags, flag, creator) {
   return at < 0 ? [...flags, summary] : flags.with(at, summary);
 }
 
-/** @param {Flag} flag @param {number} createdByUserId @returns {FlagSummary} */
-function summaryOf(flag, createdByUserId) {
-  const { name, description, type, stale, impressionData, favorite, createdAt, lastSeenAt, tags } = flag;
-  return {
-    ...{
-      name,
-      description,
-      type,
-      stale,
-      impressionData,
-      favorite,
-      createdAt,
-      createdByUserId,
-      lastSeenAt,
-      tags,
-    },
-    environments: flag.environments.map(({ strategies: _, ...environment }) => environment),
-  };
-}
+/** What the list says of a flag; the rest that the flag has does no harm. @param {Flag} flag @param {number} createdByUserId @returns {FlagSummary} */
+const summaryOf = (flag, createdByUserId) => ({
+  ...flag,
+  createdByUserId,
+  environments: flag.environments.map(({ strategies: _, ...environment }) => environment),
+});

@@ -1,6 +1,7 @@
 /** Short messages at the foot of the page: what a click did, and how to take it back; or why it did not. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { Button } from './parts/button.jsx';
 import { Sentence } from './said.jsx';
 
 /** How long a message stays, in milliseconds: undoing takes a decision. A refusal stays until it is dismissed, or the page is left. */
@@ -71,13 +72,13 @@ function NoticeItem({ of: { id, kind, text, undo } }) {
         <Sentence>{text}</Sentence>
       </span>
       {undo === null ? null : (
-        <button type="button" class="notice-action" onClick={takeBack}>
+        <Button looks="notice-action" act={takeBack}>
           Undo
-        </button>
+        </Button>
       )}
-      <button type="button" class="notice-close" aria-label="Dismiss" onClick={() => dismiss(id)}>
+      <Button looks="notice-close" aria-label="Dismiss" act={() => dismiss(id)}>
         ×
-      </button>
+      </Button>
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { dismissRefusals } from './notices.jsx';
 import { Boundary } from './parts/boundary.jsx';
 import { Shell } from './parts/shell.jsx';
 import { Empty } from './parts/states.jsx';
-import { flagsOf, hrefOf, place, withoutQuery } from './place.js';
+import { firstPlace, hrefOf, place, withoutQuery } from './place.js';
 import { useSession } from './session.js';
 import { AccountView } from './views/account-view.jsx';
 import { AllFlagsView } from './views/all-flags-view.jsx';
@@ -31,7 +31,7 @@ import { TokensView } from './views/tokens-view.jsx';
 export function Page() {
   const session = useSession();
   useSharedNews(session);
-  const shown = place.value ?? firstPlace(session);
+  const shown = place.value ?? firstPlace(session.projects.value);
   const key = shown === null ? '' : hrefOf(withoutQuery(shown));
   // Lists of flags name neither segments nor context fields.
   const isNaming = shown?.view !== 'flags';
@@ -54,48 +54,32 @@ export function Page() {
   );
 }
 
-/** @param {Session} session @returns {Place | null} null for an address that names nothing */
-function firstPlace({ projects }) {
-  if (location.hash.replace(/^#?\/?/, '') !== '') return null;
-  const first = projects.value.find(({ id }) => id === 'default') ?? projects.value[0];
-  return first === undefined ? { view: 'projects' } : flagsOf(first.id);
-}
+/** Views of a project, with what the browser's tab says before its id. */
+const OF_PROJECT = /** @type {const} */ ({
+  flags: [FlagsView, ''],
+  archive: [ArchiveView, 'Archive of '],
+  settings: [SettingsView, 'Settings of '],
+  history: [EventsView, 'History of '],
+  insights: [InsightsView, 'Insights into '],
+});
+
+/** Views that need nothing but their name, those of kinds aside. */
+const PLAIN = {
+  ...{ projects: ProjectsView, 'all-flags': AllFlagsView, playground: PlaygroundView, server: ServerView },
+  ...{ account: AccountView, tokens: TokensView, events: EventsView, health: HealthView },
+};
 
 /** @param {{ place: Place | null }} props */
 function View({ place }) {
   if (place === null) return <NothingHere />;
-  switch (place.view) {
-    case 'flags':
-      return <FlagsView project={place.project} />;
-    case 'archive':
-      return <ArchiveView project={place.project} />;
-    case 'flag':
-      return <FlagView project={place.project} name={place.flag} />;
-    case 'settings':
-      return <SettingsView project={place.project} />;
-    case 'history':
-      return <EventsView of={place.project} />;
-    case 'insights':
-      return <InsightsView project={place.project} />;
-    case 'projects':
-      return <ProjectsView />;
-    case 'all-flags':
-      return <AllFlagsView />;
-    case 'playground':
-      return <PlaygroundView />;
-    case 'server':
-      return <ServerView />;
-    case 'account':
-      return <AccountView />;
-    case 'tokens':
-      return <TokensView />;
-    case 'events':
-      return <EventsView />;
-    case 'health':
-      return <HealthView />;
-    default:
-      return <KindView kind={KINDS[place.view]} />;
+  if (place.view === 'flag') return <FlagView project={place.project} name={place.flag} />;
+  if ('project' in place) {
+    const [OfProject] = OF_PROJECT[place.view];
+    return <OfProject project={place.project} />;
   }
+  if (place.view in KINDS) return <KindView kind={KINDS[/** @type {keyof typeof KINDS} */ (place.view)]} />;
+  const Plain = PLAIN[/** @type {keyof typeof PLAIN} */ (place.view)];
+  return <Plain />;
 }
 
 function NothingHere() {
@@ -112,22 +96,9 @@ function NothingHere() {
 /** @param {Place | null} place */
 function titleOf(place) {
   if (place === null) return 'Nothing is here';
-  switch (place.view) {
-    case 'flags':
-      return place.project;
-    case 'archive':
-      return `Archive of ${place.project}`;
-    case 'settings':
-      return `Settings of ${place.project}`;
-    case 'history':
-      return `History of ${place.project}`;
-    case 'insights':
-      return `Insights into ${place.project}`;
-    case 'flag':
-      return place.flag;
-    default:
-      return capitalized(place.view.replaceAll('-', ' '));
-  }
+  if (place.view === 'flag') return place.flag;
+  if ('project' in place) return OF_PROJECT[place.view][1] + place.project;
+  return capitalized(place.view.replaceAll('-', ' '));
 }
 
 /** Events that change what the list of projects says: their names, their members, how many flags they have and how well these are. */

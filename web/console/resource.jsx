@@ -1,5 +1,4 @@
 /** What a view loads from the server: again and again, one request at a time. */
-
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Failed, Loading } from './parts/states.jsx';
@@ -13,12 +12,7 @@ import { useSession } from './session.js';
  * @typedef {ReturnType<typeof createResource<T>>} Resource
  */
 
-/**
- * Loads on `refresh`, and once more when that was called meanwhile. After the first success a failure leaves standing
- * what was shown.
- * @template T
- * @param {() => Promise<T>} load
- */
+/** Loads on `refresh`, and once more when that was called meanwhile. After the first success a failure leaves standing what was shown. @template T @param {() => Promise<T>} load */
 function createResource(load) {
   /** @type {import('@preact/signals').Signal<{ value: T } | null>} */
   const loaded = signal(null);
@@ -51,13 +45,7 @@ function createResource(load) {
   return { loaded, error, refresh, patch };
 }
 
-/**
- * A resource that lives as long as the component, is loaded at once, and loads again when the server answers after an
- * outage.
- * @template T
- * @param {() => Promise<T>} load
- * @param {readonly unknown[]} [of] makes it another resource when one of them changes
- */
+/** A resource that lives as long as the component, is loaded at once, and loads again when the server answers after an outage. @template T @param {() => Promise<T>} load @param {readonly unknown[]} [of] makes it another resource when one of them changes */
 export function useResource(load, of = []) {
   const { feed } = useSession();
   const resource = useMemo(() => createResource(load), of);
@@ -66,13 +54,22 @@ export function useResource(load, of = []) {
   return resource;
 }
 
-/**
- * What is loaded, or that it is being loaded, or why it could not be.
- * @template T
- * @param {Resource<T>} resource
- * @param {(value: T) => ComponentChildren} render
- * @param {Shape} [shape] of what comes
- */
+/** What `run` resolves to a while after one of `of` has changed last goes to `take`, unless another change came meanwhile. @template T @param {number} ms @param {() => Promise<T>} run @param {(found: T) => void} take @param {readonly unknown[]} of */
+export function useDelayed(ms, run, take, of) {
+  useEffect(() => {
+    let isWanted = true;
+    const timer = setTimeout(async () => {
+      const found = await run();
+      if (isWanted) take(found);
+    }, ms);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, of);
+}
+
+/** What is loaded, or that it is being loaded, or why it could not be. @template T @param {Resource<T>} resource @param {(value: T) => ComponentChildren} render @param {Shape} [shape] of what comes */
 export function whenLoaded({ loaded, error, refresh }, render, shape = 'rows') {
   if (loaded.value !== null) return render(loaded.value.value);
   if (error.value !== null) return <Failed error={error.value} retry={() => void refresh()} />;

@@ -8,8 +8,8 @@ import { number } from './format.js';
 
 /** @import { ComponentChildren } from 'preact' */
 
-/** FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE. */
-const [BEGIN, END] = ['\u2068', '\u2069'];
+/** FIRST STRONG ISOLATE, LEFT-TO-RIGHT ISOLATE and POP DIRECTIONAL ISOLATE. */
+const [BEGIN, BEGIN_CODE, END] = ['\u2068', '\u2066', '\u2069'];
 
 /** Letters that are shown of a text in a sentence; longer ones are cut, visibly. */
 const SHOWN_MAX = 80;
@@ -39,6 +39,7 @@ export function visible(text) {
 }
 
 const MARKED = new RegExp(`${BEGIN}([^${END}]*)${END}`);
+const CODE = new RegExp(`${BEGIN_CODE}([^${END}]*)${END}`);
 
 /** The same of a text of many lines. @param {string} text */
 export const visibleLines = (text) => text.split('\n').map(visible).join('\n');
@@ -50,6 +51,9 @@ export function said(text, max = SHOWN_MAX) {
   const rest = number(letters.length - max);
   return `${BEGIN}${visible(letters.slice(0, max).join(''))}…${END} (and ${rest} more characters)`;
 }
+
+/** Marks the name of a flag or the id of a project, for `Sentence`, which draws it as code. @param {string} name */
+export const code = (name) => BEGIN_CODE + visible(name) + END;
 
 /** What stands between the marks, where a text is one quotation and nothing else; else null. @param {string} text */
 export const quotedIn = (text) => new RegExp(`^${MARKED.source}$`).exec(text)?.[1] ?? null;
@@ -63,7 +67,10 @@ export const Sentence = ({ children }) => <>{drawn(children)}</>;
 /** @param {ComponentChildren} part @returns {ComponentChildren} */
 function drawn(part) {
   if (typeof part === 'string') {
-    return part.split(MARKED).map((text, index) => (index % 2 === 0 ? text : <Quotation text={text} />));
+    return part.split(MARKED).map((text, index) => {
+      if (index % 2 === 1) return <Quotation text={text} />;
+      return text.split(CODE).map((one, at) => (at % 2 === 0 ? one : <code>{one}</code>));
+    });
   }
   if (Array.isArray(part)) return part.map(drawn);
   return isValidElement(part) && part.type === Fragment ? drawn(part.props.children) : part;

@@ -1,13 +1,9 @@
 /** What the interface says in names and operators, in sentences. */
-
 import { said } from './said.jsx';
 
 /** @import { Constraint, ConstraintInput, LoggedEvent } from './types.d.ts' */
 
-/**
- * Where the type of an event does not say it; sessions are recorded as tokens are.
- * @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>}
- */
+/** Where the type of an event does not say it; sessions are recorded as tokens are. @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>} */
 const DEEDS = {
   'feature-created': 'created',
   'feature-metadata-updated': 'changed',

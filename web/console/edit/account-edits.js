@@ -6,15 +6,14 @@ import { notice } from '../notices.jsx';
 import { endOneSession } from '../sessions.js';
 import { PASSWORD_HINT } from './passwords.js';
 
-/** @import { Edit, OwnSession, Session } from '../types.d.ts' */
+/** @import { OwnSession, Session } from '../types.d.ts' */
 
 /** @typedef {{ oldPassword: string, password: string, confirmPassword: string }} PasswordValues */
 
 /** @param {Session} session @param {() => void} after */
 export function changeOwnPassword(session, after) {
   const { username, email } = session.me.user;
-  /** @type {Edit<PasswordValues>} */
-  const edit = {
+  return openEdit(session, {
     title: 'Change your password',
     agree: 'Change',
     fields: [
@@ -51,8 +50,7 @@ export function changeOwnPassword(session, after) {
       }),
     done: () => 'Your password is changed.',
     after,
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {OwnSession} one @param {() => void} after */

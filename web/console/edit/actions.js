@@ -1,5 +1,4 @@
 /** What can be begun from anywhere, by its name. */
-
 import { INVITATIONS } from '../kinds/people.jsx';
 import { apiTokens, personalTokens } from '../kinds/tokens.jsx';
 import { KINDS } from '../kinds.jsx';

@@ -9,7 +9,7 @@ import { said } from '../said.jsx';
 import { projectField, TAG_FIELDS } from './flag-edits.jsx';
 
 /** @import { Change } from '../client.js' */
-/** @import { Edit, Session } from '../types.d.ts' */
+/** @import { Session } from '../types.d.ts' */
 
 /** @param {Session} session @param {string} project @param {readonly string[]} features @param {boolean} stale */
 export function markMany(session, project, features, stale) {
@@ -45,8 +45,7 @@ export function tagMany(session, project, features) {
   const at = path`/projects/${project}/tags`;
   /** @param {{ type: string, value: string }} tag @param {'addedTags' | 'removedTags'} part */
   const body = (tag, part) => ({ features, tags: { addedTags: [], removedTags: [], [part]: [tag] } });
-  /** @type {Edit<{ type: string, value: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Tag ${counted(features.length, 'flag')}`,
     agree: 'Add tag',
     fields: TAG_FIELDS,
@@ -55,8 +54,7 @@ export function tagMany(session, project, features) {
     change: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'addedTags') }),
     done: ({ value }) => `${counted(features.length, 'flag is', 'flags are')} tagged ${said(value)}.`,
     undo: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'removedTags') }),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** Favorites are the caller's own, so that each is a change by itself. @param {Session} session @param {string} project @param {readonly string[]} features */
@@ -80,8 +78,7 @@ export function moveMany(session, project, features) {
     path: `${flagPath(from, name)}/changeProject`,
     body: { newProjectId: to },
   });
-  /** @type {Edit<{ newProjectId: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Move ${count} to another project`,
     agree: 'Move',
     fields: [projectField(others)],
@@ -96,8 +93,7 @@ export function moveMany(session, project, features) {
     },
     done: ({ newProjectId }) => `${counted(features.length, 'flag is', 'flags are')} in ${newProjectId}.`,
     undo: ({ newProjectId }) => features.map((name) => move(name, newProjectId, project)),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {{ change: Change | readonly Change[], undo: Change | readonly Change[], done: string }} of several are made one after another, until one is refused */

@@ -8,7 +8,7 @@ import { PlannedEvents } from '../parts/event-item.jsx';
 import { useResource } from '../resource.jsx';
 import { SessionContext } from '../session.js';
 
-/** @import { Edit, LoggedEvent, Session } from '../types.d.ts' */
+/** @import { LoggedEvent, Session } from '../types.d.ts' */
 /** @import { At } from './strategy-edits.jsx' */
 
 /** @param {Session} session @param {At} at */
@@ -18,8 +18,7 @@ export async function copyStrategies(session, at) {
   const sources = flag.environments.filter((one) => one.name !== name && one.strategies.length > 0);
   const values = { from: sources[0]?.name ?? '' };
   const to = path`/projects/${flag.project}/features/${flag.name}/environments/${name}/strategies/copy`;
-  /** @type {Edit<{ from: string }>} */
-  const edit = {
+  await openEdit(session, {
     title: `Copy strategies to ${name}`,
     agree: 'Copy',
     fields: [
@@ -42,8 +41,7 @@ export async function copyStrategies(session, at) {
     of: { project: flag.project, name: flag.name, etag, valuesIn: () => values },
     environment: name,
     affected: () => affectedBy(session, flag, name),
-  };
-  await openEdit(session, edit);
+  });
 }
 
 /** What would be recorded. @param {{ session: Session, to: string, from: string, environment: string }} props */

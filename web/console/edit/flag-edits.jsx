@@ -3,14 +3,15 @@ import { flagPath, tryChangeFlag } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
+import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { valuesIn } from '../forms/rows.js';
 import { notice } from '../notices.jsx';
 import { hrefOf } from '../place.js';
-import { said } from '../said.jsx';
+import { code, said } from '../said.jsx';
 import { FLAG_TYPES } from '../words.js';
 
-/** @import { Edit, Field, Flag, Session } from '../types.d.ts' */
+/** @import { Field, Flag, Session } from '../types.d.ts' */
 
 const NAME_HINT =
   'Letters, digits, “_”, “.”, “~” and “-”; unique over the whole service. It cannot be changed later.';
@@ -19,8 +20,7 @@ const NAME_HINT =
 
 /** @param {Session} session @param {string} project */
 export function createFlag(session, project) {
-  /** @type {Edit<NewFlag>} */
-  const edit = {
+  return openEdit(session, {
     title: 'New flag',
     agree: 'Create',
     fields: [
@@ -30,19 +30,12 @@ export function createFlag(session, project) {
       IMPRESSIONS,
     ],
     values: { name: '', description: '', type: 'release', impressionData: false },
-    sentence: ({ name, type }) => [
-      typeText(type, true),
-      ' flag ',
-      <code>{name || '…'}</code>,
-      ' exists in ',
-      <code>{project}</code>,
-      ', off in every environment.',
-    ],
+    sentence: ({ name, type }) =>
+      `${typeText(type, true)} flag ${code(name || '…')} exists in ${code(project)}, off in every environment.`,
     change: (values) => ({ method: 'POST', path: path`/projects/${project}/features`, body: values }),
     done: ({ name }) => `${name} is created.`,
     after: (_, { name }) => goTo(project, name),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 const IMPRESSIONS = /** @type {const} */ ({
@@ -64,8 +57,7 @@ function goTo(project, flag) {
 
 /** @param {Session} session @param {Flag} flag */
 export function copyFlag(session, { project, name }) {
-  /** @type {Edit<{ name: string, replaceGroupId: boolean }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Copy ${name}`,
     agree: 'Copy',
     fields: [
@@ -78,17 +70,12 @@ export function copyFlag(session, { project, name }) {
       },
     ],
     values: { name: `${name}-copy`, replaceGroupId: true },
-    sentence: (values) => (
-      <>
-        <code>{values.name || '…'}</code> has the strategies and variants of <code>{name}</code>, and is off
-        in every environment.
-      </>
-    ),
+    sentence: (values) =>
+      `${code(values.name || '…')} has the strategies and variants of ${code(name)}, and is off in every environment.`,
     change: (body) => ({ method: 'POST', path: `${flagPath(project, name)}/clone`, body }),
     done: (values) => `${values.name} is a copy of ${name}.`,
     after: (_, values) => goTo(project, values.name),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** Where flags are moved to. @param {readonly { id: string, name: string }[]} projects @returns {Field<{ newProjectId: string }>} */
@@ -96,29 +83,23 @@ export const projectField = (projects) => ({
   name: 'newProjectId',
   label: 'Project',
   kind: 'choice',
-  options: projects.map(({ id, name }) => [id, name]),
+  options: asOptions(projects),
 });
 
 /** @param {Session} session @param {Flag} flag */
 export function moveFlag(session, { project, name }) {
   const others = session.projects.value.filter(({ id }) => id !== project);
-  /** @type {Edit<{ newProjectId: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Move ${name} to another project`,
     agree: 'Move',
     fields: [projectField(others)],
     values: { newProjectId: others[0]?.id ?? '' },
-    sentence: ({ newProjectId }) => (
-      <>
-        <code>{name}</code> leaves <code>{project}</code> for <code>{newProjectId}</code>, with its strategies
-        and its history. Tokens of one project alone no longer read it.
-      </>
-    ),
+    sentence: ({ newProjectId }) =>
+      `${code(name)} leaves ${code(project)} for ${code(newProjectId)}, with its strategies and its history. Tokens of one project alone no longer read it.`,
     change: (body) => ({ method: 'POST', path: `${flagPath(project, name)}/changeProject`, body }),
     done: ({ newProjectId }) => `${name} is in ${newProjectId}.`,
     after: (_, { newProjectId }) => goTo(newProjectId, name),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @typedef {{ description: string, type: string, stale: boolean, impressionData: boolean }} Metadata */
@@ -134,8 +115,7 @@ const metadataOf = ({ description, type, stale, impressionData }) => ({
 /** @param {Session} session @param {Flag} flag @param {string} etag */
 export function describeFlag(session, flag, etag) {
   const { project, name } = flag;
-  /** @type {Edit<Metadata>} */
-  const edit = {
+  return openEdit(session, {
     title: `Edit ${name}`,
     agree: 'Save',
     fields: [
@@ -145,17 +125,12 @@ export function describeFlag(session, flag, etag) {
       IMPRESSIONS,
     ],
     values: metadataOf(flag),
-    sentence: ({ type, stale }) => (
-      <>
-        <code>{name}</code>
-        {` is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it stays as it is.`}
-      </>
-    ),
+    sentence: ({ type, stale }) =>
+      `${code(name)} is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it stays as it is.`,
     change: (body) => ({ method: 'PUT', path: flagPath(project, name), body }),
     done: () => `${name} is changed.`,
     of: { project, name, etag, valuesIn: metadataOf },
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {{ project: string, name: string }} flag */
@@ -174,11 +149,7 @@ export async function deleteFlag(session, name) {
     title: 'Delete this flag for good?',
     agree: 'Delete for good',
     danger: true,
-    body: (
-      <p>
-        <code>{name}</code> cannot be brought back. Its name is free again; its events stay in the log.
-      </p>
-    ),
+    body: `${code(name)} cannot be brought back. Its name is free again; its events stay in the log.`,
   });
   if (!agreed) return;
   try {
@@ -222,22 +193,16 @@ export const TAG_FIELDS = [
 
 /** @param {Session} session @param {Flag} flag */
 export function addTag(session, { name, tags }) {
-  /** @type {Edit<{ type: string, value: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Tag ${name}`,
     agree: 'Add tag',
     fields: TAG_FIELDS,
     values: { type: 'simple', value: '' },
-    sentence: ({ type, value }) => (
-      <>
-        <code>{name}</code>
-        {` has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' besides those it has'}.`}
-      </>
-    ),
+    sentence: ({ type, value }) =>
+      `${code(name)} has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' besides those it has'}.`,
     change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
     done: ({ value }) => `${name} is tagged ${said(value)}.`,
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {Flag} flag @param {{ type: string, value: string }} tag */
@@ -255,8 +220,7 @@ export async function addDependency(session, { project, name }, etag) {
   const at = flagPath(project, name);
   /** @type {string[]} */
   const parents = await session.client.get(`${at}/parents`);
-  /** @type {Edit<{ feature: string, enabled: string, variants: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Make ${name} depend on another flag`,
     agree: 'Add dependency',
     fields: [
@@ -284,12 +248,8 @@ export async function addDependency(session, { project, name }, etag) {
       },
     ],
     values: { feature: '', enabled: 'true', variants: '' },
-    sentence: ({ feature, enabled }) => (
-      <>
-        <code>{name}</code> is on for somebody only while <code>{feature || '…'}</code>
-        {` is ${enabled === 'true' ? 'on' : 'off'} for them.`}
-      </>
-    ),
+    sentence: ({ feature, enabled }) =>
+      `${code(name)} is on for somebody only while ${code(feature || '…')} is ${enabled === 'true' ? 'on' : 'off'} for them.`,
     change: ({ feature, enabled, variants }) => ({
       method: 'POST',
       path: `${at}/dependencies`,
@@ -301,8 +261,7 @@ export async function addDependency(session, { project, name }, etag) {
     }),
     done: ({ feature }) => `${name} depends on ${feature}.`,
     of: { project, name, etag, valuesIn: () => ({ feature: '', enabled: 'true', variants: '' }) },
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {Flag} flag @param {string} parent */
@@ -317,8 +276,7 @@ export const removeDependency = (session, { project, name }, parent) =>
 /** @param {Session} session @param {Flag} flag @param {Flag['links'][number] | null} link null for a new one */
 export function editLink(session, { project, name }, link) {
   const at = `${flagPath(project, name)}/link`;
-  /** @type {Edit<{ url: string, title: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: link === null ? `Add a link to ${name}` : `Edit a link of ${name}`,
     agree: link === null ? 'Add link' : 'Save',
     fields: [
@@ -326,20 +284,14 @@ export function editLink(session, { project, name }, link) {
       { name: 'title', label: 'Title' },
     ],
     values: { url: link?.url ?? '', title: link?.title ?? '' },
-    sentence: ({ url, title }) => (
-      <>
-        <code>{name}</code>
-        {` leads to ${said(title || url || '…')}.`}
-      </>
-    ),
+    sentence: ({ url, title }) => `${code(name)} leads to ${said(title || url || '…')}.`,
     change: ({ url, title }) => ({
       method: link === null ? 'POST' : 'PUT',
       path: link === null ? at : at + path`/${link.id}`,
       body: { url, title: title === '' ? null : title },
     }),
     done: () => `The links of ${name} are changed.`,
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {Flag} flag @param {Flag['links'][number]} link */
@@ -355,8 +307,7 @@ export const removeLink = (session, { project, name }, { id, url, title }) =>
 /** @param {Session} session @param {Flag} flag */
 export function completeFlag(session, { project, name }) {
   const at = `${flagPath(project, name)}/lifecycle`;
-  /** @type {Edit<{ status: string, statusValue: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Is ${name} done with?`,
     agree: 'Mark as done with',
     fields: [
@@ -372,12 +323,8 @@ export function completeFlag(session, { project, name }) {
       { name: 'statusValue', label: 'The variant that is kept', when: ({ status }) => status === 'kept' },
     ],
     values: { status: 'kept', statusValue: '' },
-    sentence: ({ status }) => (
-      <>
-        <code>{name}</code>
-        {` is done with, and what it switched is ${status}. Remove it from the code, then archive it. Nothing changes for users.`}
-      </>
-    ),
+    sentence: ({ status }) =>
+      `${code(name)} is done with, and what it switched is ${status}. Remove it from the code, then archive it. Nothing changes for users.`,
     change: ({ status, statusValue }) => ({
       method: 'POST',
       path: `${at}/complete`,
@@ -385,8 +332,7 @@ export function completeFlag(session, { project, name }) {
     }),
     done: () => `${name} is done with.`,
     undo: { method: 'POST', path: `${at}/uncomplete` },
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {Flag} flag */

@@ -7,12 +7,11 @@ import { said } from '../said.jsx';
 import { SessionContext } from '../session.js';
 
 /** @import { Change } from '../client.js' */
-/** @import { Edit, FlagExport, ImportCheck, Session } from '../types.d.ts' */
+/** @import { FlagExport, ImportCheck, Session } from '../types.d.ts' */
 
 /** @param {Session} session @param {string} project @param {readonly string[]} environments */
 export function exportFlags(session, project, environments) {
-  /** @type {Edit<{ environment: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Export the flags of ${project}`,
     agree: 'Export',
     fields: [ENVIRONMENT(environments)],
@@ -25,8 +24,7 @@ export function exportFlags(session, project, environments) {
     }),
     done: () => 'The flags are exported.',
     after: (response, { environment }) => save(`${project}-${environment}.json`, response),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {readonly string[]} environments */
@@ -58,8 +56,7 @@ export function importFlags(session, project, environments) {
     path: '/features-batch/import',
     body: { project, environment, data: dataOf(text) },
   });
-  /** @type {Edit<ImportValues>} */
-  const edit = {
+  return openEdit(session, {
     title: `Import flags into ${project}`,
     agree: 'Import',
     wide: true,
@@ -107,8 +104,7 @@ export function importFlags(session, project, environments) {
       ),
     change,
     done: ({ environment }) => `The flags are imported into ${environment}.`,
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** Null for what is no export. @param {string} text @returns {FlagExport | null} */

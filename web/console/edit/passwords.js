@@ -5,7 +5,7 @@ import { openEdit } from '../forms/edit-dialog.jsx';
 import { showSecret } from '../forms/secret.jsx';
 import { said } from '../said.jsx';
 
-/** @import { Edit, Session, User } from '../types.d.ts' */
+/** @import { Session, User } from '../types.d.ts' */
 
 export const PASSWORD_HINT =
   'At least 10 characters, with a lowercase and an uppercase letter, a digit and another character; or at least 20 of any kind.';
@@ -24,8 +24,7 @@ export const showPasswordLink = (whose, secret, span) =>
 /** @param {Session} session @param {User} user */
 export function setPassword(session, user) {
   const whose = userName(user);
-  /** @type {Edit<PasswordChoice>} */
-  const edit = {
+  return openEdit(session, {
     title: `Password of ${said(whose)}`,
     agree: 'Continue',
     fields: [
@@ -67,6 +66,5 @@ export function setPassword(session, user) {
       const { resetPasswordUrl } = /** @type {{ resetPasswordUrl: string }} */ (response);
       void showPasswordLink(whose, resetPasswordUrl, '24 hours');
     },
-  };
-  return openEdit(session, edit);
+  });
 }

@@ -1,15 +1,16 @@
 /** What can be done with a project: create, describe, delete, its members and its environments. */
 import { path } from '../client.js';
 import { userName } from '../format.js';
+import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { UserSearch } from '../forms/user-search.jsx';
 import { linesOf } from '../kinds/kind.js';
 import { flagsOf, hrefOf } from '../place.js';
-import { Said, said } from '../said.jsx';
+import { code, said } from '../said.jsx';
 import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.jsx';
 
-/** @import { Edit, LoggedEvent, ProjectAccess, ProjectMember, ProjectSummary, ProjectSummaryOverview, Role, Session } from '../types.d.ts' */
+/** @import { LoggedEvent, ProjectAccess, ProjectMember, ProjectSummary, ProjectSummaryOverview, Role, Session } from '../types.d.ts' */
 
 /** @type {readonly (readonly [string, string])[]} */
 const MODES = [
@@ -20,8 +21,7 @@ const MODES = [
 
 /** @param {Session} session */
 export function createProject(session) {
-  /** @type {Edit<{ name: string, id: string, description: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: 'New project',
     agree: 'Create',
     fields: [
@@ -34,11 +34,8 @@ export function createProject(session) {
       { name: 'description', label: 'Description', kind: 'long-text' },
     ],
     values: { name: '', id: '', description: '' },
-    sentence: ({ name }) => (
-      <>
-        The project <Said text={name || '…'} /> exists, without flags, with every environment that is on.
-      </>
-    ),
+    sentence: ({ name }) =>
+      `The project ${said(name || '…')} exists, without flags, with every environment that is on.`,
     change: ({ id, ...values }) => ({
       method: 'POST',
       path: '/projects',
@@ -49,8 +46,7 @@ export function createProject(session) {
       const { id } = /** @type {{ id: string }} */ (response);
       location.hash = hrefOf(flagsOf(id));
     },
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @typedef {{ name: string, description: string, mode: string, defaultStickiness: string }} ProjectValues */
@@ -66,8 +62,7 @@ export async function describeProject(session, { id, name }) {
       ...{ name: called, description, mode, defaultStickiness },
     }),
   });
-  /** @type {Edit<ProjectValues>} */
-  const edit = {
+  await openEdit(session, {
     title: `Edit the project ${said(name)}`,
     agree: 'Save',
     fields: [
@@ -77,17 +72,12 @@ export async function describeProject(session, { id, name }) {
       { name: 'defaultStickiness', label: 'Stickiness of new strategies' },
     ],
     values,
-    sentence: (now) => (
-      <>
-        The project <code>{id}</code> is called <Said text={now.name || '…'} />.
-      </>
-    ),
+    sentence: (now) => `The project ${code(id)} is called ${said(now.name || '…')}.`,
     change: (body) => ({ method: 'PUT', path: at, body }),
     done: (now) => `The project ${said(now.name)} is changed.`,
     undo: { method: 'PUT', path: at, body: values },
     pinned,
-  };
-  await openEdit(session, edit);
+  });
 }
 
 /** @typedef {{ pattern: string, example: string, description: string, limit: string, links: string }} Rules */
@@ -118,8 +108,7 @@ export async function editRules(session, { id, name }) {
         linkTemplates: linesOf(links).map(linkTemplateOf),
       },
     });
-  /** @type {Edit<Rules>} */
-  const edit = {
+  await openEdit(session, {
     title: `Rules for new flags of ${said(name)}`,
     agree: 'Save',
     fields: [
@@ -151,8 +140,7 @@ export async function editRules(session, { id, name }) {
     done: () => `The rules of ${said(name)} are changed.`,
     undo: change(values),
     pinned,
-  };
-  await openEdit(session, edit);
+  });
 }
 
 /** @param {string} line */
@@ -177,8 +165,7 @@ export function addMember(session, project, roles) {
   const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
   /** @param {{ user: string, role: string }} values */
   const memberPath = ({ user, role: held }) => path`/projects/${project}/users/${user || '0'}/roles/${held}`;
-  /** @type {Edit<{ user: string, role: string }>} */
-  const edit = {
+  return openEdit(session, {
     title: `Add a member to ${project}`,
     agree: 'Add',
     fields: [
@@ -192,7 +179,7 @@ export function addMember(session, project, roles) {
         name: 'role',
         label: 'Role',
         kind: 'choice',
-        options: roles.map(({ id, name }) => [String(id), name]),
+        options: asOptions(roles),
       },
     ],
     values: { user: '', role: String(role?.id ?? '') },
@@ -201,8 +188,7 @@ export function addMember(session, project, roles) {
     change: (values) => ({ method: 'POST', path: memberPath(values) }),
     done: () => 'The member is added.',
     undo: (values) => ({ method: 'DELETE', path: memberPath(values) }),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @typedef {{ project: string, etag: string, since: number }} AccessAt who belongs to a project, as it was read */
@@ -243,8 +229,7 @@ export async function addGroup(session, project, roles) {
   /** @type {{ groups: readonly { id: number, name: string }[] }} */
   const { groups } = await session.client.get('/user-admin/access');
   const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
-  /** @type {Edit<{ group: string, role: string }>} */
-  const edit = {
+  await openEdit(session, {
     title: `Add a group to ${project}`,
     agree: 'Add',
     fields: [
@@ -252,7 +237,7 @@ export async function addGroup(session, project, roles) {
         name: 'group',
         label: 'Group',
         kind: 'choice',
-        options: groups.map(({ id, name }) => [String(id), name]),
+        options: asOptions(groups),
         paths: ['groups'],
         required: true,
       },
@@ -260,7 +245,7 @@ export async function addGroup(session, project, roles) {
         name: 'role',
         label: 'Role',
         kind: 'choice',
-        options: roles.map(({ id, name }) => [String(id), name]),
+        options: asOptions(roles),
         paths: ['roles'],
       },
     ],
@@ -274,8 +259,7 @@ export async function addGroup(session, project, roles) {
     }),
     done: () => 'The group is added.',
     undo: ({ group }) => ({ method: 'DELETE', path: path`/projects/${project}/groups/${group}/roles` }),
-  };
-  await openEdit(session, edit);
+  });
 }
 
 /** @param {Session} session @param {AccessAt} access @param {ProjectAccess['groups'][number]} group @param {number} roleId */

@@ -4,37 +4,17 @@ import { ask } from '../forms/ask.jsx';
 import { ByOthers, eventsSince } from '../forms/conflict.jsx';
 import { takeBack } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
-import { Sentence } from '../said.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { Pinned, Session } from '../types.d.ts' */
 
-/**
- * @param {Session} session
- * @param {{ title: string, agree: string, text: string, change: Change, done: string, undo?: Change }} of
- */
+/** @param {Session} session @param {{ title: string, agree: string, text: string, change: Change, done: string, undo?: Change }} of */
 export async function removeAfterAsking(session, { title, agree, text, change, done, undo }) {
-  if (
-    !(await ask({
-      title,
-      agree,
-      danger: true,
-      body: (
-        <p>
-          <Sentence>{text}</Sentence>
-        </p>
-      ),
-    }))
-  )
-    return;
-  await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
+  if (await ask({ title, agree, danger: true, body: text }))
+    await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
 }
 
-/**
- * Where it says what the change was made from, and somebody else was faster, it is asked first what to do.
- * @param {Session} session
- * @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of
- */
+/** Where it says what the change was made from, and somebody else was faster, it is asked first what to do. @param {Session} session @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of */
 export async function changeAtOnce(session, { change, done, undo, pinned }) {
   try {
     await session.client.change(change, pinned?.etag).catch((error) => {

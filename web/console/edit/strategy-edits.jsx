@@ -4,12 +4,12 @@ import { mayChangeProduction, tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { inputOf } from '../operators.js';
-import { said } from '../said.jsx';
+import { code, said } from '../said.jsx';
 import { kindOf, percentOf } from '../words.js';
 import { STRATEGY_TABS, strategyFields } from './strategy-fields.jsx';
 
 /** @import { Change } from '../client.js' */
-/** @import { ConstraintInput, ContextField, DefaultStrategy, Edit, Flag, FlagEnvironment, ProjectEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
+/** @import { ConstraintInput, ContextField, DefaultStrategy, Flag, FlagEnvironment, ProjectEnvironment, Segment, Session, Strategy, StrategyInput, StrategyType, Variant } from '../types.d.ts' */
 
 /**
  * @typedef {object} StrategyValues
@@ -56,8 +56,7 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
       path: path`/projects/${project}/environments/${name}/default-strategy`,
       body: inputFor(now),
     });
-  /** @type {Edit<StrategyValues>} */
-  const dialog = {
+  await openEdit(session, {
     title: `Default strategy in ${name}`,
     agree: 'Save',
     wide: true,
@@ -69,8 +68,7 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
     change,
     done: () => `The default strategy in ${name} is changed.`,
     undo: defaultStrategy === undefined ? null : change(values),
-  };
-  await openEdit(session, dialog);
+  });
 }
 
 /** @param {Session} session @param {At} at */
@@ -106,16 +104,11 @@ export async function editStrategy(session, at, strategy) {
   });
 }
 
-/**
- * @param {Session} session
- * @param {At} at
- * @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, valuesIn: (flag: Flag) => StrategyValues | null }} of
- */
+/** @param {Session} session @param {At} at @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, valuesIn: (flag: Flag) => StrategyValues | null }} of */
 async function edit(session, at, { title, agree, values, change, valuesIn }) {
   const { flag, etag, environment } = at;
   const choices = await choicesOf(session, flag.project);
-  /** @type {Edit<StrategyValues>} */
-  const dialog = {
+  await openEdit(session, {
     title,
     agree,
     wide: true,
@@ -128,20 +121,13 @@ async function edit(session, at, { title, agree, values, change, valuesIn }) {
     of: { project: flag.project, name: flag.name, etag, valuesIn },
     environment: environment.name,
     affected: () => affectedBy(session, flag, environment.name),
-  };
-  await openEdit(session, dialog);
+  });
 }
 
 /** @param {Flag} flag @param {FlagEnvironment} environment @param {string} audience @param {boolean} disabled */
 function sentenceOf({ name }, { name: environment, enabled }, audience, disabled) {
-  if (disabled) return ['This strategy selects nobody while it is disabled.'];
-  const condition = enabled ? '' : ' once it is switched on there';
-  return (
-    <>
-      <code>{name}</code>
-      {` is on in ${environment} for ${audience}${condition}.`}
-    </>
-  );
+  if (disabled) return 'This strategy selects nobody while it is disabled.';
+  return `${code(name)} is on in ${environment} for ${audience}${enabled ? '' : ' once it is switched on there'}.`;
 }
 
 /** @param {Session} session @param {string} project @returns {Promise<Choices>} */

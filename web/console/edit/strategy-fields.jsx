@@ -1,5 +1,7 @@
 /** The fields of a strategy's dialog. Which of them are shown depends on its kind. */
+import { asOptions } from '../forms/choice.jsx';
 import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
+import { Checks, TextInput } from '../forms/inputs.jsx';
 import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
 import { kindOf } from '../words.js';
 
@@ -134,24 +136,16 @@ function parametersOf(types, { name }) {
 function parameterControls(types, { id, values, set, issuesAt }) {
   return parametersOf(types, values).map(({ name, description, required, type }) => {
     const issues = issuesAt(`parameters/${name}`);
-    const current = values.parameters[name];
-    /** @param {TargetedEvent<HTMLInputElement>} event */
-    const onInput = (event) =>
-      set({ parameters: { ...values.parameters, [name]: event.currentTarget.value } });
     return (
       <div key={name} class="field">
         <label for={`${id}-${name}`}>{name}</label>
-        <input
+        <TextInput
           id={`${id}-${name}`}
-          class="input"
-          type="text"
           inputMode={type === 'number' || type === 'percentage' ? 'decimal' : 'text'}
           required={required}
-          value={current === undefined ? '' : String(current)}
+          value={String(values.parameters[name] ?? '')}
           aria-invalid={issues.length > 0 ? 'true' : undefined}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={onInput}
+          change={(text) => set({ parameters: { ...values.parameters, [name]: text } })}
         />
         {description === '' ? null : <p class="hint">{description}</p>}
       </div>
@@ -160,26 +154,12 @@ function parameterControls(types, { id, values, set, issuesAt }) {
 }
 
 /** @param {Choices['segments']} segments @param {Control<StrategyValues>} control */
-function segmentControls(segments, { values, set }) {
-  const chosen = new Set(values.segments);
-  return (
-    <div class="legal">
-      {segments.map(({ id, name }) => (
-        <label key={id} class="check">
-          <input
-            type="checkbox"
-            checked={chosen.has(id)}
-            onChange={() =>
-              set({
-                segments: chosen.has(id)
-                  ? values.segments.filter((one) => one !== id)
-                  : [...values.segments, id],
-              })
-            }
-          />
-          {name}
-        </label>
-      ))}
-    </div>
-  );
-}
+const segmentControls = (segments, { values, set }) => (
+  <div class="legal">
+    <Checks
+      options={asOptions(segments)}
+      chosen={values.segments.map(String)}
+      change={(ids) => set({ segments: ids.map(Number) })}
+    />
+  </div>
+);

@@ -1,7 +1,7 @@
 /** The strategies that use something, each with the way to its flag. */
 import { openPanel } from '../forms/panel.jsx';
+import { FlagLink } from '../parts/links.jsx';
 import { Empty } from '../parts/states.jsx';
-import { hrefOf } from '../place.js';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { kindOf } from '../words.js';
@@ -21,9 +21,7 @@ function Uses({ session, at }) {
       <ul class="plain uses">
         {strategies.map(({ id, projectId, featureName, environment, strategyName }) => (
           <li key={id}>
-            <a href={hrefOf({ view: 'flag', project: projectId, flag: featureName })}>
-              <code>{featureName}</code>
-            </a>
+            <FlagLink project={projectId} name={featureName} />
             <span class="muted">
               {` in ${environment}: `}
               <Name text={kindOf(strategyName)} />

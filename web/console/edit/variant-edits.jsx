@@ -3,9 +3,9 @@ import { flagPath } from '../changes.jsx';
 import { counted } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
-import { said } from '../said.jsx';
+import { code, said } from '../said.jsx';
 
-/** @import { Edit, Flag, Session, Variant } from '../types.d.ts' */
+/** @import { Flag, Session, Variant } from '../types.d.ts' */
 
 /** @typedef {{ variants: readonly Variant[] }} Values */
 
@@ -15,8 +15,7 @@ const valuesOf = ({ variants }) => ({ variants: variants ?? [] });
 /** @param {Session} session @param {Flag} flag @param {string} etag */
 export function editVariants(session, flag, etag) {
   const { project, name } = flag;
-  /** @type {Edit<Values>} */
-  const edit = {
+  return openEdit(session, {
     title: `Variants of ${name}`,
     agree: 'Save',
     wide: true,
@@ -40,14 +39,10 @@ export function editVariants(session, flag, etag) {
       },
     ],
     values: valuesOf(flag),
-    sentence: ({ variants }) => (
-      <>
-        <code>{name}</code>
-        {variants.length === 0
-          ? ' has no variants.'
-          : ` has ${counted(variants.length, 'variant')}: ${variants.map(shareOf).join(', ')}.`}
-      </>
-    ),
+    sentence: ({ variants }) =>
+      variants.length === 0
+        ? `${code(name)} has no variants.`
+        : `${code(name)} has ${counted(variants.length, 'variant')}: ${variants.map(shareOf).join(', ')}.`,
     change: ({ variants }) => ({
       method: 'PUT',
       path: `${flagPath(project, name)}/variants`,
@@ -56,8 +51,7 @@ export function editVariants(session, flag, etag) {
     done: () => `The variants of ${name} are changed.`,
     of: { project, name, etag, valuesIn: valuesOf },
     ...productionOf(session, flag),
-  };
-  return openEdit(session, edit);
+  });
 }
 
 /** @param {Variant} variant */

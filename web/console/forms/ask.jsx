@@ -1,13 +1,11 @@
 /** Asks before something that many people would notice. Enter is on "Cancel". */
+import { Button } from '../parts/button.jsx';
+import { Sentence } from '../said.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 
-/**
- * Resolves to true when it is agreed to; to false on "Cancel", Escape, and when the page moves on.
- * @param {{ title: string, agree: string, danger?: boolean, body: ComponentChildren }} question
- * @returns {Promise<boolean>}
- */
+/** Resolves to true when it is agreed to; to false on "Cancel", Escape, and when the page moves on. @param {{ title: string, agree: string, danger?: boolean, body: ComponentChildren }} question @returns {Promise<boolean>} */
 export async function ask({ title, agree, danger = false, body }) {
   let agreed = false;
   await openDialog((close) => {
@@ -18,14 +16,16 @@ export async function ask({ title, agree, danger = false, body }) {
     const tone = danger ? 'button-danger' : 'button-main';
     return (
       <Modal title={title} close={close}>
-        <div class="question-body">{body}</div>
+        <div class="question-body">
+          <Sentence>{body}</Sentence>
+        </div>
         <div class="question-answers">
-          <button type="button" class="button" data-first onClick={close}>
+          <Button data-first act={close}>
             Cancel
-          </button>
-          <button type="button" class={`button ${tone}`} onClick={confirm}>
+          </Button>
+          <Button looks={`button ${tone}`} act={confirm}>
             {agree}
-          </button>
+          </Button>
         </div>
       </Modal>
     );

@@ -1,15 +1,10 @@
 /** A choice among few: the browser's own list, which every keyboard and phone knows. */
+import { useQuery } from '../place.js';
 import { visible } from '../said.jsx';
 
 /** @import { TargetedEvent } from 'preact' */
 
-/**
- * @param {object} props
- * @param {readonly (readonly [value: string, text: string])[]} props.options
- * @param {string} props.value
- * @param {(value: string) => void} props.change
- * @param {Record<string, unknown>} [props.attributes] such as its label
- */
+/** @param {{ options: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void, attributes?: Record<string, unknown> }} props `attributes`: such as its label */
 export function Choice({ options, value, change, attributes = {} }) {
   /** @param {TargetedEvent<HTMLSelectElement>} event */
   const onChange = (event) => change(event.currentTarget.value);
@@ -31,6 +26,22 @@ export function Choice({ options, value, change, attributes = {} }) {
 export const Filter = ({ label, ...props }) => (
   <Choice {...props} attributes={{ class: 'filter', 'aria-label': label }} />
 );
+
+/** The same of a part of the query of the address; `any`: what it is called, and what it says while it is not set. @param {{ name: string, any: string, options: readonly (readonly [string, string])[], label?: string }} props */
+export function QueryFilter({ name, any, options, label = any }) {
+  const { get, set } = useQuery();
+  return (
+    <Filter
+      label={label}
+      options={[['', any], ...options]}
+      value={get(name)}
+      change={(value) => set({ [name]: value })}
+    />
+  );
+}
+
+/** What is called by a name, and meant by an id. @param {readonly { readonly id: string | number, readonly name: string }[]} list @returns {[string, string][]} */
+export const asOptions = (list) => list.map(({ id, name }) => [String(id), name]);
 
 /** A choice that is called as its value is. @param {string} name @returns {[string, string]} */
 export const asOption = (name) => [name, name];

@@ -1,5 +1,6 @@
 /** Somebody else changed what is edited while a form was open: who, when, what, and how to take both. */
 import { path } from '../client.js';
+import { Button } from '../parts/button.jsx';
 import { Changes } from '../parts/event-item.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
 import { Name, Said } from '../said.jsx';
@@ -21,11 +22,7 @@ const LISTED_MAX = 10;
  * @property {string} etag of the flag as it is now
  */
 
-/**
- * @param {Session} session
- * @param {{ edit: Edit<any>, base: { values: any, etag: string }, mine: any }} edited
- * @returns {Promise<ConflictState>}
- */
+/** @param {Session} session @param {{ edit: Edit<any>, base: { values: any, etag: string }, mine: any }} edited @returns {Promise<ConflictState>} */
 export async function conflictOf({ client }, { edit, base, mine }) {
   const { at, since, search, isAbout, valuesIn } = sourceOf(edit, base.etag);
   const [{ body, etag }, events] = await Promise.all([
@@ -49,12 +46,7 @@ function sourceOf({ of, pinned }, etag) {
   };
 }
 
-/**
- * What others did to it, newest first.
- * @param {Client} client
- * @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of
- * @returns {Promise<readonly LoggedEvent[]>}
- */
+/** What others did to it, newest first. @param {Client} client @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of @returns {Promise<readonly LoggedEvent[]>} */
 export async function eventsSince(client, { search, since, isAbout = () => true }) {
   /** @type {EventPage} */
   const { events } = await client.post('/events/search', { ...search, limit: LISTED_MAX });
@@ -66,12 +58,7 @@ export function revisionOf(etag) {
   return Number(/^"(\d+)/.exec(etag)?.[1] ?? 0);
 }
 
-/**
- * Field by field: what only one of the two changed is theirs or mine, and what both changed is mine until decided.
- * @param {Record<string, unknown>} base
- * @param {Record<string, unknown>} mine
- * @param {Record<string, unknown>} theirs
- */
+/** Field by field: what only one of the two changed is theirs or mine, and what both changed is mine until decided. @param {Record<string, unknown>} base @param {Record<string, unknown>} mine @param {Record<string, unknown>} theirs */
 export function mergedOf(base, mine, theirs) {
   /** @type {Record<string, unknown>} */
   const merged = {};
@@ -87,12 +74,7 @@ export function mergedOf(base, mine, theirs) {
 /** @param {unknown} one @param {unknown} other */
 export const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-/**
- * @param {object} props
- * @param {ConflictState} props.of
- * @param {(merged: object, theirs: object, etag: string) => void} props.resolve
- * @param {() => void} props.close
- */
+/** @param {{ of: ConflictState, resolve: (merged: object, theirs: object, etag: string) => void, close: () => void }} props */
 export function Conflict({ of: { events, theirs, mine, merged, both, etag }, resolve, close }) {
   return (
     <section class="conflict" role="alert" tabIndex={-1} data-fault>
@@ -114,13 +96,11 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
         ))
       )}
       <div class="question-answers">
-        <button type="button" class="button" onClick={close}>
-          Keep only theirs
-        </button>
+        <Button act={close}>Keep only theirs</Button>
         {theirs === null ? null : (
-          <button type="button" class="button button-main" onClick={() => resolve(merged, theirs, etag)}>
+          <Button looks="button button-main" act={() => resolve(merged, theirs, etag)}>
             {both.length === 0 ? 'Take both' : 'Take both, mine where they differ'}
-          </button>
+          </Button>
         )}
       </div>
     </section>

@@ -1,21 +1,17 @@
 /** Constraints as rows: a context field, how it is compared, and values of the kind that the comparison takes. */
 import { useId, useState } from 'preact/hooks';
 import { hasCase, NEW_CONSTRAINT, OPERATOR_GROUPS, valueKindOf, withOperator } from '../operators.js';
+import { Button } from '../parts/button.jsx';
 import { comparisonOf } from '../words.js';
 import { Issues } from './fields.jsx';
+import { Check, TextInput } from './inputs.jsx';
 import { replaced, valuesIn } from './rows.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { ConstraintInput, ContextField } from '../types.d.ts' */
 /** @import { Operator } from '../operators.js' */
 
-/**
- * @param {object} props
- * @param {readonly ConstraintInput[]} props.of
- * @param {(constraints: ConstraintInput[]) => void} props.change
- * @param {readonly ContextField[]} props.fields
- * @param {(path: string) => readonly string[]} props.issuesAt
- */
+/** @param {{ of: readonly ConstraintInput[], change: (constraints: ConstraintInput[]) => void, fields: readonly ContextField[], issuesAt: (path: string) => readonly string[] }} props */
 export function ConstraintsEditor({ of, change, fields, issuesAt }) {
   const list = useId();
   return (
@@ -38,9 +34,9 @@ export function ConstraintsEditor({ of, change, fields, issuesAt }) {
           issues={issuesAt(`constraints/${index}`)}
         />
       ))}
-      <button type="button" class="button row-add" onClick={() => change([...of, NEW_CONSTRAINT])}>
+      <Button looks="button row-add" act={() => change([...of, NEW_CONSTRAINT])}>
         Add constraint
-      </button>
+      </Button>
     </div>
   );
 }
@@ -59,34 +55,21 @@ function missingIn({ contextName, operator, values = [], value = '' }) {
   return value === '' ? 'Add a value.' : null;
 }
 
-/**
- * @param {object} props
- * @param {ConstraintInput} props.of
- * @param {number} props.position
- * @param {ContextField | undefined} props.field
- * @param {string} props.fieldList
- * @param {(constraint: ConstraintInput | null) => void} props.change
- * @param {readonly string[]} props.issues
- */
+/** @param {{ of: ConstraintInput, position: number, field: ContextField | undefined, fieldList: string, change: (constraint: ConstraintInput | null) => void, issues: readonly string[] }} props */
 function ConstraintRow({ of, position, field, fieldList, change, issues }) {
-  const invalid = issues.length > 0 ? /** @type {const} */ ('true') : undefined;
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onField = (event) => change({ ...of, contextName: event.currentTarget.value });
   /** @param {TargetedEvent<HTMLSelectElement>} event */
   const onOperator = (event) => change(withOperator(of, /** @type {Operator} */ (event.currentTarget.value)));
   return (
     <div class="row" role="group" aria-label={`Constraint ${position}`}>
       <div class="row-controls">
-        <input
+        <TextInput
           class="input row-field"
           aria-label="Context field"
           placeholder="Context field"
-          aria-invalid={invalid}
+          aria-invalid={issues.length > 0 ? 'true' : undefined}
           list={fieldList}
           value={of.contextName}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={onField}
+          change={(contextName) => change({ ...of, contextName })}
         />
         <select class="input row-operator" aria-label="Comparison" value={of.operator} onChange={onOperator}>
           {OPERATOR_GROUPS.map(([group, , operators]) => (
@@ -100,39 +83,30 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
           ))}
         </select>
         <Values of={of} field={field} change={change} />
-        <button
-          type="button"
-          class="button row-remove"
+        <Button
+          looks="button row-remove"
           aria-label={`Remove constraint ${position}`}
-          onClick={() => change(null)}
+          act={() => change(null)}
         >
           ×
-        </button>
+        </Button>
       </div>
       <div class="row-options">
-        {check('Negate: true where this is not so', of.inverted === true, (inverted) =>
-          change({ ...of, inverted }),
-        )}
-        {hasCase(of.operator)
-          ? check('Ignore case', of.caseInsensitive === true, (caseInsensitive) =>
-              change({ ...of, caseInsensitive }),
-            )
-          : null}
+        <Check
+          text="Negate: true where this is not so"
+          checked={of.inverted === true}
+          change={(inverted) => change({ ...of, inverted })}
+        />
+        {hasCase(of.operator) ? (
+          <Check
+            text="Ignore case"
+            checked={of.caseInsensitive === true}
+            change={(caseInsensitive) => change({ ...of, caseInsensitive })}
+          />
+        ) : null}
       </div>
       <Issues of={issues} />
     </div>
-  );
-}
-
-/** @param {string} text @param {boolean} checked @param {(checked: boolean) => void} change */
-function check(text, checked, change) {
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onChange = (event) => change(event.currentTarget.checked);
-  return (
-    <label class="check">
-      <input type="checkbox" checked={checked} onChange={onChange} />
-      {text}
-    </label>
   );
 }
 
@@ -157,23 +131,18 @@ function Values({ of, field, change }) {
       />
     );
   const value = of.value ?? '';
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onInput = (event) => {
-    const text = event.currentTarget.value;
-    change({
-      ...of,
-      value: kind === 'time' && text !== '' ? `${text}:00.000Z`.replace(/(:\d\d):\d\d:00/, '$1:00') : text,
-    });
-  };
   return (
-    <input
+    <TextInput
       {...SINGLE[kind]}
       class="input row-values"
       value={kind === 'time' ? value.slice(0, 16) : value}
-      onInput={onInput}
+      change={(text) => change({ ...of, value: kind === 'time' && text !== '' ? timeOf(text) : text })}
     />
   );
 }
+
+/** With or without its seconds. @param {string} text */
+const timeOf = (text) => `${text}:00.000Z`.replace(/(:\d\d):\d\d:00/, '$1:00');
 
 /** One value on each line, or separated by commas. @param {{ values: readonly string[], legal: ContextField['legalValues'], change: (values: string[]) => void }} props */
 function ManyValues({ values, legal, change }) {
@@ -183,16 +152,13 @@ function ManyValues({ values, legal, change }) {
     return (
       <div class="row-values legal" role="group" aria-label="Values">
         {legal.map(({ value, description }) => (
-          <label key={value} class="check" title={description}>
-            <input
-              type="checkbox"
-              checked={values.includes(value)}
-              onChange={() =>
-                change(values.includes(value) ? values.filter((one) => one !== value) : [...values, value])
-              }
-            />
-            {value}
-          </label>
+          <Check
+            key={value}
+            text={value}
+            title={description}
+            checked={values.includes(value)}
+            change={(isOn) => change(isOn ? [...values, value] : values.filter((one) => one !== value))}
+          />
         ))}
       </div>
     );

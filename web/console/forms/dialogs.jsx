@@ -11,11 +11,7 @@ import { Sentence } from '../said.jsx';
 const opened = signal([]);
 let lastId = 0;
 
-/**
- * Resolves once the dialog is closed, which also happens when the page moves on.
- * @param {(close: () => void) => ComponentChildren} render
- * @returns {Promise<void>}
- */
+/** Resolves once the dialog is closed, which also happens when the page moves on. @param {(close: () => void) => ComponentChildren} render @returns {Promise<void>} */
 export function openDialog(render) {
   lastId += 1;
   const id = lastId;
@@ -42,14 +38,7 @@ export function Dialogs() {
   return opened.value.map(({ id, render }) => <div key={id}>{render(() => close(id))}</div>);
 }
 
-/**
- * @param {object} props
- * @param {string} props.title
- * @param {() => void} props.close
- * @param {boolean} [props.isWide]
- * @param {boolean} [props.isFirm] whether Escape leaves it open
- * @param {ComponentChildren} [props.children]
- */
+/** @param {{ title: string, close: () => void, isWide?: boolean, isFirm?: boolean, children?: ComponentChildren }} props `isFirm`: whether Escape leaves it open */
 export function Modal({ title, close, isWide = false, isFirm = false, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const heading = useId();

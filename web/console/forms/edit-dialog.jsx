@@ -6,6 +6,7 @@ import { useRef, useState } from 'preact/hooks';
 import { changeFlag, flagPath, mayChangeProduction } from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
+import { Button } from '../parts/button.jsx';
 import { Sentence } from '../said.jsx';
 import { Conflict, conflictOf, isSame, revisionOf } from './conflict.jsx';
 import { Curl } from './curl.jsx';
@@ -18,12 +19,7 @@ import { Tabs } from './tabs.jsx';
 /** @import { Edit, Field, Session } from '../types.d.ts' */
 /** @import { ConflictState } from './conflict.jsx' */
 
-/**
- * Resolves once the dialog is closed.
- * @template {object} V
- * @param {Session} session
- * @param {Edit<V>} edit
- */
+/** Resolves once the dialog is closed. @template {object} V @param {Session} session @param {Edit<V>} edit */
 export function openEdit(session, edit) {
   return openDialog((close) => <EditDialog session={session} edit={edit} close={close} />);
 }
@@ -60,9 +56,7 @@ function EditDialog({ session, edit, close }) {
           <Issues of={form.issuesElsewhere(fields.flatMap(({ name, paths = [] }) => [name, ...paths]))} />
           {form.conflict === null ? (
             <div class="question-answers">
-              <button type="button" class="button" onClick={form.cancel}>
-                Cancel
-              </button>
+              <Button act={form.cancel}>Cancel</Button>
               <button
                 type="submit"
                 class={`button ${edit.danger === true ? 'button-danger' : 'button-main'}`}
@@ -84,9 +78,9 @@ function EditDialog({ session, edit, close }) {
 const Draft = ({ discard }) => (
   <p class="hint" role="status">
     {'This is what you typed before. '}
-    <button type="button" class="quiet" onClick={discard}>
+    <Button looks="quiet" act={discard}>
       Start over
-    </button>
+    </Button>
   </p>
 );
 

@@ -1,34 +1,32 @@
 /** The controls of a form, each with its label, its hint and what the server refused about it. */
 import { useId } from 'preact/hooks';
-import { Name } from '../said.jsx';
 import { Choice } from './choice.jsx';
+import { Checks, TextInput } from './inputs.jsx';
 
-/** @import { ComponentChildren, TargetedEvent } from 'preact' */
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Field } from '../types.d.ts' */
 
-/**
- * @template {object} V
- * @param {object} props
- * @param {Field<V>} props.field
- * @param {V} props.values
- * @param {(changed: Partial<V>) => void} props.set
- * @param {(path: string) => readonly string[]} props.issuesAt
- */
+/** @param {{ field: Field<V>, values: V, set: (changed: Partial<V>) => void, issuesAt: (path: string) => readonly string[] }} props @template {object} V */
 export function FieldRow({ field, values, set, issuesAt }) {
   const id = useId();
   const { kind = 'text', label, hint, name } = field;
   const issues = (field.paths ?? [name]).flatMap((path) => issuesAt(path));
+  /** @param {unknown} value */
+  const change = (value) => set(/** @type {Partial<V>} */ ({ [name]: value }));
   if (kind === 'own' || kind === 'many') {
     return (
       <fieldset class="field">
         <legend>{label}</legend>
         {hint === undefined ? null : <p class="hint">{hint}</p>}
         {kind === 'many' ? (
-          <Many
-            options={field.options ?? []}
-            chosen={values[name]}
-            change={(value) => set(/** @type {Partial<V>} */ ({ [name]: value }))}
-          />
+          <div class="legal many-options">
+            <Checks
+              options={field.options ?? []}
+              chosen={/** @type {readonly string[]} */ (values[name])}
+              change={change}
+            />
+            {field.options?.length ? null : <span class="muted">There is nothing to choose from.</span>}
+          </div>
         ) : (
           field.render?.({ id, values, set, issuesAt })
         )}
@@ -45,8 +43,6 @@ export function FieldRow({ field, values, set, issuesAt }) {
     'aria-invalid': issues.length > 0 ? /** @type {const} */ ('true') : undefined,
     'aria-describedby': described.filter((part) => part !== null).join(' ') || undefined,
   };
-  /** @param {unknown} value */
-  const change = (value) => set(/** @type {Partial<V>} */ ({ [name]: value }));
   const control = controlOf({ field, value: values[name], props, change, listId: `${id}-list` });
   const hintLine =
     hint === undefined ? null : (
@@ -82,54 +78,47 @@ export function Issues({ id, of }) {
   );
 }
 
-/**
- * @template {object} V
- * @param {{ field: Field<V>, value: unknown, props: Record<string, any>, change: (value: unknown) => void, listId: string }} options
- * @returns {ComponentChildren}
- */
+/** @template {object} V @param {{ field: Field<V>, value: unknown, props: Record<string, any>, change: (value: unknown) => void, listId: string }} options @returns {ComponentChildren} */
 function controlOf({ field, value, props, change, listId }) {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   const { autocomplete = 'off' } = field;
   const typed = { ...props, value: text, autocomplete, spellcheck: false };
-  /** @param {TargetedEvent<HTMLInputElement | HTMLTextAreaElement>} event */
-  const onText = (event) => change(event.currentTarget.value);
   switch (field.kind) {
     case 'check':
       return (
-        <input
-          {...props}
-          type="checkbox"
-          checked={value === true}
-          onChange={(event) => change(event.currentTarget.checked)}
-        />
+        <input {...props} type="checkbox" checked={value === true} onChange={() => change(value !== true)} />
       );
     case 'choice':
       return <Choice options={field.options ?? []} value={text} change={change} attributes={props} />;
     case 'long-text':
     case 'lines':
-      return <textarea {...typed} class="input" rows={3} onInput={onText} />;
+      return (
+        <textarea
+          {...typed}
+          class="input"
+          rows={3}
+          onInput={({ currentTarget }) => change(currentTarget.value)}
+        />
+      );
     case 'password':
-      return <input {...typed} type="password" class="input" onInput={onText} />;
+      return <TextInput {...typed} type="password" change={change} />;
     case 'number':
       return (
-        <input
+        <TextInput
           {...typed}
           type="number"
-          class="input"
-          onInput={(event) => change(event.currentTarget.valueAsNumber)}
+          change={(text) => change(text === '' ? Number.NaN : Number(text))}
         />
       );
     case 'time':
-      return <input {...typed} type="datetime-local" class="input" onInput={onText} />;
+      return <TextInput {...typed} type="datetime-local" change={change} />;
     default:
       return (
         <>
-          <input
+          <TextInput
             {...typed}
-            type="text"
-            class="input"
             {...(field.suggestions === undefined ? {} : { list: listId })}
-            onInput={onText}
+            change={change}
           />
           {field.suggestions === undefined ? null : (
             <datalist id={listId}>
@@ -141,22 +130,4 @@ function controlOf({ field, value, props, change, listId }) {
         </>
       );
   }
-}
-
-/** @param {{ options: NonNullable<Field<any>['options']>, chosen: unknown, change: (value: unknown) => void }} props */
-function Many({ options, chosen, change }) {
-  const keys = new Set(/** @type {readonly string[]} */ (chosen));
-  /** @param {string} key */
-  const turn = (key) => change(options.map(([one]) => one).filter((one) => (one === key) !== keys.has(one)));
-  return (
-    <div class="legal many-options">
-      {options.map(([key, text]) => (
-        <label key={key} class="check">
-          <input type="checkbox" checked={keys.has(key)} onChange={() => turn(key)} />
-          <Name text={text} />
-        </label>
-      ))}
-      {options.length === 0 ? <span class="muted">There is nothing to choose from.</span> : null}
-    </div>
-  );
 }

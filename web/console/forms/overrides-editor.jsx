@@ -1,8 +1,8 @@
 /** For whom a variant is theirs whatever their share: values of context fields, one row for each field. */
-
+import { Button } from '../parts/button.jsx';
+import { TextInput } from './inputs.jsx';
 import { replaced, valuesIn } from './rows.js';
 
-/** @import { TargetedEvent } from 'preact' */
 /** @import { Variant } from '../types.d.ts' */
 
 /** @typedef {Variant['overrides'][number]} Override */
@@ -18,53 +18,43 @@ export function OverridesEditor({ of, change }) {
         change={(next) => change(replaced(of, index, next))}
       />
     )),
-    <button
+    <Button
       key="add"
-      type="button"
-      class="quiet row-add"
-      onClick={() => change([...of, { contextName: 'userId', values: [] }])}
+      looks="quiet row-add"
+      act={() => change([...of, { contextName: 'userId', values: [] }])}
     >
       Always for somebody
-    </button>,
+    </Button>,
   ];
 }
 
 /** @param {{ of: Override, position: number, change: (override: Override | null) => void }} props */
 function OverrideRow({ of, position, change }) {
   const { contextName, values } = of;
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onField = (event) => change({ contextName: event.currentTarget.value, values });
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onValues = (event) => change({ contextName, values: valuesIn(event.currentTarget.value) });
   return (
     <div class="row-controls" role="group" aria-label={`Always for, ${position}`}>
-      <input
+      <TextInput
         class="input row-field"
         aria-label="Context field"
         placeholder="Context field"
         value={contextName}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={onField}
+        change={(text) => change({ contextName: text, values })}
       />
       {/* What is typed stays as it is typed while it says the same: a trailing comma is on the way to the next value. */}
-      <input
+      <TextInput
         class="input row-values"
         aria-label="Values, separated by commas"
         placeholder="ada, grace"
         defaultValue={values.join(', ')}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={onValues}
+        change={(text) => change({ contextName, values: valuesIn(text) })}
       />
-      <button
-        type="button"
-        class="button row-remove"
+      <Button
+        looks="button row-remove"
         aria-label={`Remove “always for” ${position}`}
-        onClick={() => change(null)}
+        act={() => change(null)}
       >
         ×
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,12 +1,10 @@
 /** What is shown once and kept by nobody: a token or a link that is copied and handed on. */
 import { useRef, useState } from 'preact/hooks';
+import { Button } from '../parts/button.jsx';
 import { Sentence } from '../said.jsx';
 import { Modal, openDialog } from './dialogs.jsx';
 
-/**
- * Resolves once the dialog is closed.
- * @param {{ title: string, lead: string, label: string, secret: string }} of
- */
+/** Resolves once the dialog is closed. @param {{ title: string, lead: string, label: string, secret: string }} of */
 export const showSecret = (of) => openDialog((close) => <Secret {...of} close={close} />);
 
 /** @param {{ title: string, lead: string, label: string, secret: string, close: () => void }} props */
@@ -37,12 +35,10 @@ function Secret({ title, lead, label, secret, close }) {
         {said}
       </p>
       <div class="question-answers">
-        <button type="button" class="button" onClick={() => void copy()}>
-          Copy
-        </button>
-        <button type="button" class="button button-main" data-first onClick={close}>
+        <Button act={() => copy()}>Copy</Button>
+        <Button looks="button button-main" data-first act={close}>
           Done
-        </button>
+        </Button>
       </div>
     </Modal>
   );

@@ -1,18 +1,13 @@
 /** Parts of a long form, one at a time. What is on the others stays as it is. */
 import { useId } from 'preact/hooks';
+import { Button } from '../parts/button.jsx';
 
 /** @import { ComponentChildren, TargetedKeyboardEvent } from 'preact' */
 
 /** Keys that lead from one tab to another, by how many. @type {Readonly<Record<string, number>>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
-/**
- * @param {object} props
- * @param {readonly (readonly [name: string, count: number])[]} props.tabs
- * @param {string} props.chosen
- * @param {(name: string) => void} props.choose
- * @param {(name: string) => ComponentChildren} props.panel
- */
+/** @param {{ tabs: readonly (readonly [name: string, count: number])[], chosen: string, choose: (name: string) => void, panel: (name: string) => ComponentChildren }} props */
 export function Tabs({ tabs, chosen, choose, panel }) {
   const id = useId();
   /** @param {TargetedKeyboardEvent<HTMLElement>} event */
@@ -29,19 +24,18 @@ export function Tabs({ tabs, chosen, choose, panel }) {
     <>
       <div class="tabs" role="tablist" onKeyDown={onKeyDown}>
         {tabs.map(([name, count], index) => (
-          <button
+          <Button
             key={name}
-            type="button"
-            class="tab"
+            looks="tab"
             role="tab"
             id={`${id}-tab-${index}`}
             aria-controls={`${id}-panel-${index}`}
             aria-selected={name === chosen}
             tabIndex={name === chosen ? 0 : -1}
-            onClick={() => choose(name)}
+            act={() => choose(name)}
           >
             {count === 0 ? name : `${name} (${count})`}
-          </button>
+          </Button>
         ))}
       </div>
       {tabs.map(([name], index) => (

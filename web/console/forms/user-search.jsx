@@ -1,9 +1,10 @@
 /** Finds a user by a part of the name or the email. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { userName } from '../format.js';
+import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
+import { TextInput } from './inputs.jsx';
 
-/** @import { TargetedEvent } from 'preact' */
 /** @import { Control, FoundUser, Session } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
@@ -13,24 +14,19 @@ const TYPING_MS = 200;
 export function UserSearch({ session, control: { values, set } }) {
   const [text, setText] = useState('');
   const [found, setFound] = useState(/** @type {readonly FoundUser[]} */ ([]));
-  useEffect(() => {
-    const timer = setTimeout(async () => {
-      const query = new URLSearchParams({ q: text });
-      setFound(text === '' ? [] : await session.client.get(`/user-admin/search?${query}`).catch(() => []));
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [session, text]);
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onInput = (event) => setText(event.currentTarget.value);
+  const find = async () =>
+    text === ''
+      ? []
+      : session.client.get(`/user-admin/search?${new URLSearchParams({ q: text })}`).catch(() => []);
+  useDelayed(TYPING_MS, find, setFound, [session, text]);
   return (
     <>
-      <input
+      <TextInput
         type="search"
-        class="input"
         aria-label="Search users"
         placeholder="A part of the name or the email"
         value={text}
-        onInput={onInput}
+        change={setText}
       />
       <div class="legal" role="radiogroup" aria-label="Users found">
         {found.map((user) => (

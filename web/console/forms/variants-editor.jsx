@@ -1,8 +1,10 @@
 /** Variants as rows: a name, a share that is fixed or part of the rest, and a payload. */
+import { Button } from '../parts/button.jsx';
 import { Shares } from '../parts/variants.jsx';
 import { WEIGHT_TOTAL } from '../words.js';
 import { Choice } from './choice.jsx';
 import { Issues } from './fields.jsx';
+import { Check, TextInput } from './inputs.jsx';
 import { OverridesEditor } from './overrides-editor.jsx';
 import { replaced } from './rows.js';
 
@@ -18,14 +20,7 @@ const PAYLOAD_TYPES = [
   ['number', 'Number'],
 ];
 
-/**
- * @param {object} props
- * @param {readonly Variant[]} props.of
- * @param {(variants: Variant[]) => void} props.change
- * @param {string} props.stickiness of new variants
- * @param {(path: string) => readonly string[]} props.issuesAt
- * @param {string} props.at where the list stands in the body; empty for the body itself
- */
+/** @param {{ of: readonly Variant[], change: (variants: Variant[]) => void, stickiness: string, issuesAt: (path: string) => readonly string[], at: string }} props `stickiness`: of new variants; `at`: where the list stands in the body; empty for the body itself */
 export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
   /** @param {readonly Variant[]} next */
   const set = (next) => change(weighted(next));
@@ -43,9 +38,9 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
         />
       ))}
       <Issues of={sumIssues(of)} />
-      <button type="button" class="button row-add" onClick={add}>
+      <Button looks="button row-add" act={add}>
         Add variant
-      </button>
+      </Button>
     </div>
   );
 }
@@ -87,8 +82,6 @@ function VariantRow({ of, position, change, issues }) {
   const { name, weight, weightType, payload } = of;
   const isFixed = weightType === 'fix';
   /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onName = (event) => change({ ...of, name: event.currentTarget.value });
-  /** @param {TargetedEvent<HTMLInputElement>} event */
   const onShare = (event) =>
     change({
       ...of,
@@ -98,15 +91,13 @@ function VariantRow({ of, position, change, issues }) {
   return (
     <div class="row" role="group" aria-label={`Variant ${position}`}>
       <div class="row-controls">
-        <input
+        <TextInput
           class="input row-field"
           aria-label="Name"
           placeholder="Name"
           aria-invalid={issues.length > 0 ? 'true' : undefined}
           value={name}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={onName}
+          change={(text) => change({ ...of, name: text })}
         />
         <label class="share-input">
           <input
@@ -121,28 +112,20 @@ function VariantRow({ of, position, change, issues }) {
           />
           %
         </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isFixed}
-            onChange={() => change({ ...of, weightType: isFixed ? 'variable' : 'fix' })}
-          />
-          fixed
-        </label>
+        <Check
+          text="fixed"
+          checked={isFixed}
+          change={(isOn) => change({ ...of, weightType: isOn ? 'fix' : 'variable' })}
+        />
         <Choice
           options={PAYLOAD_TYPES}
           value={payload?.type ?? ''}
           change={(type) => change(withPayload(of, type, payload?.value ?? ''))}
           attributes={{ 'aria-label': 'Payload' }}
         />
-        <button
-          type="button"
-          class="button row-remove"
-          aria-label={`Remove variant ${position}`}
-          onClick={() => change(null)}
-        >
+        <Button looks="button row-remove" aria-label={`Remove variant ${position}`} act={() => change(null)}>
           ×
-        </button>
+        </Button>
       </div>
       {payload === undefined ? null : (
         <PayloadEditor of={payload} change={(value) => change(withPayload(of, payload.type, value))} />

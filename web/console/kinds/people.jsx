@@ -3,14 +3,16 @@ import { path } from '../client.js';
 import { setPassword, showPasswordLink } from '../edit/passwords.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { counted, date, userName } from '../format.js';
+import { asOptions } from '../forms/choice.jsx';
 import { showSecret } from '../forms/secret.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
-import { Said, said } from '../said.jsx';
+import { said } from '../said.jsx';
 import { openKind } from '../views/kind-view.jsx';
-import { DESCRIPTION, linesOf, NAME, switchItem } from './kind.js';
+import { DESCRIPTION, linesOf, NAME, switchItem, textsOf } from './kind.js';
 import { inDays, isoOf, personalTokens } from './tokens.jsx';
 
 /** @import { Group, Invitation, Permissions, Role, RoleWithPermissions, ServiceAccount, Session, User } from '../types.d.ts' */
+/** @import { Item } from '../parts/more-menu.jsx' */
 /** @import { Kind } from './kind.js' */
 
 /** @param {Session} session @returns {Promise<readonly Role[]>} */
@@ -18,9 +20,7 @@ const readRoles = async ({ client }) => (await client.get('/roles')).roles;
 
 /** @param {readonly Role[]} roles */
 const rootRoleOptions = (roles) =>
-  roles
-    .filter(({ type }) => type === 'root' || type === 'root-custom')
-    .map(({ id, name }) => /** @type {const} */ ([String(id), name]));
+  asOptions(roles.filter(({ type }) => type === 'root' || type === 'root-custom'));
 
 /** @param {readonly Role[]} roles @param {number} wanted */
 const roleName = (roles, wanted) => roles.find(({ id }) => id === wanted)?.name ?? '';
@@ -28,11 +28,12 @@ const roleName = (roles, wanted) => roles.find(({ id }) => id === wanted)?.name 
 /** Of the role that new users have unless something else is chosen. */
 const VIEWER_ROLE_ID = 3;
 
-/** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose */
-const tokensAction = (session, at, whose) => ({
-  ...{ text: 'Tokens', icon: 'key' },
-  act: () => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`),
-});
+/** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose @returns {Item} */
+const tokensAction = (session, at, whose) => [
+  'Tokens',
+  'key',
+  () => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`),
+];
 
 /** Until an invitation expires, unless something else is chosen. */
 const INVITATION_DAYS = 7;
@@ -130,11 +131,8 @@ export const USERS = {
     },
   ],
   valuesOf: (user) => ({
-    name: user?.name ?? '',
-    email: user?.email ?? '',
-    username: user?.username ?? '',
+    ...textsOf(user, 'name', 'email', 'username', 'password'),
     rootRole: String(user?.rootRole ?? VIEWER_ROLE_ID),
-    password: '',
   }),
   // An empty text is no email and no username.
   bodyOf: ({ name, email, username, rootRole, password }) => ({
@@ -146,12 +144,7 @@ export const USERS = {
   edit: (_, user, roles) => ({
     sentence({ name, email, username, rootRole }) {
       const role = roles.find(({ id }) => String(id) === rootRole);
-      return (
-        <>
-          <Said text={name || username || email || '…'} />
-          {` is ${role?.name ?? '…'} of the service. ${role?.description ?? ''}`}
-        </>
-      );
+      return `${said(name || username || email || '…')} is ${role?.name ?? '…'} of the service. ${role?.description ?? ''}`;
     },
     done: ({ name, email, username }) =>
       `${said(name || username || email)} is ${user === null ? 'now a user' : 'changed'}.`,
@@ -165,7 +158,7 @@ export const USERS = {
   besides: INVITATIONS,
   loses: 'Their personal tokens stop working at once, and their memberships end.',
   actions: (session, user) => [
-    { text: 'Password', icon: 'role', act: () => setPassword(session, user) },
+    ['Password', 'role', () => setPassword(session, user)],
     tokensAction(session, path`/user-admin/${user.id}/tokens`, userName(user)),
   ],
 };
@@ -215,9 +208,8 @@ export const GROUPS = {
     },
   ],
   valuesOf: (group) => ({
-    name: group?.name ?? '',
-    description: group?.description ?? '',
-    rootRole: group?.rootRole === undefined ? '' : String(group.rootRole),
+    ...textsOf(group, 'name', 'description'),
+    rootRole: String(group?.rootRole ?? ''),
     users: (group?.users ?? []).map(({ user }) => String(user.id)),
     mappingsSSO: (group?.mappingsSSO ?? []).join('\n'),
   }),
@@ -326,14 +318,13 @@ export const SERVICE_ACCOUNTS = {
   ],
   prepare: readRoles,
   fields: (roles, isNew) => [
-    { name: 'name', label: 'Name', required: true },
+    NAME,
     { name: 'username', label: 'Username', hint: 'Empty: one is made up.', when: () => isNew },
     { name: 'rootRole', label: 'Root role', kind: 'choice', options: rootRoleOptions(roles) },
   ],
   valuesOf: (account) => ({
-    name: account?.name ?? '',
-    username: account?.username ?? '',
-    rootRole: String(account?.rootRole ?? 3),
+    ...textsOf(account, 'name', 'username'),
+    rootRole: String(account?.rootRole ?? VIEWER_ROLE_ID),
   }),
   bodyOf: ({ name, username, rootRole }, isNew) => ({
     ...{ name, rootRole: Number(rootRole) },

@@ -5,7 +5,7 @@ import { number } from '../format.js';
 import { showApplication } from '../parts/application.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
 import { said } from '../said.jsx';
-import { DESCRIPTION, NAME, switchItem } from './kind.js';
+import { DESCRIPTION, NAME, switchItem, textsOf } from './kind.js';
 
 /** @import { Application, Environment, Session } from '../types.d.ts' */
 /** @import { Kind } from './kind.js' */
@@ -69,7 +69,7 @@ export const ENVIRONMENTS = {
     switchItem(environment.enabled, () => turn(session, environment)),
     environments[0] === environment
       ? null
-      : { text: 'Move up', icon: 'up', act: () => moveUp(session, environments, environment) },
+      : ['Move up', 'up', () => moveUp(session, environments, environment)],
   ],
 };
 
@@ -134,14 +134,11 @@ export const APPLICATIONS = {
   readAt: ({ appName }) => path`/metrics/applications/${appName}`,
   valuesOf: (application) => ({
     name: application?.appName ?? '',
-    description: application?.description ?? '',
-    url: application?.url ?? '',
+    ...textsOf(application, 'description', 'url'),
   }),
   bodyOf: ({ description, url }) => ({ description, url }),
   isReported: true,
   changeBy: 'POST',
-  actions: (session, { appName }) => [
-    { text: 'Details', icon: 'application', act: () => showApplication(session, appName) },
-  ],
+  actions: (session, { appName }) => [['Details', 'application', () => showApplication(session, appName)]],
   loses: 'It is listed again as soon as it asks again.',
 };

@@ -6,8 +6,8 @@ import { counted } from '../format.js';
 import { ConstraintsEditor, missingInConstraints } from '../forms/constraints-editor.jsx';
 import { inputOf } from '../operators.js';
 import { Constraints } from '../parts/strategy.jsx';
-import { Said, said } from '../said.jsx';
-import { DESCRIPTION, linesOf, NAME } from './kind.js';
+import { said } from '../said.jsx';
+import { DESCRIPTION, linesOf, NAME, textsOf } from './kind.js';
 
 /** @import { ContextField, Segment, StrategyType, TagType } from '../types.d.ts' */
 /** @import { Kind } from './kind.js' */
@@ -53,8 +53,7 @@ export const SEGMENTS = {
   ],
   readAt: ({ id }) => path`/segments/${id}`,
   valuesOf: (segment) => ({
-    name: segment?.name ?? '',
-    description: segment?.description ?? '',
+    ...textsOf(segment, 'name', 'description'),
     constraints: (segment?.constraints ?? []).map(inputOf),
   }),
   bodyOf: (values, _, segment) => ({
@@ -70,21 +69,17 @@ export const SEGMENTS = {
           : `those for whom ${counted(length, 'constraint is', 'constraints are')} true`;
       const used =
         segment === null ? '' : ` ${counted(segment.usedInFeatures, 'flag uses', 'flags use')} it.`;
-      return (
-        <>
-          <Said text={name || '…'} />
-          {` is ${who}.${used}`}
-        </>
-      );
+      return `${said(name || '…')} is ${who}.${used}`;
     },
   }),
   madeAt: (_, { id }) => path`/segments/${id}`,
   loses: 'It cannot be brought back. A segment that a flag uses is not deleted.',
   actions: (session, { id, name }) => [
-    {
-      ...{ text: 'Uses', icon: 'branch' },
-      act: () => showUses(session, path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`),
-    },
+    [
+      'Uses',
+      'branch',
+      () => showUses(session, path`/segments/${id}/strategies`, `Strategies that use ${said(name)}`),
+    ],
   ],
 };
 
@@ -135,8 +130,7 @@ export const CONTEXT_FIELDS = {
   ],
   readAt: ({ name }) => path`/context/${name}`,
   valuesOf: (field) => ({
-    name: field?.name ?? '',
-    description: field?.description ?? '',
+    ...textsOf(field, 'name', 'description'),
     stickiness: field?.stickiness ?? false,
     legalValues: (field?.legalValues ?? [])
       .map(({ value, description = '' }) => (description === '' ? value : `${value}: ${description}`))
@@ -147,24 +141,21 @@ export const CONTEXT_FIELDS = {
     ...{ description, stickiness, legalValues: linesOf(legalValues).map(legalValueOf) },
   }),
   edit: () => ({
-    sentence: ({ name, legalValues }) => (
-      <>
-        Constraints on <Said text={name || '…'} />
-        {linesOf(legalValues).length === 0
-          ? ' take any value.'
-          : ` offer ${counted(linesOf(legalValues).length, 'value')}.`}
-      </>
-    ),
+    sentence({ name, legalValues }) {
+      const { length } = linesOf(legalValues);
+      return `Constraints on ${said(name || '…')} ${length === 0 ? 'take any value' : `offer ${counted(length, 'value')}`}.`;
+    },
   }),
   madeAt: ({ name }) => path`/context/${name}`,
   loses: ({ usedInFeatures }) =>
     `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it go on working; forms do not offer it any more.`,
   actions: (session, { name }) => [
-    {
-      ...{ text: 'Uses', icon: 'branch' },
-      act: () =>
+    [
+      'Uses',
+      'branch',
+      () =>
         showUses(session, path`/context/${name}/strategies`, `Strategies with a constraint on ${said(name)}`),
-    },
+    ],
   ],
 };
 
@@ -191,12 +182,7 @@ export const TAG_TYPES = {
     { name: 'icon', label: 'Icon', hint: 'A letter, or the name of an icon.' },
     { name: 'color', label: 'Color', hint: 'Such as #1a2b3c. Empty: none.' },
   ],
-  valuesOf: (type) => ({
-    name: type?.name ?? '',
-    description: type?.description ?? '',
-    icon: type?.icon ?? '',
-    color: type?.color ?? '',
-  }),
+  valuesOf: (type) => textsOf(type, 'name', 'description', 'icon', 'color'),
   bodyOf: ({ name, description, icon, color }, isNew) => ({
     ...(isNew ? { name } : {}),
     ...{ description, icon: icon === '' ? null : icon, color: color === '' ? null : color },
@@ -235,8 +221,7 @@ export const STRATEGY_TYPES = {
     },
   ],
   valuesOf: (type) => ({
-    name: type?.name ?? '',
-    description: type?.description ?? '',
+    ...textsOf(type, 'name', 'description'),
     parameters: (type?.parameters ?? []).map(parameterLine).join('\n'),
   }),
   bodyOf: ({ name, description, parameters }) => ({
@@ -255,10 +240,11 @@ export const STRATEGY_TYPES = {
     const state = deprecated ? 'offered again' : 'deprecated: forms no longer offer it';
     const done = `The strategy type ${said(name)} is ${state}.`;
     return [
-      {
-        ...{ text: deprecated ? 'Offer again' : 'Deprecate', icon: deprecated ? 'check' : 'archive' },
-        act: () => changeAtOnce(session, { change, undo, done }),
-      },
+      [
+        deprecated ? 'Offer again' : 'Deprecate',
+        deprecated ? 'check' : 'archive',
+        () => changeAtOnce(session, { change, undo, done }),
+      ],
     ];
   },
 };

@@ -61,10 +61,7 @@ function Instances({ name, environment }) {
   return whenLoaded(loaded, (/** @type {{ instances: readonly ApplicationInstance[] }} */ { instances }) => (
     <Listing
       label={`Instances in ${environment}`}
-      columns={[
-        { title: 'Instance', isMain: true },
-        ...['Address', 'SDK', 'Last seen'].map((title) => ({ title })),
-      ]}
+      columns={['Instance', 'Address', 'SDK', 'Last seen']}
       rows={instances.map(({ instanceId, clientIp, sdkVersion, lastSeen }) => ({
         key: instanceId,
         cells: [instanceId, clientIp, sdkVersion ?? 'unknown', <TimeAgo iso={lastSeen} />],

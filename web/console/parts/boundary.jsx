@@ -1,6 +1,7 @@
 /** Keeps a fault of one view from taking the whole page with it. */
 import { Component } from 'preact';
 import { messageOf } from '../client.js';
+import { Button } from './button.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 
@@ -31,9 +32,7 @@ export class Boundary extends Component {
           Nothing was changed. Another page of the menu, or this one without what follows “?” in its address,
           may work.
         </p>
-        <button type="button" class="button" onClick={() => this.setState({ error: null })}>
-          Try again
-        </button>
+        <Button act={() => this.setState({ error: null })}>Try again</Button>
       </div>
     );
   }

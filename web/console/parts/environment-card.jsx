@@ -7,6 +7,7 @@ import { counted, number } from '../format.js';
 import { Sentence, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { kindOf } from '../words.js';
+import { Button } from './button.jsx';
 import { Icon } from './icon.jsx';
 import { MoreMenu } from './more-menu.jsx';
 import { StrategyItem } from './strategy.jsx';
@@ -44,12 +45,7 @@ export function EnvironmentCards({ usage, variants, ...props }) {
   ));
 }
 
-/**
- * In what an environment differs from another.
- * @param {FlagEnvironment} of
- * @param {FlagEnvironment} measure
- * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known
- */
+/** In what an environment differs from another. @param {FlagEnvironment} of @param {FlagEnvironment} measure @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known */
 function differencesOf(of, measure, variants) {
   /** @param {FlagEnvironment} environment */
   const variantsIn = ({ name, variantCount }) => JSON.stringify(variants.get(name) ?? variantCount);
@@ -64,16 +60,7 @@ function differencesOf(of, measure, variants) {
 const contentOf = (strategies) =>
   JSON.stringify(strategies.map(({ id: _, sortOrder: __, ...content }) => content));
 
-/**
- * @param {FlagProps & {
- *   of: FlagEnvironment,
- *   isProd: boolean,
- *   differences: readonly string[] | null,
- *   measure: string,
- *   usage: FlagUsage['lastHourUsage'][number] | null,
- *   isOpen: boolean,
- * }} props
- */
+/** @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly string[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, isOpen: boolean, }} props */
 function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, usage, isOpen }) {
   const { project, name, archived } = flag;
   const { name: environment, enabled, strategies } = of;
@@ -154,10 +141,10 @@ function CardActions({ at }) {
   const others = at.flag.environments.filter((one) => one.name !== name && one.strategies.length > 0);
   /** @param {string} text @param {string} label @param {() => Promise<void>} act */
   const button = (text, label, act) => (
-    <button type="button" class="button" aria-label={label} onClick={() => void act()}>
+    <Button aria-label={label} act={() => act()}>
       <Icon name={text.startsWith('Add') ? 'add' : 'copy'} />
       {text}
-    </button>
+    </Button>
   );
   return (
     <div class="actions strategy-add">
@@ -176,34 +163,24 @@ function StrategyActions({ at, strategy, index }) {
   const isDisabled = strategy.disabled === true;
   return (
     <span class="strategy-actions">
-      <button
-        type="button"
-        class="button button-small"
+      <Button
+        looks="button button-small"
         aria-label={`Edit ${name}`}
-        onClick={() => void editStrategy(session, at, strategy)}
+        act={() => editStrategy(session, at, strategy)}
       >
         Edit
-      </button>
+      </Button>
       <MoreMenu
         label={`More for ${name}`}
+        of={name}
         items={[
-          index === 0
-            ? null
-            : {
-                text: 'Move up',
-                icon: 'up',
-                label: `Move up ${name}`,
-                act: () => moveUp(session, at, index),
-              },
-          {
-            ...{ text: isDisabled ? 'Enable' : 'Disable', icon: isDisabled ? 'check' : 'close' },
-            label: `${isDisabled ? 'Enable' : 'Disable'} ${name}`,
-            act: () => turnStrategy(session, at, strategy),
-          },
-          {
-            ...{ text: 'Remove', icon: 'remove', label: `Remove ${name}`, isDanger: true },
-            act: () => removeStrategy(session, at, strategy),
-          },
+          index === 0 ? null : ['Move up', 'up', () => moveUp(session, at, index)],
+          [
+            isDisabled ? 'Enable' : 'Disable',
+            isDisabled ? 'check' : 'close',
+            () => turnStrategy(session, at, strategy),
+          ],
+          ['Remove', 'remove', () => removeStrategy(session, at, strategy), true],
         ]}
       />
     </span>

@@ -1,10 +1,10 @@
 /** One event in a list: what was done to what, by whom and when, with everything that is recorded behind a click. */
 import { audienceOf } from '../audience.js';
 import { changesOf } from '../differences.js';
-import { hrefOf } from '../place.js';
 import { Name, Said, Sentence, said, visibleLines } from '../said.jsx';
 import { deedOf, recordNameOf, toneOf } from '../words.js';
 import { DifferenceLine } from './difference-line.jsx';
+import { FlagLink } from './links.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -13,13 +13,7 @@ import { TimeAgo } from './time-ago.jsx';
 /** How many changed fields are told without a click. */
 const FIELDS_SHOWN = 4;
 
-/**
- * @param {object} props
- * @param {LoggedEvent} props.event
- * @param {boolean} [props.isFresh]
- * @param {boolean} [props.isAboutFlag] the list is that of one flag, whose name need not be repeated
- * @param {ComponentChildren} [props.action]
- */
+/** @param {{ event: LoggedEvent, isFresh?: boolean, isAboutFlag?: boolean, action?: ComponentChildren }} props `isAboutFlag`: the list is that of one flag, whose name need not be repeated */
 export function EventItem({ event, isFresh = false, isAboutFlag = false, action = null }) {
   return (
     <li class={`event${isFresh ? ' event-fresh' : ''}`} data-id={event.id}>
@@ -58,12 +52,7 @@ function Subject({ of }) {
   }
   // A deleted flag can be read nowhere any more.
   if (project === null || type === 'feature-deleted') return <code class="event-subject">{featureName}</code>;
-  const href = hrefOf({ view: 'flag', project, flag: featureName });
-  return (
-    <a href={href} class="event-subject">
-      <code>{featureName}</code>
-    </a>
-  );
+  return <FlagLink project={project} name={featureName} class="event-subject" />;
 }
 
 /** Events that a change would record. @param {{ events: readonly LoggedEvent[] }} props */

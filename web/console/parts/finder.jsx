@@ -5,14 +5,17 @@ import { messageOf } from '../client.js';
 import { actionsOf } from '../edit/actions.js';
 import { userName } from '../format.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
+import { TextInput } from '../forms/inputs.jsx';
 import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
 import { notice } from '../notices.jsx';
 import { flagsOf, hrefOf } from '../place.js';
+import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
+import { Button } from './button.jsx';
 
-/** @import { TargetedEvent, TargetedKeyboardEvent } from 'preact' */
+/** @import { TargetedKeyboardEvent } from 'preact' */
 /** @import { FoundFlag, FoundUser, Session } from '../types.d.ts' */
 
 /** After the last key, in milliseconds. */
@@ -57,14 +60,9 @@ export function FinderButton() {
     return () => removeEventListener('keydown', onKey);
   }, [session]);
   return (
-    <button
-      type="button"
-      class="button find"
-      aria-keyshortcuts="Control+K Meta+K"
-      onClick={() => void openFinder(session)}
-    >
+    <Button looks="button find" aria-keyshortcuts="Control+K Meta+K" act={() => openFinder(session)}>
       Find<kbd aria-hidden="true">Ctrl K</kbd>
-    </button>
+    </Button>
   );
 }
 
@@ -76,9 +74,9 @@ function Finder({ session, close }) {
   const found = useFound(session, text);
   const hits = best([...found, ...placesFor(session, text), ...actionsFor(session, text)], text);
   const list = useId();
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onInput = (event) => {
-    setText(event.currentTarget.value);
+  /** @param {string} next */
+  const type = (next) => {
+    setText(next);
     setChosen(0);
   };
   /** @param {Hit | undefined} hit */
@@ -97,21 +95,17 @@ function Finder({ session, close }) {
   };
   return (
     <Modal title="Find" close={close}>
-      <input
+      <TextInput
         type="search"
-        class="input"
         data-first
-        list={undefined}
         role="combobox"
         aria-label="Find flags, projects, pages and actions"
         aria-expanded={hits.length > 0}
         aria-controls={list}
         aria-activedescendant={hits.length > 0 ? `${list}-${chosen}` : undefined}
         placeholder="A part of a name, a description or a tag"
-        autocomplete="off"
-        spellcheck={false}
         value={text}
-        onInput={onInput}
+        change={type}
         onKeyDown={onKeyDown}
       />
       <ul class="plain hits" role="listbox" id={list} aria-label="Found">
@@ -143,19 +137,9 @@ function Finder({ session, close }) {
 function useFound(session, text) {
   const [found, setFound] = useState(/** @type {readonly Hit[]} */ ([]));
   const wanted = text.trim();
-  useEffect(() => {
-    // A response that comes after more was typed is of no use.
-    let isWanted = true;
-    const timer = setTimeout(async () => {
-      const hits =
-        wanted === '' ? [] : await Promise.all([flagsFor(session, wanted), peopleFor(session, wanted)]);
-      if (isWanted) setFound(hits.flat());
-    }, TYPING_MS);
-    return () => {
-      isWanted = false;
-      clearTimeout(timer);
-    };
-  }, [session, wanted]);
+  const find = async () =>
+    wanted === '' ? [] : (await Promise.all([flagsFor(session, wanted), peopleFor(session, wanted)])).flat();
+  useDelayed(TYPING_MS, find, setFound, [session, wanted]);
   return found;
 }
 

@@ -9,6 +9,7 @@ import { INVITATIONS, USERS } from '../kinds/people.jsx';
 import { apiTokensPath } from '../kinds/tokens.jsx';
 import { notice } from '../notices.jsx';
 import { useSession } from '../session.js';
+import { Button } from './button.jsx';
 import { Icon } from './icon.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
@@ -34,9 +35,7 @@ export function FirstSteps({ project, environments }) {
       <h2 id="steps">No flags yet: the first steps</h2>
       <ol class="plain">
         <Step icon="flag" title="Create a flag" text="It is off everywhere until you switch it on.">
-          <button type="button" class="button" onClick={() => void createFlag(session, project)}>
-            Create the first flag
-          </button>
+          <Button act={() => createFlag(session, project)}>Create the first flag</Button>
         </Step>
         {session.may('project', project) ? <Connect project={project} environments={environments} /> : null}
         <People session={session} />
@@ -78,13 +77,7 @@ function People({ session }) {
           title="Choose your password"
           text="The one that you were given may be known to others."
         >
-          <button
-            type="button"
-            class="button"
-            onClick={() => void changeOwnPassword(session, () => undefined)}
-          >
-            Change password…
-          </button>
+          <Button act={() => changeOwnPassword(session, () => undefined)}>Change password…</Button>
         </Step>
       ) : session.may('admin') ? (
         <Step
@@ -92,9 +85,7 @@ function People({ session }) {
           title="Create a user for yourself"
           text="You are signed in with a token. As a user you have a password, favorites, and your name in the history."
         >
-          <button type="button" class="button" onClick={() => void editKind(session, USERS, null)}>
-            Create a user…
-          </button>
+          <Button act={() => editKind(session, USERS, null)}>Create a user…</Button>
         </Step>
       ) : null}
       {session.may('admin') ? (
@@ -103,9 +94,7 @@ function People({ session }) {
           title="Invite people"
           text="Whoever opens the link becomes a user who may look at everything."
         >
-          <button type="button" class="button" onClick={() => void editKind(session, INVITATIONS, null)}>
-            Create an invitation…
-          </button>
+          <Button act={() => editKind(session, INVITATIONS, null)}>Create an invitation…</Button>
         </Step>
       ) : null}
     </>
@@ -164,9 +153,7 @@ function Connect({ project, environments }) {
             value={environment}
             change={setEnvironment}
           />
-          <button type="button" class="button" onClick={() => void create()}>
-            Create a token
-          </button>
+          <Button act={() => create()}>Create a token</Button>
         </>
       ) : (
         <div class="snippet">

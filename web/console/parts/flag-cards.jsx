@@ -1,5 +1,4 @@
 /** What a flag consists of, part by part, each with what can be done to it. */
-
 import { flagPath } from '../changes.jsx';
 import {
   addDependency,
@@ -13,15 +12,17 @@ import {
 } from '../edit/flag-edits.jsx';
 import { editVariants } from '../edit/variant-edits.jsx';
 import { date, dateTime } from '../format.js';
-import { hrefOf } from '../place.js';
 import { useResource } from '../resource.jsx';
 import { Name, Sentence, said, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { STAGES } from '../words.js';
-import { RowAction } from './listing.jsx';
+import { Button } from './button.jsx';
+import { FlagLink } from './links.jsx';
+import { RowActions } from './listing.jsx';
 import { TimeAgo } from './time-ago.jsx';
 import { VariantBar } from './variants.jsx';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Flag, LifecycleStage } from '../types.d.ts' */
 
 /**
@@ -50,52 +51,57 @@ export function FlagFacts({ flag, may }) {
         <span key={`${tag.type}:${tag.value}`} class="badge">
           <Name text={`${tag.type}: ${tag.value}`} max={60} />
           {may ? (
-            <button
-              type="button"
-              class="badge-remove"
+            <Button
+              looks="badge-remove"
               aria-label={`Remove the tag ${visible(`${tag.type}: ${tag.value}`)}`}
-              onClick={() => void removeTag(session, flag, tag)}
+              act={() => removeTag(session, flag, tag)}
             >
               ×
-            </button>
+            </Button>
           ) : null}
         </span>
       ))}
       {may ? (
-        <button type="button" class="quiet" onClick={() => void addTag(session, flag)}>
+        <Button looks="quiet" act={() => addTag(session, flag)}>
           Add tag
-        </button>
+        </Button>
       ) : null}
     </p>
   );
 }
 
+/** A part of a flag, with what is done to it most. @param {{ title: string, action: string, label?: string, act: (() => unknown) | null, children: ComponentChildren }} props */
+const Card = ({ title, action, label, act, children }) => (
+  <section class="card" aria-label={title}>
+    <div class="card-head">
+      <h2>{title}</h2>
+      {act === null ? null : (
+        <Button looks="quiet" aria-label={label} act={act}>
+          {action}
+        </Button>
+      )}
+    </div>
+    {children}
+  </section>
+);
+
 /** @param {FlagProps} props */
 export function VariantCard({ flag, etag, may }) {
   const session = useSession();
   const variants = flag.variants ?? [];
-  const edit = (
-    <button
-      type="button"
-      class="quiet"
-      aria-label={`${variants.length === 0 ? 'Add' : 'Edit'} variants`}
-      onClick={() => void editVariants(session, flag, etag)}
-    >
-      {variants.length === 0 ? 'Add' : 'Edit'}
-    </button>
-  );
   return (
-    <section class="card" aria-label="Variants">
-      <div class="card-head">
-        <h2>Variants</h2>
-        {may ? edit : null}
-      </div>
+    <Card
+      title="Variants"
+      action={variants.length === 0 ? 'Add' : 'Edit'}
+      label={`${variants.length === 0 ? 'Add' : 'Edit'} variants`}
+      act={may ? () => editVariants(session, flag, etag) : null}
+    >
       {variants.length === 0 ? (
         <p class="muted">No variants: everybody for whom it is on gets the same.</p>
       ) : (
         <VariantBar variants={variants} />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -103,25 +109,12 @@ export function VariantCard({ flag, etag, may }) {
 export function LinkCard({ flag, may }) {
   const session = useSession();
   return (
-    <section class="card" aria-label="Links">
-      <div class="card-head">
-        <h2>Links</h2>
-        {may ? (
-          <button
-            type="button"
-            class="quiet"
-            aria-label="Add link"
-            onClick={() => void editLink(session, flag, null)}
-          >
-            Add
-          </button>
-        ) : null}
-      </div>
+    <Card title="Links" action="Add" label="Add link" act={may ? () => editLink(session, flag, null) : null}>
       {flag.links.length === 0 ? <p class="muted">No ticket, discussion or design is linked.</p> : null}
       {flag.links.map((link) => {
         const name = link.title ?? link.url;
         return (
-          <p key={link.id} class="card-line">
+          <div key={link.id} class="card-line">
             {/^https?:/.test(link.url) ? (
               <a href={link.url} rel="noreferrer nofollow" target="_blank" title={visible(link.url)}>
                 <Name text={name} />
@@ -130,15 +123,20 @@ export function LinkCard({ flag, may }) {
               <Name text={name} />
             )}
             {may ? (
-              <span>
-                <RowAction text="Edit" of={name} act={() => editLink(session, flag, link)} />
-                <RowAction text="Remove" of={name} act={() => removeLink(session, flag, link)} />
+              <span class="listing-actions">
+                <RowActions
+                  of={name}
+                  items={[
+                    ['Edit', 'edit', () => editLink(session, flag, link)],
+                    ['Remove', 'remove', () => removeLink(session, flag, link), true],
+                  ]}
+                />
               </span>
             ) : null}
-          </p>
+          </div>
         );
       })}
-    </section>
+    </Card>
   );
 }
 
@@ -155,19 +153,11 @@ export function LifeCard({ flag, may }) {
   );
   const isDone = stage === 'completed';
   return (
-    <section class="card" aria-label="Stages">
-      <div class="card-head">
-        <h2>Stages</h2>
-        {may ? (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => void (isDone ? resumeFlag(session, flag) : completeFlag(session, flag))}
-          >
-            {isDone ? 'Not done with' : 'Done with…'}
-          </button>
-        ) : null}
-      </div>
+    <Card
+      title="Stages"
+      action={isDone ? 'Not done with' : 'Done with…'}
+      act={may ? () => (isDone ? resumeFlag : completeFlag)(session, flag) : null}
+    >
       <ul class="plain">
         {(stages.loaded.value?.value ?? [lifecycle]).map((one) => (
           <li key={one.stage}>
@@ -178,7 +168,7 @@ export function LifeCard({ flag, may }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -186,46 +176,33 @@ export function LifeCard({ flag, may }) {
 export function DependencyCards({ flag, etag, may }) {
   const session = useSession();
   const { project, dependencies, children } = flag;
-  /** @param {string} name */
-  const link = (name) => (
-    <a href={hrefOf({ view: 'flag', project, flag: name })}>
-      <code>{name}</code>
-    </a>
-  );
   return (
-    <section class="card" aria-label="Dependencies">
-      <div class="card-head">
-        <h2>Dependencies</h2>
-        {may ? (
-          <button type="button" class="quiet" onClick={() => void addDependency(session, flag, etag)}>
-            Add
-          </button>
-        ) : null}
-      </div>
+    <Card title="Dependencies" action="Add" act={may ? () => addDependency(session, flag, etag) : null}>
       {dependencies.length + children.length === 0 ? <p class="muted">It depends on no other flag.</p> : null}
       {dependencies.map(({ feature, enabled, variants }) => (
         <p key={feature} class="card-line">
           <span>
-            Needs {link(feature)}
+            Needs <FlagLink project={project} name={feature} />
             <Sentence>
               {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.map((one) => said(one)).join(' or ')}`}`}
             </Sentence>
           </span>
           {may ? (
-            <button
-              type="button"
-              class="quiet"
+            <Button
+              looks="quiet"
               aria-label={`Remove the dependency on ${feature}`}
-              onClick={() => void removeDependency(session, flag, feature)}
+              act={() => removeDependency(session, flag, feature)}
             >
               Remove
-            </button>
+            </Button>
           ) : null}
         </p>
       ))}
       {children.map((child) => (
-        <p key={child}>{link(child)} depends on it.</p>
+        <p key={child}>
+          <FlagLink project={project} name={child} /> depends on it.
+        </p>
       ))}
-    </section>
+    </Card>
   );
 }

@@ -5,8 +5,9 @@
 import { flagPath, isProduction } from '../changes.jsx';
 import { COLUMNS, nextSort, sortedAs } from '../flag-order.js';
 import { counted } from '../format.js';
-import { hrefOf } from '../place.js';
 import { useSession } from '../session.js';
+import { Button } from './button.jsx';
+import { FlagLink } from './links.jsx';
 import { useVisibleRows } from './rows.js';
 import { Star } from './star.jsx';
 import { FlagSwitch } from './switch.jsx';
@@ -83,12 +84,12 @@ function TableHead({ environments, isProductionAt, shown, flags, chosen, choose,
   /** @param {string} column @param {string} title @param {string} kind */
   const head = (column, title, kind) => (
     <th key={column} role="columnheader" scope="col" class={kind} aria-sort={sortedAs(column, sort)}>
-      <button type="button" class="sort" onClick={() => setSort(nextSort(column, sort))}>
+      <Button looks="sort" act={() => setSort(nextSort(column, sort))}>
         {title}
         <span class="sort-mark" aria-hidden="true">
           {MARKS[sortedAs(column, sort) ?? 'none']}
         </span>
-      </button>
+      </Button>
     </th>
   );
   return (
@@ -127,7 +128,6 @@ function FlagRow({ table, flag, index }) {
   const { name } = flag;
   const isChosen = chosen.has(name);
   const states = new Map(flag.environments.map((one) => [one.name, one]));
-  const href = hrefOf({ view: 'flag', project, flag: name });
   return (
     <tr role="row" aria-rowindex={index + 2} data-row={name}>
       {choose === null ? null : (
@@ -144,9 +144,7 @@ function FlagRow({ table, flag, index }) {
         <div class="flag-line">
           <Star at={flagPath(project, name)} name={name} isFavorite={flag.favorite} />
           {/* A long name is cut on a narrow screen. */}
-          <a href={href} title={[name, flag.description].filter(Boolean).join(': ')}>
-            <code>{name}</code>
-          </a>
+          <FlagLink {...{ project, name }} title={[name, flag.description].filter(Boolean).join(': ')} />
           {flag.stale ? <span class="badge badge-warn">stale</span> : null}
         </div>
       </th>

@@ -3,10 +3,11 @@ import { useMemo } from 'preact/hooks';
 import { isNarrowed, listOf, SEEN, tagsOf } from '../flag-filter.js';
 import { COLUMNS, sortsOf } from '../flag-order.js';
 import { counted, number } from '../format.js';
-import { asOption, Filter } from '../forms/choice.jsx';
-import { SearchBox } from '../forms/search-box.jsx';
+import { asOption, asOptions, Filter } from '../forms/choice.jsx';
+import { Check, Checks, SearchBox } from '../forms/inputs.jsx';
 import { useSession } from '../session.js';
 import { FLAG_TYPES } from '../words.js';
+import { Button } from './button.jsx';
 import { Popover } from './popover.jsx';
 
 /** @import { FlagFilter } from '../flag-filter.js' */
@@ -44,14 +45,12 @@ export function FlagTools({ filter, setFilter, environments, owners, askOwners, 
         setFilter({ state }),
       )}
       {session.isUser ? (
-        <button
-          type="button"
-          class="button"
+        <Button
           aria-pressed={filter.mine !== ''}
-          onClick={() => setFilter({ mine: filter.mine === '' ? 'favorites' : '' })}
+          act={() => setFilter({ mine: filter.mine === '' ? 'favorites' : '' })}
         >
           Favorites
-        </button>
+        </Button>
       ) : null}
       <More {...{ filter, setFilter, environments, owners, askOwners, flags }} />
       <Look filter={filter} setFilter={setFilter} environments={environments} />
@@ -62,9 +61,6 @@ export function FlagTools({ filter, setFilter, environments, owners, askOwners, 
   );
 }
 
-/** @param {Creator} owner @returns {[string, string]} */
-const asOwner = ({ id, name }) => [String(id), name];
-
 /** The filters that are seldom needed. The word that opens them says how many of them leave flags out. @param {Omit<Parameters<typeof FlagTools>[0], 'shown'>} props */
 function More({ filter, setFilter, owners, askOwners, flags }) {
   const tags = useMemo(() => tagsOf(flags), [flags]);
@@ -72,7 +68,7 @@ function More({ filter, setFilter, owners, askOwners, flags }) {
   return (
     <Popover title={count === 0 ? 'More filters' : `More filters: ${count}`} onOpen={askOwners}>
       {choice('Use', filter.seen, SEEN, (seen) => setFilter({ seen }))}
-      {choice('Owner', filter.owner, [['', 'Any owner'], ...owners.map(asOwner)], (owner) =>
+      {choice('Owner', filter.owner, [['', 'Any owner'], ...asOptions(owners)], (owner) =>
         setFilter({ owner }),
       )}
       {choice('Tag', filter.tag, [['', 'Any tag'], ...tags.map(asOption)], (tag) => setFilter({ tag }))}
@@ -84,24 +80,8 @@ function More({ filter, setFilter, owners, askOwners, flags }) {
 function Look({ filter, setFilter, environments }) {
   const session = useSession();
   const hidden = listOf(filter.hide);
-  const shown = listOf(filter.show);
   /** @param {string} text @param {boolean} checked @param {(checked: boolean) => void} change */
-  const check = (text, checked, change) => (
-    <label key={text} class="check">
-      <input type="checkbox" checked={checked} onChange={() => change(!checked)} />
-      {text}
-    </label>
-  );
-  /** @param {string} name @param {boolean} isShown */
-  function show(name, isShown) {
-    const names = environments.filter((one) => (one === name ? !isShown : hidden.has(one)));
-    setFilter({ hide: names.join(',') });
-  }
-  /** @param {string} key @param {boolean} isShown */
-  function showMore(key, isShown) {
-    const keys = COLUMNS.map(([one]) => one).filter((one) => (one === key ? isShown : shown.has(one)));
-    setFilter({ show: keys.join(',') });
-  }
+  const check = (text, checked, change) => <Check key={text} {...{ text, checked, change }} />;
   return (
     <Popover title="View">
       {choice('Order', filter.sort, sortsOf(environments), (sort) => setFilter({ sort }))}
@@ -113,10 +93,20 @@ function Look({ filter, setFilter, environments }) {
         : null}
       <fieldset class="look-columns">
         <legend>Columns</legend>
-        {COLUMNS.map(([key, title]) => check(title, shown.has(key), (isShown) => showMore(key, isShown)))}
-        {environments.length < 2
-          ? null
-          : environments.map((name) => check(name, !hidden.has(name), (isShown) => show(name, isShown)))}
+        <Checks
+          options={COLUMNS}
+          chosen={[...listOf(filter.show)]}
+          change={(keys) => setFilter({ show: keys.join(',') })}
+        />
+        {environments.length < 2 ? null : (
+          <Checks
+            options={environments.map(asOption)}
+            chosen={environments.filter((name) => !hidden.has(name))}
+            change={(shown) =>
+              setFilter({ hide: environments.filter((name) => !shown.includes(name)).join(',') })
+            }
+          />
+        )}
       </fieldset>
     </Popover>
   );

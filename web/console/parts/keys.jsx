@@ -1,6 +1,7 @@
 /** Keys that work everywhere: “/” for the search of a page, and “?” for what keys there are. */
-import { useEffect } from 'preact/hooks';
-import { Modal, openDialog } from '../forms/dialogs.jsx';
+import { useEffect, useState } from 'preact/hooks';
+import { Check } from '../forms/inputs.jsx';
+import { openPanel } from '../forms/panel.jsx';
 
 /** @type {readonly (readonly [keys: string, what: string])[]} */
 const KEYS = [
@@ -24,38 +25,35 @@ function keep(off) {
 addEventListener('hashchange', () => areOff && keep(true));
 
 /** The keys, and whether those of one letter work. */
-export const showKeys = () => openDialog((close) => <Keys close={close} />);
+export const showKeys = () => openPanel(null, 'Keys', <Keys />);
 
-/** @param {{ close: () => void }} props */
-const Keys = ({ close }) => (
-  <Modal title="Keys" close={close}>
-    <dl class="keys">
-      {KEYS.map(([keys, what]) => (
-        <div key={keys}>
-          <dt>
-            <kbd>{keys}</kbd>
-          </dt>
-          <dd>{what}</dd>
-        </div>
-      ))}
-    </dl>
-    <p>
-      <label class="check">
-        <input
-          type="checkbox"
-          defaultChecked={!areOff}
-          onChange={({ currentTarget: { checked } }) => keep(!checked)}
+function Keys() {
+  const [isOn, setOn] = useState(!areOff);
+  return (
+    <>
+      <dl class="keys">
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        <Check
+          text="Keys of one letter work"
+          checked={isOn}
+          change={(on) => {
+            keep(!on);
+            setOn(on);
+          }}
         />
-        Keys of one letter work
-      </label>
-    </p>
-    <div class="question-answers">
-      <button type="button" class="button" data-first onClick={close}>
-        Close
-      </button>
-    </div>
-  </Modal>
-);
+      </p>
+    </>
+  );
+}
 
 /** Whether keys are letters where somebody types. @param {EventTarget | null} target */
 const isTyping = (target) =>

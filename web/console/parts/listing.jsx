@@ -1,18 +1,12 @@
 /** A page that lists things of one kind, with what can be done to each and a way to make another. */
-
 import { Name, visible } from '../said.jsx';
+import { Button } from './button.jsx';
 import { Icon } from './icon.jsx';
 import { MoreMenu } from './more-menu.jsx';
 import { Empty } from './states.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Item } from './more-menu.jsx' */
-
-/**
- * @typedef {object} Column
- * @property {string} title
- * @property {boolean} [isMain] names the row
- */
 
 /**
  * @typedef {object} Row
@@ -37,7 +31,19 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
   );
 }
 
-/** A table, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string, next?: string }} props */
+/** A part of a page. @param {{ title: string, lead?: string, action?: ComponentChildren, children?: ComponentChildren }} props */
+export const Part = ({ title, lead, action = null, children }) => (
+  <section class="part">
+    <div class="title-row">
+      <h2>{title}</h2>
+      {action}
+    </div>
+    {lead === undefined ? null : <p class="muted">{lead}</p>}
+    {children}
+  </section>
+);
+
+/** A table whose first column names the row, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly string[], rows: readonly Row[], none: string, next?: string }} props */
 export function Listing({ label, columns, rows, none, next }) {
   if (rows.length === 0) return <Empty title={none}>{next}</Empty>;
   return (
@@ -45,7 +51,7 @@ export function Listing({ label, columns, rows, none, next }) {
       <table class="listing" role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
-            {columns.map(({ title }) => (
+            {columns.map((title) => (
               <th key={title} role="columnheader" scope="col">
                 {title}
               </th>
@@ -56,8 +62,8 @@ export function Listing({ label, columns, rows, none, next }) {
         <tbody role="rowgroup">
           {rows.map(({ key, cells, actions = null }) => (
             <tr key={key} role="row" data-row={key}>
-              {columns.map(({ title, isMain }, index) =>
-                isMain === true ? (
+              {columns.map((title, index) =>
+                index === 0 ? (
                   <th key={title} role="rowheader" scope="row">
                     {shownCell(cells[index])}
                   </th>
@@ -84,14 +90,13 @@ const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name tex
 /** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown }} props */
 export function RowAction({ text, of, act }) {
   return (
-    <button
-      type="button"
-      class={`quiet${text.startsWith('Delete') ? ' quiet-danger' : ''}`}
+    <Button
+      looks={`quiet${text.startsWith('Delete') ? ' quiet-danger' : ''}`}
       aria-label={`${text} ${visible(of)}`}
-      onClick={() => void act()}
+      act={() => act()}
     >
       {text}
-    </button>
+    </Button>
   );
 }
 
@@ -99,13 +104,11 @@ export function RowAction({ text, of, act }) {
 export function RowActions({ of, items }) {
   const [first, ...others] = items.filter((item) => item !== null);
   if (first === undefined) return null;
+  const [text, , act] = first;
   return (
     <>
-      <RowAction text={first.text} of={of} act={first.act} />
-      <MoreMenu
-        label={`More for ${visible(of)}`}
-        items={others.map((item) => ({ ...item, label: `${item.text} ${visible(of)}` }))}
-      />
+      <RowAction text={text} of={of} act={act} />
+      <MoreMenu label={`More for ${visible(of)}`} of={of} items={others} />
     </>
   );
 }
@@ -118,8 +121,8 @@ export const PartAction = ({ text, act }) => <AddButton text={text} act={act} lo
 
 /** @param {{ text: string, act: () => unknown, looks: string }} props */
 const AddButton = ({ text, act, looks }) => (
-  <button type="button" class={looks} onClick={() => void act()}>
+  <Button looks={looks} act={() => act()}>
     <Icon name="add" />
     {text}
-  </button>
+  </Button>
 );

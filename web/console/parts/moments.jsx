@@ -1,15 +1,17 @@
 /** A choice among the moments after events, by a slider, and in what flags differ between two of them. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { differencesOf } from '../differences.js';
 import { dateTime } from '../format.js';
-import { hrefOf } from '../place.js';
+import { useDelayed } from '../resource.jsx';
 import { useSession } from '../session.js';
 import { deedOf } from '../words.js';
+import { Button } from './button.jsx';
 import { DifferenceLine } from './difference-line.jsx';
+import { FlagLink } from './links.jsx';
 
-/** @import { TargetedEvent } from 'preact' */
+/** @import { ComponentChildren, TargetedEvent } from 'preact' */
 /** @import { Client } from '../client.js' */
 /** @import { Difference } from '../differences.js' */
 /** @import { Flag, LoggedEvent } from '../types.d.ts' */
@@ -21,17 +23,10 @@ const MOVING_MS = 200;
 export const COMPARED_MAX = 30;
 
 /** @param {LoggedEvent} event */
-export const momentText = (event) =>
-  `after event #${event.id}, ${deedOf(event)}, ${dateTime(event.createdAt)}`;
+const momentText = (event) => `after event #${event.id}, ${deedOf(event)}, ${dateTime(event.createdAt)}`;
 
-/**
- * @param {object} props
- * @param {string} props.label
- * @param {readonly LoggedEvent[]} props.events oldest first, more than one; the last one stands for now
- * @param {number | null} props.eventId null for now
- * @param {(eventId: number | null) => void} props.change
- */
-export function MomentSlider({ label, events, eventId, change }) {
+/** @param {{ label: string, events: readonly LoggedEvent[], eventId: number | null, change: (eventId: number | null) => void }} props `events`: oldest first, more than one; the last one stands for now; `eventId`: null for now */
+function MomentSlider({ label, events, eventId, change }) {
   const last = events.length - 1;
   const found = events.findIndex(({ id }) => id === eventId);
   const position = eventId === null || found < 0 ? last : found;
@@ -58,28 +53,42 @@ export function MomentSlider({ label, events, eventId, change }) {
 }
 
 /**
- * @param {object} props
- * @param {string} props.project
- * @param {readonly string[]} props.flags names
- * @param {number} props.from the id of an event
- * @param {number} props.to
+ * One moment, and once that is in the past another with which it is compared, the way back to it, and to now.
+ * @param {{ events: readonly LoggedEvent[], project: string, flags: readonly string[], isPast: boolean, from: number | null, setFrom: (eventId: number | null) => void, to: number | null, setTo: (eventId: number | null) => void, status: ComponentChildren, restore: ComponentChildren, back: () => void }} props `events`: newest first, more than one; `flags`: names of those that are compared
  */
-export function DifferenceList({ project, flags, from, to }) {
+export function Moments({ events, project, flags, isPast, from, setFrom, to, setTo, status, restore, back }) {
+  const oldestFirst = [...events].reverse();
+  return (
+    <section class={`time${isPast ? ' time-past' : ''}`} aria-label="Two moments">
+      <MomentSlider events={oldestFirst} label="Moment" eventId={from} change={setFrom} />
+      {isPast ? (
+        <MomentSlider events={oldestFirst} label="Compared with" eventId={to} change={setTo} />
+      ) : null}
+      {status}
+      {isPast && from !== null ? (
+        <>
+          <DifferenceList {...{ project, flags, from, to: to ?? events[0]?.id ?? from }} />
+          <div class="actions">
+            {restore}
+            <Button act={back}>Back to now</Button>
+          </div>
+        </>
+      ) : null}
+    </section>
+  );
+}
+
+/** @param {{ project: string, flags: readonly string[], from: number, to: number }} props `flags`: names; `from`: the id of an event */
+function DifferenceList({ project, flags, from, to }) {
   const { client } = useSession();
   const [compared, setCompared] = useState(/** @type {readonly Compared[] | string | null} */ (null));
   const names = flags.slice(0, COMPARED_MAX);
-  useEffect(() => {
-    // What comes after another moment was chosen is of no use.
-    let isWanted = true;
-    const timer = setTimeout(async () => {
-      const found = await comparisons(client, { project, names, from, to }).catch(messageOf);
-      if (isWanted) setCompared(found);
-    }, MOVING_MS);
-    return () => {
-      isWanted = false;
-      clearTimeout(timer);
-    };
-  }, [client, project, names.join(), from, to]);
+  useDelayed(
+    MOVING_MS,
+    () => comparisons(client, { project, names, from, to }).catch(messageOf),
+    setCompared,
+    [client, project, names.join(), from, to],
+  );
   if (compared === null) return <p class="muted">Comparing…</p>;
   if (typeof compared === 'string')
     return (
@@ -105,17 +114,7 @@ export function DifferenceList({ project, flags, from, to }) {
 
 /** @typedef {{ name: string, differences: readonly Difference[] }} Compared */
 
-/** @param {{ project: string, name: string }} props */
-const FlagLink = ({ project, name }) => (
-  <a href={hrefOf({ view: 'flag', project, flag: name })}>
-    <code>{name}</code>
-  </a>
-);
-
-/**
- * @param {Client} client
- * @param {{ project: string, names: readonly string[], from: number, to: number }} of
- */
+/** @param {Client} client @param {{ project: string, names: readonly string[], from: number, to: number }} of */
 async function comparisons(client, { project, names, from, to }) {
   /** @type {Compared[]} */
   const compared = [];

@@ -1,21 +1,22 @@
 /** What is seldom done, below three dots. */
+import { visible } from '../said.jsx';
 import { Icon } from './icon.jsx';
 import { Popover } from './popover.jsx';
 
-/** @typedef {{ text: string, icon: string, act: () => unknown, label?: string, isDanger?: boolean }} Item `label`: for those who hear the page, where the text alone does not say of what */
+/** @typedef {readonly [text: string, icon: string, act: () => unknown, isDanger?: boolean]} Item */
 
-/** @param {{ label: string, items: readonly (Item | null)[] }} props */
-export function MoreMenu({ label, items }) {
+/** @param {{ label: string, of?: string, items: readonly (Item | null)[] }} props `of`: for those who hear the page, where the texts alone do not say of what they are */
+export function MoreMenu({ label, of, items }) {
   const offered = items.filter((item) => item !== null);
   if (offered.length === 0) return null;
   return (
     <Popover title={<Icon name="more" />} label={label} looks="more-menu">
-      {offered.map(({ text, icon, act, label: called, isDanger }) => (
+      {offered.map(([text, icon, act, isDanger = false]) => (
         <button
           key={text}
           type="button"
-          class={`menu-item${isDanger === true ? ' menu-item-danger' : ''}`}
-          aria-label={called}
+          class={`menu-item${isDanger ? ' menu-item-danger' : ''}`}
+          aria-label={of === undefined ? undefined : `${text} ${visible(of)}`}
           onClick={(event) => {
             event.currentTarget.closest('details')?.removeAttribute('open');
             void act();

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { counted } from '../format.js';
 import { useSession } from '../session.js';
-import { COMPARED_MAX, DifferenceList, MomentSlider } from './moments.jsx';
+import { COMPARED_MAX, Moments } from './moments.jsx';
 import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { LoggedEvent } from '../types.d.ts' */
@@ -15,7 +15,6 @@ export function ProjectTimeMachine({ project, events }) {
   const [to, setTo] = useState(/** @type {number | null} */ (null));
   const newest = events[0];
   if (newest === undefined || events.length < 2) return null;
-  const oldestFirst = [...events].reverse();
   const first = events.find(({ id }) => id === from);
   const end = to ?? newest.id;
   const low = Math.min(from ?? end, end);
@@ -26,31 +25,26 @@ export function ProjectTimeMachine({ project, events }) {
     setTo(null);
   }
   return (
-    <section class={`time${first === undefined ? '' : ' time-past'}`} aria-label="Two moments">
-      <MomentSlider events={oldestFirst} label="Moment" eventId={from} change={setFrom} />
-      {first === undefined ? null : (
-        <>
-          <MomentSlider events={oldestFirst} label="Compared with" eventId={to} change={setTo} />
+    <Moments
+      {...{ project, events, flags, isPast: first !== undefined, from, setFrom, to, setTo, back }}
+      status={
+        first === undefined ? null : (
           <p role="status">
             {`${counted(between.length, 'event')} between them, about ${counted(flags.length, 'flag')}`}
             {flags.length > COMPARED_MAX ? `; the ${COMPARED_MAX} that changed last:` : ':'}
           </p>
-          <DifferenceList {...{ project, flags, from: first.id, to: end }} />
-          <div class="actions">
-            {session.may('flags', project) ? (
-              <RollBackButton
-                {...{ at: path`/projects/${project}`, what: /** @type {const} */ ('project'), event: first }}
-                text="Restore the project to this moment"
-                looks="button"
-                after={back}
-              />
-            ) : null}
-            <button type="button" class="button" onClick={back}>
-              Back to now
-            </button>
-          </div>
-        </>
-      )}
-    </section>
+        )
+      }
+      restore={
+        first !== undefined && session.may('flags', project) ? (
+          <RollBackButton
+            {...{ at: path`/projects/${project}`, what: 'project', event: first }}
+            text="Restore the project to this moment"
+            looks="button"
+            after={back}
+          />
+        ) : null
+      }
+    />
   );
 }

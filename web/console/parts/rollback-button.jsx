@@ -4,19 +4,11 @@ import { rollBack } from '../edit/rollback.jsx';
 import { dateTime } from '../format.js';
 import { notice } from '../notices.jsx';
 import { useSession } from '../session.js';
+import { Button } from './button.jsx';
 
 /** @import { LoggedEvent } from '../types.d.ts' */
 
-/**
- * @param {object} props
- * @param {string} props.at the path of what is brought back
- * @param {'flag' | 'project'} props.what
- * @param {LoggedEvent} props.event
- * @param {string} props.text
- * @param {string} [props.label] for those who hear the page; the text unless it is given
- * @param {string} [props.looks] the class
- * @param {() => void} [props.after]
- */
+/** @param {{ at: string, what: 'flag' | 'project', event: LoggedEvent, text: string, label?: string, looks?: string, after?: () => void }} props `at`: the path of what is brought back; `label`: for those who hear the page; the text unless it is given; `looks`: the class */
 export function RollBackButton({ at, what, event, text, label, looks = 'quiet', after }) {
   const session = useSession();
   async function act() {
@@ -29,8 +21,8 @@ export function RollBackButton({ at, what, event, text, label, looks = 'quiet', 
     }
   }
   return (
-    <button type="button" class={looks} aria-label={label} onClick={() => void act()}>
+    <Button looks={looks} aria-label={label} act={() => act()}>
       {text}
-    </button>
+    </Button>
   );
 }

@@ -10,10 +10,7 @@ const STILL_MARGIN = 3;
 /** Rows drawn before it is known how many are in sight. */
 const FIRST_ROWS = 20;
 
-/**
- * @param {number} count
- * @param {number} guess the height of a row in pixels before one has been measured
- */
+/** @param {number} count @param {number} guess the height of a row in pixels before one has been measured */
 export function useVisibleRows(count, guess) {
   const body = useRef(/** @type {HTMLTableSectionElement | null} */ (null));
   const [range, setRange] = useState({ from: 0, to: Math.min(count, FIRST_ROWS), height: guess });

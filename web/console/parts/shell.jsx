@@ -8,6 +8,7 @@ import { flagsOf, hrefOf, withoutQuery } from '../place.js';
 import { Name, visible } from '../said.jsx';
 import { callerName, useSession } from '../session.js';
 import { BrandMark } from './brand.jsx';
+import { Button } from './button.jsx';
 import { FinderButton } from './finder.jsx';
 import { Icon } from './icon.jsx';
 import { usePageKeys } from './keys.jsx';
@@ -50,15 +51,14 @@ export function Shell({ place, children }) {
           <BrandMark />
           Flagstaff
         </a>
-        <button
-          type="button"
-          class="button menu-toggle"
+        <Button
+          looks="button menu-toggle"
           aria-expanded={isOpen}
           aria-controls="menu"
-          onClick={() => setOpen(!isOpen)}
+          act={() => setOpen(!isOpen)}
         >
           Menu
-        </button>
+        </Button>
         <div class={`menu${isOpen ? ' menu-open' : ''}`} id="menu">
           <FinderButton />
           <Menu place={place} />
@@ -197,9 +197,9 @@ function Who() {
       </p>
       <div class="who-row">
         <ThemeChoice />
-        <button type="button" class="button button-small" onClick={() => void signOut()}>
+        <Button looks="button button-small" act={() => signOut()}>
           Sign out
-        </button>
+        </Button>
       </div>
     </div>
   );

@@ -4,6 +4,7 @@ import { messageOf } from '../client.js';
 import { notice } from '../notices.jsx';
 import { visible } from '../said.jsx';
 import { useSession } from '../session.js';
+import { Button } from './button.jsx';
 
 /** @param {{ at: string, name: string, isFavorite: boolean }} props `at`: the path of what is marked */
 export function Star({ at, name, isFavorite }) {
@@ -23,15 +24,14 @@ export function Star({ at, name, isFavorite }) {
     void session.feed.look();
   }
   return (
-    <button
-      type="button"
-      class="star"
+    <Button
+      looks="star"
       aria-pressed={isFavorite}
       aria-label={`Favorite ${visible(name)}`}
       title={isFavorite ? 'A favorite of yours' : 'Mark as a favorite'}
-      onClick={() => void turn()}
+      act={() => turn()}
     >
       <span aria-hidden="true">{isFavorite ? '★' : '☆'}</span>
-    </button>
+    </Button>
   );
 }

@@ -1,5 +1,6 @@
 /** The states of a view that has nothing to show yet, or nothing at all. */
 import { messageOf, Refused } from '../client.js';
+import { Button } from './button.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 
@@ -27,9 +28,7 @@ export function Failed({ error, retry }) {
     <div class="empty" role="alert">
       <p class="empty-title">This could not be shown</p>
       <p>{messageOf(error)}</p>
-      <button type="button" class="button" onClick={retry}>
-        Try again
-      </button>
+      <Button act={retry}>Try again</Button>
     </div>
   );
 }

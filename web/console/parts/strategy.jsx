@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { conditionOf, segmentName } from '../audience.js';
 import { Name, Sentence, said } from '../said.jsx';
 import { kindOf, percentOf, shown } from '../words.js';
+import { Button } from './button.jsx';
 import { VariantBar } from './variants.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -107,9 +108,9 @@ function ConstraintItem({ constraint }) {
       {rest === 0 || isWhole ? null : (
         <>
           {' '}
-          <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          <Button looks="quiet" act={() => setWhole(true)}>
             Show all
-          </button>
+          </Button>
         </>
       )}
     </li>

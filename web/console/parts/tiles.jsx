@@ -1,4 +1,7 @@
 /** Figures in groups, each with its name and a note. */
+import { Name } from '../said.jsx';
+
+/** @import { ComponentChildren } from 'preact' */
 
 /** @param {{ title: string, tiles: readonly (readonly [name: string, value: string, note?: string, title?: string])[] }} props */
 export const TileGroup = ({ title, tiles }) => (
@@ -14,4 +17,20 @@ export const TileGroup = ({ title, tiles }) => (
       ))}
     </dl>
   </section>
+);
+
+/** What somebody wrote or chose, by what it is; without what there is none of. @param {{ of: readonly (readonly [name: string, value: string | null | undefined | readonly ComponentChildren[]])[] }} props */
+export const Facts = ({ of }) => (
+  <dl class="tiles">
+    {of.map(([name, value]) =>
+      value?.length ? (
+        <div key={name} class="tile">
+          <dt>{name}</dt>
+          {[value].flat().map((one, index) => (
+            <dd key={index}>{typeof one === 'string' ? <Name text={one} max={300} /> : one}</dd>
+          ))}
+        </div>
+      ) : null,
+    )}
+  </dl>
 );

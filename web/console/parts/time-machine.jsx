@@ -4,7 +4,7 @@ import { flagPath } from '../changes.jsx';
 import { messageOf } from '../client.js';
 import { notice } from '../notices.jsx';
 import { useSession } from '../session.js';
-import { DifferenceList, MomentSlider } from './moments.jsx';
+import { Moments } from './moments.jsx';
 import { RollBackButton } from './rollback-button.jsx';
 
 /** @import { Flag, LoggedEvent } from '../types.d.ts' */
@@ -14,22 +14,14 @@ import { RollBackButton } from './rollback-button.jsx';
 /** While the slider moves, in milliseconds: not every moment that it passes is asked for. */
 const MOVING_MS = 120;
 
-/**
- * @param {object} props
- * @param {Flag} props.flag as it is now
- * @param {readonly LoggedEvent[]} props.events newest first
- * @param {Past | null} props.past what is shown; null for the flag as it is now
- * @param {(past: Past | null) => void} props.setPast
- */
+/** @param {{ flag: Flag, events: readonly LoggedEvent[], past: Past | null, setPast: (past: Past | null) => void }} props `flag`: as it is now; `events`: newest first; `past`: what is shown; null for the flag as it is now */
 export function TimeMachine({ flag, events, past, setPast }) {
   const session = useSession();
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const [other, setOther] = useState(/** @type {number | null} */ (null));
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const oldestFirst = [...events].reverse();
-  const newest = events[0];
-  if (newest === undefined || oldestFirst.length < 2) return null;
+  if (events.length < 2) return null;
   const at = flagPath(flag.project, flag.name);
 
   /** @param {number} eventId */
@@ -56,39 +48,25 @@ export function TimeMachine({ flag, events, past, setPast }) {
     setChosen(eventId);
     timer.current = setTimeout(() => void look(eventId), MOVING_MS);
   }
-  const sliders = { events: oldestFirst };
   return (
-    <div class={`time${past === null ? '' : ' time-past'}`}>
-      <MomentSlider {...sliders} label="Moment" eventId={chosen} change={choose} />
-      {past === null ? null : (
-        <MomentSlider {...sliders} label="Compared with" eventId={other} change={setOther} />
-      )}
-      <span class="unseen" role="status">
-        {past === null ? 'As it is now' : 'As it was then'}
-      </span>
-      {past === null ? null : (
-        <>
-          <DifferenceList
-            project={flag.project}
-            flags={[flag.name]}
-            from={past.event.id}
-            to={other ?? newest.id}
+    <Moments
+      {...{ events, project: flag.project, flags: [flag.name], isPast: past !== null, back }}
+      {...{ from: chosen, setFrom: choose, to: other, setTo: setOther }}
+      status={
+        <span class="unseen" role="status">
+          {past === null ? 'As it is now' : 'As it was then'}
+        </span>
+      }
+      restore={
+        past !== null && session.may('flags', flag.project) && !flag.archived ? (
+          <RollBackButton
+            {...{ at, what: 'flag', event: past.event }}
+            text="Restore this"
+            looks="button"
+            after={back}
           />
-          <div class="actions">
-            {session.may('flags', flag.project) && !flag.archived ? (
-              <RollBackButton
-                {...{ at, what: /** @type {const} */ ('flag'), event: past.event }}
-                text="Restore this"
-                looks="button"
-                after={back}
-              />
-            ) : null}
-            <button type="button" class="button" onClick={back}>
-              Back to now
-            </button>
-          </div>
-        </>
-      )}
-    </div>
+        ) : null
+      }
+    />
   );
 }

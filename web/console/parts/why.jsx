@@ -85,25 +85,19 @@ function Answer({ of }) {
   );
 }
 
+/** @type {Readonly<Partial<Record<Explanation['decidedBy']['kind'], string>>>} */
+const REASONS = {
+  strategy: 'a strategy selects this user.',
+  'no-strategy-matched': 'no strategy selects this user.',
+  'flag-disabled': 'the flag is switched off there.',
+  'environment-disabled': 'the environment is off.',
+  'no-strategies': 'it has no strategies there.',
+  'all-strategies-disabled': 'every strategy is disabled.',
+};
+
 /** @param {Explanation['decidedBy']} decidedBy */
-function reasonOf({ kind, feature }) {
-  switch (kind) {
-    case 'strategy':
-      return 'a strategy selects this user.';
-    case 'no-strategy-matched':
-      return 'no strategy selects this user.';
-    case 'flag-disabled':
-      return 'the flag is switched off there.';
-    case 'environment-disabled':
-      return 'the environment is off.';
-    case 'no-strategies':
-      return 'it has no strategies there.';
-    case 'all-strategies-disabled':
-      return 'every strategy is disabled.';
-    default:
-      return `the flag ${feature ?? ''} that it depends on is not as it must be.`;
-  }
-}
+const reasonOf = ({ kind, feature = '' }) =>
+  REASONS[kind] ?? `the flag ${feature} that it depends on is not as it must be.`;
 
 /** @param {{ of: StrategyResult, contextValues: Explanation['contextValues'] }} props */
 function StrategyAnswer({ of: { name, title, result, constraints, segments, rollout }, contextValues }) {

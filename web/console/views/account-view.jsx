@@ -2,12 +2,13 @@
 import { changeOwnPassword, endEverySession, endSessionOf } from '../edit/account-edits.js';
 import { useEvents } from '../feed.js';
 import { date } from '../format.js';
-import { Listing, ListingHead, RowAction } from '../parts/listing.jsx';
+import { Button } from '../parts/button.jsx';
+import { ProjectLink } from '../parts/links.jsx';
+import { Listing, ListingHead, Part, RowAction } from '../parts/listing.jsx';
 import { Empty } from '../parts/states.jsx';
+import { Facts } from '../parts/tiles.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
-import { flagsOf, hrefOf } from '../place.js';
 import { useResource, whenLoaded } from '../resource.jsx';
-import { Name } from '../said.jsx';
 import { callerName, useSession } from '../session.js';
 import { ownSessions } from '../sessions.js';
 
@@ -30,78 +31,41 @@ export function AccountView() {
       </>
     );
   }
+  const { me, profile } = session;
+  const mine = session.projects.value.filter(({ id }) => profile.projects.includes(id));
   return (
     <>
       <ListingHead
         title={callerName(session)}
-        lead={session.profile.rootRole.description}
+        lead={profile.rootRole.description}
         action={
           session.isUser ? (
-            <button
-              type="button"
-              class="button"
-              onClick={() => void changeOwnPassword(session, () => void sessions.refresh())}
-            >
+            <Button act={() => changeOwnPassword(session, () => void sessions.refresh())}>
               Change password…
-            </button>
+            </Button>
           ) : null
         }
       />
-      <Facts />
-      <section class="part">
-        <div class="title-row">
-          <h2>Your sessions</h2>
-          <button type="button" class="button" onClick={() => void endEverySession(session)}>
-            End all…
-          </button>
-        </div>
+      <Facts
+        of={[
+          ['Root role', profile.rootRole.name],
+          ['Username', me.user.username],
+          ['Email', me.user.email],
+          ['A role in', mine.map(({ id, name }) => <ProjectLink key={id} id={id} name={name} />)],
+        ]}
+      />
+      <Part title="Your sessions" action={<Button act={() => endEverySession(session)}>End all…</Button>}>
         {whenLoaded(sessions, (loaded) => (
           <Sessions of={loaded} refresh={() => void sessions.refresh()} />
         ))}
-      </section>
+      </Part>
     </>
-  );
-}
-
-function Facts() {
-  const { me, profile, projects } = useSession();
-  const { username, email } = me.user;
-  const mine = projects.value.filter(({ id }) => profile.projects.includes(id));
-  return (
-    <dl class="tiles">
-      {Object.entries({ 'Root role': profile.rootRole.name, Username: username, Email: email }).map(
-        ([title, value]) =>
-          value === undefined || value === '' ? null : (
-            <div key={title} class="tile">
-              <dt>{title}</dt>
-              <dd>
-                <Name text={value} />
-              </dd>
-            </div>
-          ),
-      )}
-      {mine.length === 0 ? null : (
-        <div key="projects" class="tile">
-          <dt>A role in</dt>
-          {mine.map(({ id, name }) => (
-            <dd key={id}>
-              <a href={hrefOf(flagsOf(id))}>
-                <Name text={name} />
-              </a>
-            </dd>
-          ))}
-        </div>
-      )}
-    </dl>
   );
 }
 
 /** @param {{ of: readonly OwnSession[], refresh: () => void }} props */
 function Sessions({ of, refresh }) {
-  const columns = [
-    { title: 'Signed in', isMain: true },
-    ...['With', 'Last used', 'Ends at the latest'].map((title) => ({ title })),
-  ];
+  const columns = ['Signed in', 'With', 'Last used', 'Ends at the latest'];
   const rows = [...of]
     .sort((one, other) => Number(other.isCurrent) - Number(one.isCurrent) || other.id - one.id)
     .map((one) => ({

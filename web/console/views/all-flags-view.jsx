@@ -3,8 +3,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { useEvents } from '../feed.js';
 import { counted, number } from '../format.js';
-import { Filter } from '../forms/choice.jsx';
-import { SearchBox } from '../forms/search-box.jsx';
+import { asOptions, QueryFilter } from '../forms/choice.jsx';
+import { SearchBox } from '../forms/inputs.jsx';
+import { Button } from '../parts/button.jsx';
+import { FlagLink } from '../parts/links.jsx';
 import { Listing, ListingHead } from '../parts/listing.jsx';
 import { Star } from '../parts/star.jsx';
 import { LastTime } from '../parts/time-ago.jsx';
@@ -81,9 +83,7 @@ export function AllFlagsView() {
           />
           {features.length < total ? (
             <p class="more">
-              <button type="button" class="button" onClick={() => setPages(pages + 1)}>
-                More flags
-              </button>
+              <Button act={() => setPages(pages + 1)}>More flags</Button>
             </p>
           ) : null}
         </>
@@ -92,10 +92,7 @@ export function AllFlagsView() {
   );
 }
 
-const COLUMNS = [
-  { title: 'Flag', isMain: true },
-  ...['Project', 'Type', 'Stage', 'On in', 'Last used'].map((title) => ({ title })),
-];
+const COLUMNS = ['Flag', 'Project', 'Type', 'Stage', 'On in', 'Last used'];
 
 /** @param {FoundFlag} flag */
 function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favorite, stale }) {
@@ -104,9 +101,7 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
     cells: [
       <span key="name" class="flag-line">
         <Star at={flagPath(project, name)} name={name} isFavorite={favorite} />
-        <a href={hrefOf({ view: 'flag', project, flag: name })}>
-          <code>{name}</code>
-        </a>
+        <FlagLink project={project} name={name} />
         {stale ? <span class="badge badge-warn">stale</span> : null}
       </span>,
       project,
@@ -134,15 +129,6 @@ function Tools() {
     const timer = setTimeout(() => text !== get('query') && set({ query: text }), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  /** @param {string} name @param {string} any @param {readonly (readonly [string, string])[]} options */
-  const choice = (name, any, options) => (
-    <Filter
-      label={any}
-      options={[['', any], ...options]}
-      value={get(name)}
-      change={(value) => set({ [name]: value })}
-    />
-  );
   /** With how many are in each. @type {readonly (readonly [string, string])[]} */
   const stages = Object.entries(STAGES).map(([stage, word]) => {
     const count = counts?.[/** @type {keyof StageCounts} */ (stage === 'pre-live' ? 'preLive' : stage)];
@@ -168,13 +154,9 @@ function Tools() {
           value={text}
           change={setText}
         />
-        {choice(
-          'project',
-          'Any project',
-          projects.value.map(({ id, name }) => /** @type {const} */ ([id, name])),
-        )}
-        {choice('type', 'Any type', FLAG_TYPES)}
-        {choice('lifecycle', 'Any stage', stages)}
+        <QueryFilter name="project" any="Any project" options={asOptions(projects.value)} />
+        <QueryFilter name="type" any="Any type" options={FLAG_TYPES} />
+        <QueryFilter name="lifecycle" any="Any stage" options={stages} />
       </div>
     </>
   );

@@ -1,13 +1,11 @@
 /** A project's archived flags, and the way back for each. */
-import { tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
-import { deleteFlag, deleteFlags } from '../edit/flag-edits.jsx';
+import { deleteFlag, deleteFlags, reviveFlag } from '../edit/flag-edits.jsx';
 import { useEvents } from '../feed.js';
-import { ProjectCrumb } from '../parts/crumb.jsx';
-import { ListingHead } from '../parts/listing.jsx';
-import { Empty } from '../parts/states.jsx';
+import { Button } from '../parts/button.jsx';
+import { FlagLink, ProjectCrumb } from '../parts/links.jsx';
+import { Listing, ListingHead, RowActions } from '../parts/listing.jsx';
 import { TimeAgo } from '../parts/time-ago.jsx';
-import { hrefOf } from '../place.js';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -21,6 +19,7 @@ export function ArchiveView({ project }) {
   useEvents(session, (events) => {
     if (events.some((event) => event.project === project)) void archived.refresh();
   });
+  const may = session.may('flags', project);
   const names = (archived.loaded.value?.value ?? []).map(({ name }) => name);
   return (
     <>
@@ -28,31 +27,39 @@ export function ArchiveView({ project }) {
         crumb={<ProjectCrumb project={project} />}
         title="Archive"
         action={
-          session.may('flags', project) && names.length > 0 ? (
-            <button
-              type="button"
-              class="button button-danger-quiet"
-              onClick={() => void deleteFlags(session, project, names)}
-            >
+          may && names.length > 0 ? (
+            <Button looks="button button-danger-quiet" act={() => deleteFlags(session, project, names)}>
               Delete all…
-            </button>
+            </Button>
           ) : null
         }
       />
-      {whenLoaded(
-        archived,
-        (flags) =>
-          flags.length === 0 ? (
-            <Empty title="Nothing is archived">Archived flags keep their history, and can be revived.</Empty>
-          ) : (
-            <ul class="plain cards">
-              {flags.map((flag) => (
-                <ArchivedItem key={flag.name} project={project} flag={flag} />
-              ))}
-            </ul>
-          ),
-        'cards',
-      )}
+      {whenLoaded(archived, (flags) => (
+        <Listing
+          label="Archived flags"
+          columns={['Flag', 'Description', 'Type', 'Archived']}
+          rows={flags.map(({ name, description, type, archivedAt }) => ({
+            key: name,
+            cells: [
+              <FlagLink key="name" project={project} name={name} />,
+              description ? <Name key="description" text={description} max={300} /> : '',
+              type,
+              <TimeAgo key="archived" iso={archivedAt} />,
+            ],
+            actions: may ? (
+              <RowActions
+                of={name}
+                items={[
+                  ['Revive', 'up', () => reviveFlag(session, { project, name })],
+                  ['Delete', 'remove', () => deleteFlag(session, name), true],
+                ]}
+              />
+            ) : null,
+          }))}
+          none="Nothing is archived"
+          next="Archived flags keep their history, and can be revived."
+        />
+      ))}
     </>
   );
 }
@@ -68,50 +75,4 @@ async function allArchived({ client }, project) {
     if (nextOffset === undefined) return flags;
     offset = nextOffset;
   }
-}
-
-/** @param {{ project: string, flag: ArchivedFlag }} props */
-function ArchivedItem({ project, flag: { name, type, description, archivedAt } }) {
-  const session = useSession();
-  const may = session.may('flags', project);
-  const revive = () =>
-    void tryChangeFlag(session, {
-      project,
-      flag: name,
-      change: { method: 'POST', path: path`/archive/revive/${name}` },
-      undo: { method: 'DELETE', path: path`/projects/${project}/features/${name}` },
-      done: `${name} is revived.`,
-    });
-  return (
-    <li class="card card-row" data-flag={name}>
-      <div>
-        <a href={hrefOf({ view: 'flag', project, flag: name })}>
-          <code>{name}</code>
-        </a>
-        {description ? (
-          <p>
-            <Name text={description} max={300} />
-          </p>
-        ) : null}
-        <p class="row-meta">
-          <span>{type}</span>
-          <TimeAgo iso={archivedAt} prefix="archived " />
-        </p>
-      </div>
-      <div class="actions">
-        <button type="button" class="button" disabled={!may} aria-label={`Revive ${name}`} onClick={revive}>
-          Revive
-        </button>
-        <button
-          type="button"
-          class="button"
-          disabled={!may}
-          aria-label={`Delete ${name}…`}
-          onClick={() => void deleteFlag(session, name)}
-        >
-          Delete…
-        </button>
-      </div>
-    </li>
-  );
 }

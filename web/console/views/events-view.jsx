@@ -4,10 +4,11 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { messageOf, path } from '../client.js';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
-import { asOption, Filter } from '../forms/choice.jsx';
-import { SearchBox } from '../forms/search-box.jsx';
-import { ProjectCrumb } from '../parts/crumb.jsx';
+import { asOption, asOptions, QueryFilter } from '../forms/choice.jsx';
+import { SearchBox } from '../forms/inputs.jsx';
+import { Button } from '../parts/button.jsx';
 import { EventItem } from '../parts/event-item.jsx';
+import { ProjectCrumb } from '../parts/links.jsx';
 import { ListingHead } from '../parts/listing.jsx';
 import { Popover } from '../parts/popover.jsx';
 import { ProjectTimeMachine } from '../parts/project-time-machine.jsx';
@@ -19,7 +20,7 @@ import { useSession } from '../session.js';
 import { deedOfType } from '../words.js';
 
 /** @import { Client } from '../client.js' */
-/** @import { FoundEvents, LoggedEvent, ProjectSummary } from '../types.d.ts' */
+/** @import { FoundEvents, LoggedEvent } from '../types.d.ts' */
 
 const PAGE = 50;
 /** Events listed while new ones arrive: a page that stays open for days must not grow all the while. */
@@ -30,12 +31,7 @@ const TYPING_MS = 300;
 /** What the address may say besides the text, as the interface calls it. */
 const FILTERS = /** @type {const} */ (['project', 'type', 'createdBy', 'environment', 'from', 'to']);
 
-/**
- * The events that match a search, newest first.
- * @param {Client} client
- * @param {string} of the project whose events are listed; empty for all
- * @param {string} query of the address
- */
+/** The events that match a search, newest first. @param {Client} client @param {string} of the project whose events are listed; empty for all @param {string} query of the address */
 function createEventList(client, of, query) {
   /** Null until the first page is there. @type {import('@preact/signals').Signal<readonly LoggedEvent[] | null>} */
   const events = signal(null);
@@ -103,8 +99,8 @@ function createEventList(client, of, query) {
 
 /** @typedef {ReturnType<typeof createEventList>} EventList */
 
-/** Of everything, or of one project, which can be brought back to each moment. @param {{ of?: string }} props */
-export function EventsView({ of = '' }) {
+/** Of everything, or of one project, which can be brought back to each moment. @param {{ project?: string }} props */
+export function EventsView({ project: of = '' }) {
   const session = useSession();
   const { query } = useQuery();
   const list = useMemo(() => createEventList(session.client, of, query), [session, of, query]);
@@ -122,9 +118,6 @@ export function EventsView({ of = '' }) {
     </>
   );
 }
-
-/** @param {ProjectSummary} project @returns {[string, string]} */
-const named = ({ id, name }) => [id, name];
 
 /** @param {{ project: string }} props */
 function HistoryHead({ project }) {
@@ -157,12 +150,7 @@ function Tools({ isOfProject, list: { total, events } }) {
         }}
       />
       {isOfProject ? null : (
-        <Filter
-          label="Project"
-          options={[['', 'All projects'], ...projects.value.map(named)]}
-          value={get('project')}
-          change={(project) => set({ project })}
-        />
+        <QueryFilter name="project" label="Project" any="All projects" options={asOptions(projects.value)} />
       )}
       <More />
       <span class="live">live</span>
@@ -192,15 +180,6 @@ function Filters() {
     [client],
   );
   const [{ types }, creators] = known.loaded.value?.value ?? [{ types: [] }, []];
-  /** @param {string} name @param {string} label @param {readonly (readonly [string, string])[]} options */
-  const choice = (name, label, options) => (
-    <Filter
-      label={label}
-      options={[['', label], ...options]}
-      value={get(name)}
-      change={(value) => set({ [name]: value })}
-    />
-  );
   /** @param {string} name @param {string} label */
   const day = (name, label) => (
     <label class="day">
@@ -215,27 +194,21 @@ function Filters() {
   );
   return (
     <>
-      {choice('type', 'Any type', types.map(typeOption))}
-      {choice('createdBy', 'By anybody', creators.map(creatorOption))}
-      {choice('environment', 'Any environment', [...environmentTypes.value.keys()].map(asOption))}
+      <QueryFilter name="type" any="Any type" options={types.map((type) => [type, deedOfType(type)])} />
+      <QueryFilter name="createdBy" any="By anybody" options={asOptions(creators)} />
+      <QueryFilter
+        name="environment"
+        any="Any environment"
+        options={[...environmentTypes.value.keys()].map(asOption)}
+      />
       {day('from', 'From')}
       {day('to', 'To')}
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
-      >
+      <Button looks="quiet" act={() => set(Object.fromEntries(FILTERS.map((name) => [name, ''])))}>
         Clear
-      </button>
+      </Button>
     </>
   );
 }
-
-/** @param {string} type @returns {[string, string]} */
-const typeOption = (type) => [type, deedOfType(type)];
-
-/** @param {{ id: number, name: string }} creator @returns {[string, string]} */
-const creatorOption = ({ id, name }) => [String(id), name];
 
 /** @param {{ list: EventList, of: string }} props */
 function Body({ of, list: { events, total, error, newest, restart, loadOlder } }) {
@@ -261,9 +234,7 @@ function Body({ of, list: { events, total, error, newest, restart, loadOlder } }
       </ol>
       {isMore ? (
         <p class="more">
-          <button type="button" class="button" onClick={() => void loadOlder()}>
-            Older events
-          </button>
+          <Button act={() => loadOlder()}>Older events</Button>
         </p>
       ) : null}
     </>

@@ -5,11 +5,12 @@ import { path } from '../client.js';
 import { archiveFlag } from '../edit/archive.jsx';
 import { copyFlag, deleteFlag, describeFlag, moveFlag, reviveFlag } from '../edit/flag-edits.jsx';
 import { useEvents } from '../feed.js';
-import { ProjectCrumb } from '../parts/crumb.jsx';
+import { Button } from '../parts/button.jsx';
 import { EnvironmentCards } from '../parts/environment-card.jsx';
 import { EventItem } from '../parts/event-item.jsx';
 import { DependencyCards, FlagFacts, LifeCard, LinkCard, VariantCard } from '../parts/flag-cards.jsx';
 import { Icon } from '../parts/icon.jsx';
+import { ProjectCrumb } from '../parts/links.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { RollBackButton } from '../parts/rollback-button.jsx';
 import { Star } from '../parts/star.jsx';
@@ -152,44 +153,28 @@ function Actions({ flag, etag, may }) {
     <div class="actions">
       {flag.archived ? (
         <>
-          <button type="button" class="button" onClick={() => void reviveFlag(session, flag)}>
-            Revive
-          </button>
-          <button
-            type="button"
-            class="button button-danger-quiet"
-            onClick={() => void deleteFlag(session, flag.name)}
-          >
+          <Button act={() => reviveFlag(session, flag)}>Revive</Button>
+          <Button looks="button button-danger-quiet" act={() => deleteFlag(session, flag.name)}>
             Delete…
-          </button>
+          </Button>
         </>
       ) : (
         <>
-          <button
-            type="button"
-            class="button"
-            disabled={disabled}
-            onClick={() => void describeFlag(session, flag, etag)}
-          >
+          <Button disabled={disabled} act={() => describeFlag(session, flag, etag)}>
             <Icon name="edit" />
             Edit…
-          </button>
+          </Button>
           <MoreMenu
             label="More for this flag"
             items={
               disabled
                 ? []
                 : [
-                    { text: 'Copy…', icon: 'copy', act: () => copyFlag(session, flag) },
+                    ['Copy…', 'copy', () => copyFlag(session, flag)],
                     session.projects.value.length < 2
                       ? null
-                      : { text: 'Move…', icon: 'project', act: () => moveFlag(session, flag) },
-                    {
-                      text: 'Archive…',
-                      icon: 'archive',
-                      isDanger: true,
-                      act: () => archiveFlag(session, flag),
-                    },
+                      : ['Move…', 'project', () => moveFlag(session, flag)],
+                    ['Archive…', 'archive', () => archiveFlag(session, flag), true],
                   ]
             }
           />

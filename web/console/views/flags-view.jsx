@@ -9,6 +9,7 @@ import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '..
 import { ordered } from '../flag-order.js';
 import { createFlagUpdates } from '../flag-updates.js';
 import { counted } from '../format.js';
+import { Button } from '../parts/button.jsx';
 import { FirstSteps } from '../parts/first-steps.jsx';
 import { FlagTable } from '../parts/flag-table.jsx';
 import { FlagTools } from '../parts/flag-tools.jsx';
@@ -21,6 +22,7 @@ import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
+/** @import { Item } from '../parts/more-menu.jsx' */
 /** @import { FlagFilter } from '../flag-filter.js' */
 /** @import { Creator } from '../parts/flag-tools.jsx' */
 /** @import { FlagSummary, ProjectOverview } from '../types.d.ts' */
@@ -177,11 +179,7 @@ function ManyBar({ project, environments, flags, clear }) {
   const session = useSession();
   const names = flags.map(({ name }) => name);
   /** @param {string} text @param {() => Promise<boolean>} act */
-  const button = (text, act) => (
-    <button type="button" class="button" onClick={() => void act().then((isDone) => isDone && clear())}>
-      {text}
-    </button>
-  );
+  const button = (text, act) => <Button act={() => act().then((isDone) => isDone && clear())}>{text}</Button>;
   return (
     <div class="many" role="region" aria-label="Chosen flags">
       <span role="status">{`${counted(names.length, 'flag')} chosen`}</span>
@@ -190,29 +188,32 @@ function ManyBar({ project, environments, flags, clear }) {
       <MoreMenu
         label="More for the chosen flags"
         items={[
-          { text: 'Add tag…', icon: 'tag', act: () => tagMany(session, project, names) },
-          session.isUser
-            ? { text: 'Mark as favorites', icon: 'flag', act: () => favoriteMany(session, project, names) }
-            : null,
+          ['Add tag…', 'tag', () => tagMany(session, project, names)],
+          session.isUser ? ['Mark as favorites', 'flag', () => favoriteMany(session, project, names)] : null,
           session.projects.value.length < 2
             ? null
-            : { text: 'Move…', icon: 'project', act: () => moveMany(session, project, names) },
-          ...environments.flatMap((environment) => [
-            {
-              ...{ text: `Switch on in ${environment}`, icon: 'check' },
-              act: () => switchMany(session, project, names, environment, true),
-            },
-            {
-              ...{ text: `Switch off in ${environment}`, icon: 'close' },
-              act: () => switchMany(session, project, names, environment, false),
-            },
-          ]),
+            : ['Move…', 'project', () => moveMany(session, project, names)],
+          ...environments.flatMap(
+            (environment) =>
+              /** @type {Item[]} */ ([
+                [
+                  `Switch on in ${environment}`,
+                  'check',
+                  () => switchMany(session, project, names, environment, true),
+                ],
+                [
+                  `Switch off in ${environment}`,
+                  'close',
+                  () => switchMany(session, project, names, environment, false),
+                ],
+              ]),
+          ),
         ]}
       />
       {button('Archive…', () => archiveMany(session, project, flags))}
-      <button type="button" class="quiet" onClick={clear}>
+      <Button looks="quiet" act={clear}>
         Choose none
-      </button>
+      </Button>
     </div>
   );
 }

@@ -4,8 +4,8 @@ import { useEvents } from '../feed.js';
 import { capitalized, counted, number } from '../format.js';
 import { Missing, showApplication } from '../parts/application.jsx';
 import { Bars } from '../parts/bars.jsx';
-import { ProjectCrumb } from '../parts/crumb.jsx';
-import { Listing, ListingHead, RowAction } from '../parts/listing.jsx';
+import { ProjectCrumb } from '../parts/links.jsx';
+import { Listing, ListingHead, Part, RowAction } from '../parts/listing.jsx';
 import { TileGroup } from '../parts/tiles.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { useSession } from '../session.js';
@@ -144,18 +144,17 @@ function Activity({ of }) {
 /** @param {{ of: ProjectInsights['leadTime'] }} props */
 function LeadTimes({ of: { projectAverage, features } }) {
   return (
-    <section class="part">
-      <h2>Days from a flag to production</h2>
+    <Part title="Days from a flag to production">
       <Listing
         label="Days from a flag to production"
-        columns={[{ title: 'Flag', isMain: true }, { title: 'Days' }]}
+        columns={['Flag', 'Days']}
         rows={features
           .slice(0, LISTED_MAX)
           .map(({ name, timeToProduction }) => ({ key: name, cells: [name, number(timeToProduction)] }))}
         none="No release flag has reached production yet"
       />
       {features.length === 0 ? null : <p class="muted">{`${number(projectAverage)} on average`}</p>}
-    </section>
+    </Part>
   );
 }
 
@@ -163,15 +162,11 @@ function LeadTimes({ of: { projectAverage, features } }) {
 function Applications({ of: { applications }, outdated }) {
   const session = useSession();
   return (
-    <section class="part">
-      <h2>Applications</h2>
+    <Part title="Applications">
       <Missing title="Outdated SDKs" names={outdated.map(({ sdkVersion }) => sdkVersion)} />
       <Listing
         label="Applications"
-        columns={[
-          { title: 'Application', isMain: true },
-          ...['Environments', 'Instances', 'SDKs'].map((title) => ({ title })),
-        ]}
+        columns={['Application', 'Environments', 'Instances', 'SDKs']}
         rows={applications.map(({ name, environments, instances, sdks }) => ({
           key: name,
           cells: [
@@ -184,6 +179,6 @@ function Applications({ of: { applications }, outdated }) {
         }))}
         none="No application has asked for flags of this project yet"
       />
-    </section>
+    </Part>
   );
 }

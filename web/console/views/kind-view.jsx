@@ -3,7 +3,7 @@ import { editKind, removeKind } from '../edit/kind-edits.js';
 import { useEvents } from '../feed.js';
 import { capitalized } from '../format.js';
 import { openPanel } from '../forms/panel.jsx';
-import { Listing, ListingHead, MainAction, PartAction, RowActions } from '../parts/listing.jsx';
+import { Listing, ListingHead, MainAction, Part, PartAction, RowActions } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -34,13 +34,12 @@ export function KindView({ kind }) {
 export function KindPart({ kind }) {
   const list = useKind(kind);
   return (
-    <section class="part">
-      <div class="title-row">
-        <h2>{kind.title}</h2>
-        {list.create === null ? null : <PartAction text={`New ${kind.one}`} act={list.create} />}
-      </div>
+    <Part
+      title={kind.title}
+      action={list.create === null ? null : <PartAction text={`New ${kind.one}`} act={list.create} />}
+    >
       {list.rows}
-    </section>
+    </Part>
   );
 }
 
@@ -66,16 +65,9 @@ function useKind(kind) {
       <RowActions
         of={kind.nameOf(item)}
         items={[
-          isWrittenOnce === true
-            ? null
-            : { text: 'Edit', icon: 'edit', act: () => editKind(session, kind, item, refresh) },
+          isWrittenOnce === true ? null : ['Edit', 'edit', () => editKind(session, kind, item, refresh)],
           ...(kind.actions?.(session, item, body) ?? []),
-          isKept
-            ? null
-            : {
-                ...{ text: 'Delete', icon: 'remove', isDanger: true },
-                act: () => removeKind(session, kind, item).then(refresh),
-              },
+          isKept ? null : ['Delete', 'remove', () => removeKind(session, kind, item).then(refresh), true],
         ]}
       />
     );
@@ -88,10 +80,7 @@ function useKind(kind) {
       whenLoaded(loaded, (body) => (
         <Listing
           label={title}
-          columns={[
-            { title: capitalized(one), isMain: true },
-            ...kind.columns.map(([column]) => ({ title: column })),
-          ]}
+          columns={[capitalized(one), ...kind.columns.map(([column]) => column)]}
           rows={kind.listIn(body).map((item) => ({
             key: kind.pathOf(item),
             cells: [mainCell(kind, item), ...kind.columns.map(([, cell]) => cell(item, body))],

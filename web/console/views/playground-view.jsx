@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
 import { counted } from '../format.js';
-import { Filter } from '../forms/choice.jsx';
+import { asOptions, Filter } from '../forms/choice.jsx';
 import { FieldRow } from '../forms/fields.jsx';
-import { SearchBox } from '../forms/search-box.jsx';
+import { SearchBox } from '../forms/inputs.jsx';
+import { FlagLink } from '../parts/links.jsx';
 import { Listing, ListingHead } from '../parts/listing.jsx';
 import { contextOf } from '../parts/why.jsx';
-import { hrefOf } from '../place.js';
 import { Name, visible } from '../said.jsx';
 import { useSession } from '../session.js';
 
@@ -37,10 +37,7 @@ export function PlaygroundView() {
       name: 'project',
       label: 'Project',
       kind: 'choice',
-      options: [
-        ['*', 'Every project'],
-        ...projects.value.map(({ id, name }) => /** @type {const} */ ([id, name])),
-      ],
+      options: [['*', 'Every project'], ...asOptions(projects.value)],
     },
     {
       name: 'environments',
@@ -111,13 +108,11 @@ function Answer({ of: { features } }) {
       </div>
       <Listing
         label="Result"
-        columns={[{ title: 'Flag', isMain: true }, ...['Project', ...columns].map((title) => ({ title }))]}
+        columns={['Flag', 'Project', ...columns]}
         rows={found.slice(0, SHOWN_MAX).map(({ name, projectId, environments }) => ({
           key: name,
           cells: [
-            <a key="name" href={hrefOf({ view: 'flag', project: projectId, flag: name })}>
-              <code>{name}</code>
-            </a>,
+            <FlagLink key="name" project={projectId} name={name} />,
             projectId,
             ...columns.map((environment) => <Cell key={environment} of={environments[environment] ?? []} />),
           ],

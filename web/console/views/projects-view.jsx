@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { createProject } from '../edit/project-edits.jsx';
 import { number } from '../format.js';
-import { SearchBox } from '../forms/search-box.jsx';
+import { SearchBox } from '../forms/inputs.jsx';
+import { ProjectLink } from '../parts/links.jsx';
 import { Listing, ListingHead, MainAction } from '../parts/listing.jsx';
 import { Star } from '../parts/star.jsx';
-import { flagsOf, hrefOf } from '../place.js';
-import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
 export function ProjectsView() {
@@ -23,9 +22,7 @@ export function ProjectsView() {
     cells: [
       <span class="flag-line">
         <Star at={path`/projects/${id}`} name={name} isFavorite={favorite} />
-        <a href={hrefOf(flagsOf(id))}>
-          <Name text={name} />
-        </a>
+        <ProjectLink id={id} name={name} />
       </span>,
       <code>{id}</code>,
       number(featureCount),
@@ -34,10 +31,7 @@ export function ProjectsView() {
       `${health} %`,
     ],
   }));
-  const columns = [
-    { title: 'Project', isMain: true },
-    ...['Id', 'Flags', 'Stale', 'Members', 'Healthy'].map((title) => ({ title })),
-  ];
+  const columns = ['Project', 'Id', 'Flags', 'Stale', 'Members', 'Healthy'];
   return (
     <>
       <ListingHead

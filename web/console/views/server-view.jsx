@@ -3,13 +3,14 @@ import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { linesOf } from '../kinds/kind.js';
-import { ListingHead } from '../parts/listing.jsx';
+import { Button } from '../parts/button.jsx';
+import { ListingHead, Part } from '../parts/listing.jsx';
 import { ForAdmins } from '../parts/states.jsx';
+import { Facts } from '../parts/tiles.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
-/** @import { ComponentChildren } from 'preact' */
 /** @import { OidcSettings, SamlSettings, Session, UiConfig } from '../types.d.ts' */
 
 /** @typedef {{ oidc: OidcSettings, saml: SamlSettings, config: UiConfig, enabled: boolean }} Settings */
@@ -48,21 +49,9 @@ export function ServerView() {
   );
 }
 
-/** @param {{ title: string, lead: string, action?: ComponentChildren, children?: ComponentChildren }} props */
-const Part = ({ title, lead, action, children }) => (
-  <section class="part">
-    <div class="title-row">
-      <h2>{title}</h2>
-      {action}
-    </div>
-    <p class="muted">{lead}</p>
-    {children}
-  </section>
-);
-
 /** @param {{ oidc: OidcSettings, saml: SamlSettings }} props */
 function SignOn({ oidc, saml }) {
-  /** @type {readonly (readonly [string, string | null | undefined])[]} */
+  /** @type {Parameters<typeof Facts>[0]['of']} */
   const facts = [
     ['OpenID Connect', oidc.enabled ? 'on' : 'off'],
     ['Provider', oidc.discoverUrl],
@@ -78,18 +67,7 @@ function SignOn({ oidc, saml }) {
       title="Sign-on"
       lead="How people sign in besides by a password. The settings OIDC_… of the server decide it, and a restart takes them over."
     >
-      <dl class="tiles">
-        {facts.map(([name, value]) =>
-          value ? (
-            <div key={name} class="tile">
-              <dt>{name}</dt>
-              <dd>
-                <Name text={value} max={300} />
-              </dd>
-            </div>
-          ) : null,
-        )}
-      </dl>
+      <Facts of={facts} />
     </Part>
   );
 }
@@ -101,11 +79,7 @@ function Origins({ of, refresh }) {
     <Part
       title="Origins of pages"
       lead="Pages of these origins may ask for flags from a browser. “*” stands for every page."
-      action={
-        <button type="button" class="button" onClick={() => void editOrigins(session, of, refresh)}>
-          Edit origins…
-        </button>
-      }
+      action={<Button act={() => editOrigins(session, of, refresh)}>Edit origins…</Button>}
     >
       <ul class="plain">
         {of.map((origin) => (
@@ -176,13 +150,9 @@ function Maintenance({ enabled, refresh }) {
           : 'While the server is in maintenance every change is refused, and flags are read as before.'
       }
       action={
-        <button
-          type="button"
-          class={`button${enabled ? '' : ' button-danger-quiet'}`}
-          onClick={() => void turn().then(refresh)}
-        >
+        <Button looks={`button${enabled ? '' : ' button-danger-quiet'}`} act={() => turn().then(refresh)}>
           {enabled ? 'End maintenance' : 'Begin maintenance…'}
-        </button>
+        </Button>
       }
     />
   );

@@ -18,11 +18,12 @@ import {
 import { editDefaultStrategy } from '../edit/strategy-edits.jsx';
 import { useEvents } from '../feed.js';
 import { counted, userName } from '../format.js';
-import { Filter } from '../forms/choice.jsx';
+import { asOptions, Filter } from '../forms/choice.jsx';
 import { apiTokens } from '../kinds/tokens.jsx';
-import { ProjectCrumb } from '../parts/crumb.jsx';
+import { Button } from '../parts/button.jsx';
 import { Icon } from '../parts/icon.jsx';
-import { Listing, ListingHead, PartAction, RowAction } from '../parts/listing.jsx';
+import { ProjectCrumb } from '../parts/links.jsx';
+import { Listing, ListingHead, Part, PartAction, RowAction, RowActions } from '../parts/listing.jsx';
 import { MoreMenu } from '../parts/more-menu.jsx';
 import { useResource, whenLoaded } from '../resource.jsx';
 import { Sentence, visible } from '../said.jsx';
@@ -83,20 +84,17 @@ function ProjectActions({ project }) {
   const { id, environments } = project;
   return (
     <div class="actions">
-      <button type="button" class="button" onClick={() => void describeProject(session, project)}>
+      <Button act={() => describeProject(session, project)}>
         <Icon name="edit" />
         Edit…
-      </button>
+      </Button>
       <MoreMenu
         label="More for this project"
         items={[
-          { text: 'Rules for new flags…', icon: 'settings', act: () => editRules(session, project) },
-          { text: 'Export flags…', icon: 'down', act: () => exportFlags(session, id, environments) },
-          { text: 'Import flags…', icon: 'up', act: () => importFlags(session, id, environments) },
-          {
-            ...{ text: 'Delete…', icon: 'remove', isDanger: true },
-            act: () => deleteProject(session, project),
-          },
+          ['Rules for new flags…', 'settings', () => editRules(session, project)],
+          ['Export flags…', 'down', () => exportFlags(session, id, environments)],
+          ['Import flags…', 'up', () => importFlags(session, id, environments)],
+          ['Delete…', 'remove', () => deleteProject(session, project), true],
         ]}
       />
     </div>
@@ -144,24 +142,25 @@ function Members({ project, access: { body, etag, since }, may }) {
     ) : null,
   }));
   return (
-    <section class="part">
-      <div class="title-row">
-        <h2>Members</h2>
-        {may ? (
+    <Part
+      title="Members"
+      action={
+        may ? (
           <div class="actions">
             <PartAction text="Add group" act={() => addGroup(session, project, projectRoles)} />
             <PartAction text="Add member" act={() => addMember(session, project, projectRoles)} />
           </div>
-        ) : null}
-      </div>
+        ) : null
+      }
+    >
       <Listing
         label="Members"
-        columns={[{ title: 'Member', isMain: true }, { title: 'Role' }]}
+        columns={['Member', 'Role']}
         rows={[...rows, ...groupRows]}
         none="Nobody is a member yet"
         next="Admins and Editors work here all the same. Members have a role in this project alone."
       />
-    </section>
+    </Part>
   );
 }
 
@@ -171,15 +170,12 @@ function RoleCell({ roles, held, name, change }) {
   return (
     <Filter
       label={`Role of ${visible(name)}`}
-      options={roles.map(named)}
+      options={asOptions(roles)}
       value={String(held)}
       change={(id) => void change(Number(id))}
     />
   );
 }
-
-/** @param {Role} role @returns {[string, string]} */
-const named = ({ id, name }) => [String(id), name];
 
 /** @param {EnvironmentLists & { project: string, may: boolean }} props */
 function Environments({ project, all, used, may }) {
@@ -196,35 +192,28 @@ function Environments({ project, all, used, may }) {
         first === undefined ? '' : <Sentence key="strategy">{audienceOf(first)}</Sentence>,
       ],
       actions: may ? (
-        <>
-          {own === undefined ? null : (
-            <RowAction
-              text="Default strategy"
-              of={name}
-              act={() => editDefaultStrategy(session, project, own)}
-            />
-          )}
-          <RowAction
-            text={own === undefined ? 'Add' : 'Remove'}
-            of={name}
-            act={() => setProjectEnvironment(session, project, name, own === undefined)}
-          />
-        </>
+        <RowActions
+          of={name}
+          items={
+            own === undefined
+              ? [['Add', 'add', () => setProjectEnvironment(session, project, name, true)]]
+              : [
+                  ['Edit', 'edit', () => editDefaultStrategy(session, project, own)],
+                  ['Remove', 'remove', () => setProjectEnvironment(session, project, name, false), true],
+                ]
+          }
+        />
       ) : null,
     };
   });
   return (
-    <section class="part">
-      <h2>Environments</h2>
+    <Part title="Environments">
       <Listing
         label="Environments"
-        columns={[
-          { title: 'Environment', isMain: true },
-          ...['Type', 'In this project', 'New strategies begin as'].map((title) => ({ title })),
-        ]}
+        columns={['Environment', 'Type', 'In this project', 'New strategies begin as']}
         rows={rows}
         none="There are no environments"
       />
-    </section>
+    </Part>
   );
 }

@@ -7,6 +7,7 @@ import { messageOf } from '../client.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { FieldRow } from '../forms/fields.jsx';
 import { BrandMark } from '../parts/brand.jsx';
+import { Button } from '../parts/button.jsx';
 import { Name } from '../said.jsx';
 import { beginSession, beginSessionByPassword } from '../sessions.js';
 
@@ -32,12 +33,7 @@ const TOKEN_FIELDS = [
   { name: 'token', label: 'API token or personal token', kind: 'password', required: true },
 ];
 
-/**
- * @param {object} props
- * @param {string | null} props.problem why nobody is signed in
- * @param {SignIns} props.offered
- * @param {() => Promise<void>} props.enter opens the page once there is a session
- */
+/** @param {{ problem: string | null, offered: SignIns, enter: () => Promise<void> }} props `problem`: why nobody is signed in; `enter`: opens the page once there is a session */
 export function SignIn({ problem, offered, enter }) {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const { password, provider } = offered;
@@ -97,11 +93,7 @@ function Ways({ offered: { password, provider }, enter, isAgain = false }) {
   );
 }
 
-/**
- * Asks whoever has a form open to sign in again, above it: what they typed stays. Resolves once that is done.
- * @param {SignIns} offered
- * @param {{ enter: () => Promise<void>, leave: () => void }} then `enter` rejects where somebody is not signed in yet
- */
+/** Asks whoever has a form open to sign in again, above it: what they typed stays. Resolves once that is done. @param {SignIns} offered @param {{ enter: () => Promise<void>, leave: () => void }} then `enter` rejects where somebody is not signed in yet */
 export const signInAgain = (offered, then) =>
   openDialog((close) => <SignInAgain offered={offered} {...then} close={close} />);
 
@@ -120,9 +112,9 @@ function SignInAgain({ offered, enter, leave, close }) {
       <div class="sign-in-again">
         <p>Your session has ended. What you typed stays as it is.</p>
         <Ways offered={offered} enter={() => enter().then(close)} isAgain />
-        <button type="button" class="quiet" onClick={leave}>
+        <Button looks="quiet" act={leave}>
           Leave, and discard it
-        </button>
+        </Button>
       </div>
     </Modal>
   );
