@@ -1,7 +1,7 @@
 /** The start: finds out whether one has to sign in, lets people do so, and opens the page for whoever they are. */
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import { createClient, messageOf, Refused, request } from './client.js';
+import { createClient, messageOf, path, Refused, request } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
 import { dropDrafts } from './forms/drafts.js';
@@ -10,6 +10,7 @@ import { Notices, notice } from './notices.jsx';
 import { Page } from './page.jsx';
 import { Loading } from './parts/states.jsx';
 import { restoreTheme } from './parts/theme.jsx';
+import { firstPlace, place } from './place.js';
 import { rightsOf, SessionContext } from './session.js';
 import {
   beginSessionByPassword,
@@ -80,6 +81,8 @@ async function open() {
     signOutEverywhere: () => signOut(endAllSessions),
     replaceSession,
   };
+  const shown = place.value ?? firstPlace(projects);
+  if (shown?.view === 'flags') client.begin(path`/projects/${shown.project}`);
   state.value = { session };
   feed.begin();
 }

@@ -31,7 +31,7 @@ for (const engine of ENGINES) {
       before(async () => {
         server = await startTestServer({ env: { HTTP_ENGINE: engine, BASE_URI_PATH: basePath } });
         for (const page of PAGES) {
-          const named = (await (await get(page)).text()).matchAll(/(?:src|href)="((?:[a-z]+\/)[^"]+)"/g);
+          const named = (await (await get(page)).text()).matchAll(/(?:src|href)="([a-z]+\/[^"]+\.[a-z]+)"/g);
           for (const [, file = ''] of named) if (!paths.includes(`/${file}`)) paths.push(`/${file}`);
         }
         script = paths.find((path) => path.startsWith('/console/app-') && path.endsWith('.js')) ?? '';

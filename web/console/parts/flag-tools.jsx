@@ -24,8 +24,9 @@ import { Popover } from './popover.jsx';
  * @param {() => void} props.askOwners once their names are needed
  * @param {readonly FlagSummary[]} props.flags
  * @param {number} props.shown
+ * @param {boolean} props.isBusy whether the list does not follow the filter yet
  */
-export function FlagTools({ filter, setFilter, environments, owners, askOwners, flags, shown }) {
+export function FlagTools({ filter, setFilter, environments, owners, askOwners, flags, shown, isBusy }) {
   const session = useSession();
   /** @type {[string, string][]} */
   const states = environments.flatMap((name) => [
@@ -54,14 +55,14 @@ export function FlagTools({ filter, setFilter, environments, owners, askOwners, 
       ) : null}
       <More {...{ filter, setFilter, environments, owners, askOwners, flags }} />
       <Look filter={filter} setFilter={setFilter} environments={environments} />
-      <p class="muted" role="status">
+      <p class="muted" role="status" aria-busy={isBusy}>
         {isNarrowed(filter) ? `${number(shown)} of ${counted(flags.length, 'flag')}` : ''}
       </p>
     </div>
   );
 }
 
-/** The filters that are seldom needed. The word that opens them says how many of them leave flags out. @param {Omit<Parameters<typeof FlagTools>[0], 'shown'>} props */
+/** The filters that are seldom needed. The word that opens them says how many of them leave flags out. @param {Omit<Parameters<typeof FlagTools>[0], 'shown' | 'isBusy'>} props */
 function More({ filter, setFilter, owners, askOwners, flags }) {
   const tags = useMemo(() => tagsOf(flags), [flags]);
   const count = [filter.seen, filter.owner, filter.tag].filter(Boolean).length;

@@ -1,5 +1,5 @@
 /** What stands around every view: the way to the others, who is signed in, and whether the server answers. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';
 import { pagesOf, SECTIONS } from '../menu.js';
@@ -26,6 +26,8 @@ export function Shell({ place, children }) {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const [isOpen, setOpen] = useState(false);
   const href = place === null ? '' : hrefOf(withoutQuery(place));
+  // A filter in the address changes nothing in it.
+  const menu = useMemo(() => <Menu place={place} />, [href]);
   const isFirst = useRef(true);
   useEffect(() => {
     setOpen(false);
@@ -61,7 +63,7 @@ export function Shell({ place, children }) {
         </Button>
         <div class={`menu${isOpen ? ' menu-open' : ''}`} id="menu">
           <FinderButton />
-          <Menu place={place} />
+          {menu}
         </div>
       </header>
       <div class="stage">
