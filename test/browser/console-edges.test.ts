@@ -196,10 +196,10 @@ describeConsole('the edges of a day in the console', (shared) => {
     for (const name of ['row-one', 'row-two', 'row-three']) await makeFlag(call, name);
     const opened = await signedIn({ place: '#/projects/default?text=row' });
     const { page } = opened;
-    const second = page.getByRole('checkbox', { name: 'Choose row-two' });
+    const second = page.getByRole('checkbox', { name: 'Select row-two' });
     const before = await second.boundingBox();
-    await page.getByRole('checkbox', { name: 'Choose row-three' }).click();
-    await page.getByText('1 flag chosen').waitFor();
+    await page.getByRole('checkbox', { name: 'Select row-three' }).click();
+    await page.getByText('1 flag selected').waitFor();
     assert.deepEqual(await second.boundingBox(), before);
     await ending(opened);
   });
@@ -218,7 +218,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     await question.getByText('child depends on it, and must be archived first.').waitFor();
     await press(question, 'Cancel');
     await page.goto(`${shared.server.origin}/#/projects/default?text=parent`);
-    await page.getByRole('checkbox', { name: 'Choose parent' }).click();
+    await page.getByRole('checkbox', { name: 'Select parent' }).click();
     await press(page, 'Archive…');
     await page.getByRole('dialog').getByText('On in production: parent.').waitFor();
     await ending(opened);

@@ -325,7 +325,7 @@ describeConsole('editing in the console', (shared) => {
     await dialog.getByText('This is no JSON yet.').waitFor();
     await dialog.getByLabel('Value of the payload').fill('{"color":"blue"}');
     const second = dialog.getByRole('group', { name: 'Variant 2' });
-    await press(second, 'Always for somebody');
+    await press(second, 'Always for specific users');
     await second.getByLabel('Values, separated by commas').fill('ada, grace');
     await press(dialog, 'Save');
     await press(dialogOf(page, 'Change production?'), 'Save in production');
@@ -369,15 +369,15 @@ describeConsole('editing in the console', (shared) => {
     for (const name of ['many-1', 'many-2', 'many-3']) await makeFlag(shared.server.call, name);
     const opened = await signedIn({ place: '#/projects/default?text=many-' });
     const { page } = opened;
-    await page.getByLabel('Choose many-1').check();
-    await page.getByLabel('Choose many-3').check();
+    await page.getByLabel('Select many-1').check();
+    await page.getByLabel('Select many-3').check();
     await press(page, 'Archive…');
     await press(page.getByRole('dialog'), 'Archive 2 flags');
-    await page.getByLabel('Choose many-1').waitFor({ state: 'detached' });
+    await page.getByLabel('Select many-1').waitFor({ state: 'detached' });
     assert.equal((await read(`${FEATURES}/many-3`)).archived, true);
     assert.equal((await read(`${FEATURES}/many-2`)).archived, false);
     await press(page, 'Undo');
-    await page.getByLabel('Choose many-1').waitFor();
+    await page.getByLabel('Select many-1').waitFor();
     assert.equal((await read(`${FEATURES}/many-3`)).archived, false);
     await ending(opened);
   });

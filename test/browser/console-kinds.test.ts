@@ -89,13 +89,13 @@ describeConsole('the pages of kinds in the console', (shared) => {
     }
     const opened = await shared.signedIn({ place: '#/projects/default?text=bulk' });
     const { page } = opened;
-    await page.getByLabel('Choose all flags').check();
-    await choose(page, 'More for the chosen flags', 'Switch on in development');
+    await page.getByLabel('Select all flags').check();
+    await choose(page, 'More for the selected flags', 'Switch on in development');
     await page.getByRole('dialog').getByRole('button', { name: 'Switch on in development' }).click();
     await page.getByText('2 flags are on in development.').waitFor();
     assert.equal((await call('GET', environmentPath('bulk-2'))).body.enabled, true);
-    await page.getByLabel('Choose all flags').check();
-    await choose(page, 'More for the chosen flags', 'Add tag…');
+    await page.getByLabel('Select all flags').check();
+    await choose(page, 'More for the selected flags', 'Add tag…');
     await page.getByRole('dialog').getByLabel('Value').fill('spring');
     await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click();
     await page.locator('.notice').filter({ hasText: '2 flags are tagged spring.' }).waitFor();
@@ -120,16 +120,16 @@ describeConsole('the pages of kinds in the console', (shared) => {
     };
     const notice = (text: string) => page.locator('.notice').filter({ hasText: text });
     const undo = (text: string) => notice(text).getByRole('button', { name: 'Undo' }).click();
-    await page.getByLabel('Choose all flags').check();
-    await choose(page, 'More for the chosen flags', 'Mark as favorites');
+    await page.getByLabel('Select all flags').check();
+    await choose(page, 'More for the selected flags', 'Mark as favorites');
     await notice('2 flags are favorites of yours.').waitFor();
     assert.equal(await favorites(), 2);
     await undo('2 flags are favorites of yours.');
     await notice('Undone.').waitFor();
     assert.equal(await favorites(), 0);
 
-    await page.getByLabel('Choose all flags').check();
-    await choose(page, 'More for the chosen flags', 'Move…');
+    await page.getByLabel('Select all flags').check();
+    await choose(page, 'More for the selected flags', 'Move…');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Project').selectOption('attic');
     await dialog.getByRole('button', { name: 'Move' }).click();

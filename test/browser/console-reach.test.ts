@@ -317,10 +317,10 @@ async function oneFlag(hands: Hands): Promise<void> {
   );
   await hands.form('updateFeatureLink', 'Edit Ticket', { Title: 'The ticket' }, 'Save');
   await hands.reach('deleteFeatureLink', () => hands.chooseOf('The ticket', 'Remove'));
-  await hands.form('complete', 'Done with…', {}, 'Mark as done with');
-  await hands.reach('uncomplete', 'Not done with');
+  await hands.form('complete', 'Mark as completed…', {}, 'Mark as completed');
+  await hands.reach('uncomplete', 'Reopen');
   // The page shows the flag as it is now, from which the next change is made.
-  await page.getByRole('button', { name: 'Done with…' }).waitFor();
+  await page.getByRole('button', { name: 'Mark as completed…' }).waitFor();
   await hands.form(
     'addFeatureDependency',
     page.getByLabel('Dependencies').getByRole('button', { name: 'Add' }),
@@ -348,8 +348,8 @@ async function oneFlag(hands: Hands): Promise<void> {
 async function manyFlags(hands: Hands): Promise<void> {
   const { page } = hands;
   await hands.open('projects/default?text=bulk', 'Default');
-  const all = page.getByLabel('Choose all flags');
-  const more = 'More for the chosen flags';
+  const all = page.getByLabel('Select all flags');
+  const more = 'More for the selected flags';
   await all.check();
   await hands.reach('staleFeatures', 'Mark stale');
   const place = async (
@@ -533,7 +533,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.form('changeMyPassword', 'Change password…', passwords, 'Change');
   await hands.open('server', 'Server');
   await hands.form('setCors', 'Edit origins…', { Origins: 'https://shop.example' }, 'Save');
-  await hands.form('toggleMaintenance', 'Begin maintenance…', {}, 'Begin maintenance');
+  await hands.form('toggleMaintenance', 'Start maintenance…', {}, 'Start maintenance');
   await hands.reach('toggleMaintenance', 'End maintenance');
 }
 

@@ -85,8 +85,8 @@ function View({ place }) {
 function NothingHere() {
   return (
     <>
-      <h1>Nothing is here</h1>
-      <Empty title="This address names no page of the console">
+      <h1>Page not found</h1>
+      <Empty title="There is no page at this address">
         It may be misspelt, or from another version. The projects are in the menu.
       </Empty>
     </>
@@ -95,7 +95,7 @@ function NothingHere() {
 
 /** @param {Place | null} place */
 function titleOf(place) {
-  if (place === null) return 'Nothing is here';
+  if (place === null) return 'Page not found';
   if (place.view === 'flag') return place.flag;
   if ('project' in place) return OF_PROJECT[place.view][1] + place.project;
   return capitalized(place.view.replaceAll('-', ' '));

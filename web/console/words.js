@@ -121,7 +121,7 @@ export const STAGES = /** @type {const} */ ({
   initial: 'defined',
   'pre-live': 'in development',
   live: 'in production',
-  completed: 'done with',
+  completed: 'completed',
   archived: 'archived',
 });
 

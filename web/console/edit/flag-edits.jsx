@@ -64,7 +64,7 @@ export function copyFlag(session, { project, name }) {
       { name: 'name', label: 'Name of the copy', hint: NAME_HINT, required: true },
       {
         name: 'replaceGroupId',
-        label: 'Select other users than the original does',
+        label: 'Select different users than the original',
         hint: 'Strategies that select users by the group of the old flag get the group of the new one.',
         kind: 'check',
       },
@@ -308,29 +308,29 @@ export const removeLink = (session, { project, name }, { id, url, title }) =>
 export function completeFlag(session, { project, name }) {
   const at = `${flagPath(project, name)}/lifecycle`;
   return openEdit(session, {
-    title: `Is ${name} done with?`,
-    agree: 'Mark as done with',
+    title: `Mark ${name} as completed`,
+    agree: 'Mark as completed',
     fields: [
       {
         name: 'status',
-        label: 'What becomes of it',
+        label: 'Outcome',
         kind: 'choice',
         options: [
-          ['kept', 'What it switched is kept'],
-          ['discarded', 'What it switched is discarded'],
+          ['kept', 'Keep what it switched'],
+          ['discarded', 'Discard what it switched'],
         ],
       },
-      { name: 'statusValue', label: 'The variant that is kept', when: ({ status }) => status === 'kept' },
+      { name: 'statusValue', label: 'Variant to keep', when: ({ status }) => status === 'kept' },
     ],
     values: { status: 'kept', statusValue: '' },
     sentence: ({ status }) =>
-      `${code(name)} is done with, and what it switched is ${status}. Remove it from the code, then archive it. Nothing changes for users.`,
+      `${code(name)} is completed, and what it switched is ${status}. Remove it from the code, then archive it. Nothing changes for users.`,
     change: ({ status, statusValue }) => ({
       method: 'POST',
       path: `${at}/complete`,
       body: { status, ...(statusValue === '' ? {} : { statusValue }) },
     }),
-    done: () => `${name} is done with.`,
+    done: () => `${name} is completed.`,
     undo: { method: 'POST', path: `${at}/uncomplete` },
   });
 }
@@ -341,5 +341,5 @@ export const resumeFlag = (session, { project, name }) =>
     project,
     flag: name,
     change: { method: 'POST', path: `${flagPath(project, name)}/lifecycle/uncomplete` },
-    done: `${name} is in use again.`,
+    done: `${name} is reopened.`,
   });

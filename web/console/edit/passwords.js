@@ -14,7 +14,7 @@ export const PASSWORD_HINT =
 export const showPasswordLink = (whose, secret, span) =>
   showSecret({
     title: `Send this link to ${said(whose)}`,
-    lead: `Whoever opens it within ${span} chooses the password of ${said(whose)}. It works once, and is shown only now.`,
+    lead: `Anyone who opens it within ${span} can set the password of ${said(whose)}. It works once, and is shown only now.`,
     label: 'The link',
     secret,
   });
@@ -33,7 +33,7 @@ export function setPassword(session, user) {
         label: 'Way',
         kind: 'choice',
         options: [
-          ['link', 'Create a link with which they choose it'],
+          ['link', 'Create a link to set it'],
           ['set', 'Set it here'],
         ],
         paths: ['id'],

@@ -93,7 +93,7 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
       </div>
       <div class="row-options">
         <Check
-          text="Negate: true where this is not so"
+          text="Negate: true where this does not hold"
           checked={of.inverted === true}
           change={(inverted) => change({ ...of, inverted })}
         />

@@ -23,7 +23,7 @@ export function OverridesEditor({ of, change }) {
       looks="quiet row-add"
       act={() => change([...of, { contextName: 'userId', values: [] }])}
     >
-      Always for somebody
+      Always for specific users
     </Button>,
   ];
 }

@@ -42,7 +42,7 @@ const INVITATION_DAYS = 7;
 export const INVITATIONS = {
   one: 'invitation',
   title: 'Invitations',
-  none: 'A link by which people become Viewers, until it expires.',
+  none: 'Send a link with which people join as Viewers, until it expires.',
   right: 'admin',
   isForAdmins: true,
   at: '/invite-link/tokens',
@@ -52,7 +52,7 @@ export const INVITATIONS = {
   columns: [
     ['Root role', ({ role }) => role.name],
     ['Expires', ({ expiresAt }) => date(expiresAt)],
-    ['Joined by it', ({ users }) => users.map(userName).join(', ') || 'nobody yet'],
+    ['Joined', ({ users }) => users.map(userName).join(', ') || 'nobody yet'],
     ['State', (one) => stateOf(one)],
   ],
   fields: () => [
@@ -64,7 +64,7 @@ export const INVITATIONS = {
   bodyOf: ({ name, expiresAt }) => ({ name, expiresAt: isoOf(expiresAt) }),
   edit: () => ({
     sentence: ({ expiresAt }) =>
-      `Whoever has the link becomes a user with the root role Viewer, until ${expiresAt.replace('T', ' ') || '…'}.`,
+      `Anyone who has the link becomes a user with the root role Viewer, until ${expiresAt.replace('T', ' ') || '…'}.`,
     after: (response) =>
       void showSecret({
         title: 'Send this invitation',
@@ -107,7 +107,7 @@ export const USERS = {
     ['Username', ({ username }) => username ?? ''],
     ['Email', ({ email = '' }) => email],
     ['Root role', ({ rootRole }, { rootRoles }) => roleName(rootRoles, rootRole)],
-    ['Signed in last', ({ seenAt }) => <LastTime iso={seenAt} />],
+    ['Last signed in', ({ seenAt }) => <LastTime iso={seenAt} />],
   ],
   prepare: readRoles,
   fields: (roles, isNew) => [
@@ -119,14 +119,14 @@ export const USERS = {
       label: 'Root role',
       kind: 'choice',
       options: rootRoleOptions(roles),
-      hint: 'What they may do in every project.',
+      hint: 'What they can do in every project.',
     },
     {
       name: 'password',
       label: 'Password',
       kind: 'password',
       autocomplete: 'new-password',
-      hint: 'Empty: you get a link to send, with which they choose one.',
+      hint: 'Empty: you get a link to send them to set one.',
       when: () => isNew,
     },
   ],
@@ -235,7 +235,7 @@ const permissionKey = ({ name, environment = null }) =>
 export const ROLES = {
   one: 'role',
   title: 'Roles',
-  lead: 'What people may do. The predefined roles stay as they are; custom ones hold exactly the permissions that you choose.',
+  lead: 'What people can do. The predefined roles stay as they are; custom ones hold exactly the permissions that you choose.',
   none: 'Create one where none of the predefined roles fits.',
   right: 'admin',
   at: '/roles',

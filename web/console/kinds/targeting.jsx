@@ -126,7 +126,7 @@ export const CONTEXT_FIELDS = {
       kind: 'lines',
       hint: 'One on each line, with a description after a colon if it needs one. Empty: any value.',
     },
-    { name: 'stickiness', label: 'Rollouts may be sticky by it', kind: 'check' },
+    { name: 'stickiness', label: 'Rollouts can be sticky by it', kind: 'check' },
   ],
   readAt: ({ name }) => path`/context/${name}`,
   valuesOf: (field) => ({

@@ -34,7 +34,7 @@ const showToken = ({ secret }) =>
 export const personalTokens = (at, whose) => ({
   one: 'personal token',
   title: whose === null ? 'Your tokens' : 'Tokens',
-  none: `A program that has one may do what ${whose === null ? 'you' : said(whose)} may.`,
+  none: `A program with one can do whatever ${whose === null ? 'you' : said(whose)} can.`,
   ...(whose === null ? {} : { right: /** @type {const} */ ('admin') }),
   at,
   listIn: ({ pats }) => pats,
@@ -53,11 +53,11 @@ export const personalTokens = (at, whose) => ({
   bodyOf: ({ description, expiresAt }) => ({ description, expiresAt: isoOf(expiresAt) }),
   edit: () => ({
     sentence: ({ expiresAt }) =>
-      `Whoever has it may do what ${whose === null ? 'you' : said(whose)} may, until ${expiresAt.replace('T', ' ') || '…'}.`,
+      `Anyone who has it can do whatever ${whose === null ? 'you' : said(whose)} can, until ${expiresAt.replace('T', ' ') || '…'}.`,
     done: () => 'The token is created.',
     after: (response) => void showToken(response),
   }),
-  loses: 'Whoever uses it is refused at once.',
+  loses: 'Anyone who uses it is refused at once.',
 });
 
 /** @param {string | null} project null for the tokens of all projects */
@@ -68,7 +68,7 @@ export const apiTokensPath = (project) =>
 export const apiTokens = (of) => ({
   one: 'API token',
   title: 'API tokens',
-  none: 'Each application reads its flags with one.',
+  none: 'Each application needs one to read its flags.',
   right: of === null ? 'admin' : 'project',
   ...(of === null ? {} : { project: of }),
   at: apiTokensPath(of),
@@ -110,8 +110,8 @@ export const apiTokens = (of) => ({
           },
           sentence: ({ type, project, environment }) =>
             type === 'admin'
-              ? 'Whoever has it may do everything.'
-              : `Whoever has it reads the flags of ${project === '*' ? 'every project' : project} in ${environment}.`,
+              ? 'Anyone who has it can do everything.'
+              : `Anyone who has it can read the flags of ${project === '*' ? 'every project' : project} in ${environment}.`,
           done: ({ tokenName }) => `The token ${said(tokenName)} is created.`,
           after: (response) => void showToken(response),
         }

@@ -26,7 +26,7 @@ export class Boundary extends Component {
     if (error === null) return this.props.children;
     return (
       <div class="empty" role="alert">
-        <p class="empty-title">This page could not be drawn</p>
+        <p class="empty-title">This page could not be displayed</p>
         <p>{messageOf(error)}</p>
         <p>
           Nothing was changed. Another page of the menu, or this one without what follows “?” in its address,

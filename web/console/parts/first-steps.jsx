@@ -26,7 +26,7 @@ export function FirstSteps({ project, environments }) {
     return (
       <div class="empty">
         <p class="empty-title">No flags yet</p>
-        <p>You may look at this project. An Owner of it can let you create flags.</p>
+        <p>You can view this project. Ask one of its Owners to let you create flags.</p>
       </div>
     );
   }
@@ -63,7 +63,7 @@ function People({ session }) {
       <Step
         icon="person"
         title="Let people sign in"
-        text="Everybody who reaches this server may do everything. The setting AUTH_TYPE changes that."
+        text="Anyone who can reach this server can do everything. The setting AUTH_TYPE changes that."
       >
         <a href="docs">API reference</a>
       </Step>
@@ -72,11 +72,7 @@ function People({ session }) {
   return (
     <>
       {session.isUser ? (
-        <Step
-          icon="key"
-          title="Choose your password"
-          text="The one that you were given may be known to others."
-        >
+        <Step icon="key" title="Choose your password" text="Others may know the one that you were given.">
           <Button act={() => changeOwnPassword(session, () => undefined)}>Change password…</Button>
         </Step>
       ) : session.may('admin') ? (
@@ -92,7 +88,7 @@ function People({ session }) {
         <Step
           icon="people"
           title="Invite people"
-          text="Whoever opens the link becomes a user who may look at everything."
+          text="Anyone who opens the link becomes a user who can view everything."
         >
           <Button act={() => editKind(session, INVITATIONS, null)}>Create an invitation…</Button>
         </Step>

@@ -155,7 +155,7 @@ export function LifeCard({ flag, may }) {
   return (
     <Card
       title="Stages"
-      action={isDone ? 'Not done with' : 'Done with…'}
+      action={isDone ? 'Reopen' : 'Mark as completed…'}
       act={may ? () => (isDone ? resumeFlag : completeFlag)(session, flag) : null}
     >
       <ul class="plain">

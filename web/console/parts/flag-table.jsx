@@ -99,7 +99,7 @@ function TableHead({ environments, isProductionAt, shown, flags, chosen, choose,
           <th role="columnheader" scope="col" class="cell-choose">
             <input
               type="checkbox"
-              aria-label="Choose all flags"
+              aria-label="Select all flags"
               checked={all}
               onChange={() =>
                 choose(
@@ -134,7 +134,7 @@ function FlagRow({ table, flag, index }) {
         <td role="cell" class="cell-choose">
           <input
             type="checkbox"
-            aria-label={`Choose ${name}`}
+            aria-label={`Select ${name}`}
             checked={isChosen}
             onChange={() => choose([name], !isChosen)}
           />

@@ -182,7 +182,7 @@ function Who() {
   if (session.open) {
     return (
       <div class="who">
-        <p class="muted">Authentication is off: everybody may do everything.</p>
+        <p class="muted">Authentication is off: anyone can do everything.</p>
         <ThemeChoice />
       </div>
     );

@@ -22,11 +22,11 @@ export const Loading = ({ shape = 'rows' }) => (
 /** @param {{ error: unknown, retry: () => void }} props */
 export function Failed({ error, retry }) {
   if (error instanceof Refused && error.status === 403) {
-    return <Empty title="You may not see this">{error.message}</Empty>;
+    return <Empty title="You cannot see this">{error.message}</Empty>;
   }
   return (
     <div class="empty" role="alert">
-      <p class="empty-title">This could not be shown</p>
+      <p class="empty-title">This could not be loaded</p>
       <p>{messageOf(error)}</p>
       <Button act={retry}>Try again</Button>
     </div>

@@ -61,7 +61,7 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
 /** @param {boolean} may @param {boolean} isArchived */
 function reasonOf(may, isArchived) {
   if (may) return undefined;
-  return isArchived ? 'It cannot be switched as it is shown here' : 'Your token may not switch flags here';
+  return isArchived ? 'It cannot be switched here' : 'You cannot switch flags here';
 }
 
 /** @param {Session} session @param {{ project: string, flag: string, environment: string }} of @param {boolean} target */

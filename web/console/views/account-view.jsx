@@ -27,7 +27,7 @@ export function AccountView() {
     return (
       <>
         <ListingHead title="Your account" />
-        <Empty title="Nobody signs in here">Authentication is off: everybody may do everything.</Empty>
+        <Empty title="Nobody signs in here">Authentication is off: anyone can do everything.</Empty>
       </>
     );
   }
@@ -65,7 +65,7 @@ export function AccountView() {
 
 /** @param {{ of: readonly OwnSession[], refresh: () => void }} props */
 function Sessions({ of, refresh }) {
-  const columns = ['Signed in', 'With', 'Last used', 'Ends at the latest'];
+  const columns = ['Signed in', 'With', 'Last used', 'Expires'];
   const rows = [...of]
     .sort((one, other) => Number(other.isCurrent) - Number(one.isCurrent) || other.id - one.id)
     .map((one) => ({

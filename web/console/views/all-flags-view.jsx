@@ -38,8 +38,8 @@ const SAVED = [
   ['All', ''],
   ['Favorites', 'favorite=true'],
   ['Stale', 'state=stale'],
-  ['Older than their type should get', 'state=potentially-stale'],
-  ['Done with', 'lifecycle=completed'],
+  ['Past their expected lifetime', 'state=potentially-stale'],
+  ['Completed', 'lifecycle=completed'],
   ['Archived', 'archived=true'],
 ];
 

@@ -129,7 +129,7 @@ function Flags({ project, overview, owners, askOwners }) {
       {overview.features.length === 0 ? (
         <FirstSteps project={project} environments={environments} />
       ) : matching.length === 0 ? (
-        <Empty title="Nothing matches">No flag has all that is asked for.</Empty>
+        <Empty title="Nothing matches">No flag matches all of these filters.</Empty>
       ) : (
         table
       )}
@@ -159,7 +159,7 @@ function Head({ project, overview, may }) {
   const session = useSession();
   const { name, description, health, members, features } = overview;
   const isFavorite = session.projects.value.find(({ id }) => id === project)?.favorite === true;
-  const meaning = 'Flags that are neither stale nor older than their type should get';
+  const meaning = 'Flags that are neither stale nor past the lifetime expected of their type';
   return (
     <div class="view-head">
       <div class="title-row">
@@ -196,12 +196,12 @@ function ManyBar({ project, environments, flags, clear }) {
   /** @param {string} text @param {() => Promise<boolean>} act */
   const button = (text, act) => <Button act={() => act().then((isDone) => isDone && clear())}>{text}</Button>;
   return (
-    <div class="many" role="region" aria-label="Chosen flags">
-      <span role="status">{`${counted(names.length, 'flag')} chosen`}</span>
+    <div class="many" role="region" aria-label="Selected flags">
+      <span role="status">{`${counted(names.length, 'flag')} selected`}</span>
       {button('Mark stale', () => markMany(session, project, names, true))}
       {button('Not stale', () => markMany(session, project, names, false))}
       <MoreMenu
-        label="More for the chosen flags"
+        label="More for the selected flags"
         items={[
           ['Add tag…', 'tag', () => tagMany(session, project, names)],
           session.isUser ? ['Mark as favorites', 'flag', () => favoriteMany(session, project, names)] : null,
@@ -227,7 +227,7 @@ function ManyBar({ project, environments, flags, clear }) {
       />
       {button('Archive…', () => archiveMany(session, project, flags))}
       <Button looks="quiet" act={clear}>
-        Choose none
+        Clear selection
       </Button>
     </div>
   );

@@ -76,7 +76,7 @@ function FigureGroups({ figures }) {
             bytes(figures.memory.rssBytes),
             `${bytes(figures.memory.heapUsedBytes)} of it live data`,
           ],
-          ['Up for', duration(figures.uptimeSeconds)],
+          ['Uptime', duration(figures.uptimeSeconds)],
           ['Connections', number(figures.connections), `${number(figures.waitingCommands)} changes waiting`],
           [
             'Version',

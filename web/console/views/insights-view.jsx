@@ -74,9 +74,13 @@ function Figures({ insights: { health, stats, featureTypeCounts, members }, stat
       <TileGroup
         title="Health"
         tiles={[
-          ['Healthy', `${health.rating} %`, `${counted(health.activeCount, 'flag')} neither stale nor old`],
+          [
+            'Healthy',
+            `${health.rating} %`,
+            `${counted(health.activeCount, 'flag')} neither stale nor overdue`,
+          ],
           ['Stale', number(health.staleCount), 'to be removed from the code'],
-          ['Older than their type should get', number(health.potentiallyStaleCount)],
+          ['Past their expected lifetime', number(health.potentiallyStaleCount)],
         ]}
       />
       <TileGroup title="Stages of flags" tiles={stages} />

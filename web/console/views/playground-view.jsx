@@ -58,7 +58,7 @@ export function PlaygroundView() {
   }
   return (
     <>
-      <ListingHead title="Playground" lead="What flags would be for users, without anybody being told." />
+      <ListingHead title="Playground" lead="See which flags users would get. Nothing is recorded." />
       <form class="playground" onSubmit={ask}>
         {fields.map((field) => (
           <FieldRow

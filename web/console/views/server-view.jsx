@@ -56,10 +56,10 @@ function SignOn({ oidc, saml }) {
     ['OpenID Connect', oidc.enabled ? 'on' : 'off'],
     ['Provider', oidc.discoverUrl],
     ['Client', oidc.clientId],
-    ['Role of new people', oidc.autoCreate === true ? oidc.defaultRootRole : null],
-    ['Domains of their emails', oidc.emailDomains],
-    ['Groups are taken from', oidc.enableGroupSyncing === true ? oidc.groupJsonPath : null],
-    ['Signing out ends the session at the provider', oidc.enableSingleSignOut === true ? 'yes' : null],
+    ['Role of new users', oidc.autoCreate === true ? oidc.defaultRootRole : null],
+    ['Email domains', oidc.emailDomains],
+    ['Group claim', oidc.enableGroupSyncing === true ? oidc.groupJsonPath : null],
+    ['Signs out at the provider', oidc.enableSingleSignOut === true ? 'yes' : null],
     ['SAML', saml.enabled ? 'on' : 'not offered'],
   ];
   return (
@@ -77,8 +77,8 @@ function Origins({ of, refresh }) {
   const session = useSession();
   return (
     <Part
-      title="Origins of pages"
-      lead="Pages of these origins may ask for flags from a browser. “*” stands for every page."
+      title="Allowed origins"
+      lead="Pages of these origins can read flags in a browser. “*” stands for any page."
       action={<Button act={() => editOrigins(session, of, refresh)}>Edit origins…</Button>}
     >
       <ul class="plain">
@@ -103,7 +103,7 @@ function editOrigins(session, origins, after) {
     });
   const values = { origins: origins.join('\n') };
   return openEdit(session, {
-    title: 'Origins of pages',
+    title: 'Allowed origins',
     agree: 'Save',
     fields: [
       {
@@ -117,8 +117,8 @@ function editOrigins(session, origins, after) {
     values,
     sentence: ({ origins: lines }) =>
       linesOf(lines).length === 0
-        ? 'No page of another origin may ask for flags.'
-        : `Pages of ${linesOf(lines).join(', ')} may ask for flags.`,
+        ? 'No page of another origin can read flags.'
+        : `Pages of ${linesOf(lines).join(', ')} can read flags.`,
     change,
     done: () => 'The origins are changed.',
     undo: change(values),
@@ -135,11 +135,11 @@ function Maintenance({ enabled, refresh }) {
     enabled
       ? changeAtOnce(session, { change: end, done: 'Changes are taken again.' })
       : removeAfterAsking(session, {
-          title: 'Begin maintenance?',
-          agree: 'Begin maintenance',
+          title: 'Start maintenance?',
+          agree: 'Start maintenance',
           text: 'Every change is refused until maintenance ends. Applications get their flags as before.',
           change: begin,
-          done: 'Maintenance has begun.',
+          done: 'Maintenance has started.',
         });
   return (
     <Part
@@ -151,7 +151,7 @@ function Maintenance({ enabled, refresh }) {
       }
       action={
         <Button looks={`button${enabled ? '' : ' button-danger-quiet'}`} act={() => turn().then(refresh)}>
-          {enabled ? 'End maintenance' : 'Begin maintenance…'}
+          {enabled ? 'End maintenance' : 'Start maintenance…'}
         </Button>
       }
     />

@@ -157,8 +157,8 @@ function Members({ project, access: { body, etag, since }, may }) {
         label="Members"
         columns={['Member', 'Role']}
         rows={[...rows, ...groupRows]}
-        none="Nobody is a member yet"
-        next="Admins and Editors work here all the same. Members have a role in this project alone."
+        none="No members yet"
+        next="Admins and Editors can work here anyway. Members have a role in this project only."
       />
     </Part>
   );
@@ -210,7 +210,7 @@ function Environments({ project, all, used, may }) {
     <Part title="Environments">
       <Listing
         label="Environments"
-        columns={['Environment', 'Type', 'In this project', 'New strategies begin as']}
+        columns={['Environment', 'Type', 'In this project', 'Default strategy']}
         rows={rows}
         none="There are no environments"
       />
