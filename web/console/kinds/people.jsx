@@ -244,10 +244,7 @@ export const ROLES = {
   nameOf: ({ name }) => name,
   columns: [
     ['Description', ({ description }) => description],
-    [
-      'Holds',
-      ({ type }) => (type === 'root' || type === 'root-custom' ? 'in the whole service' : 'in projects'),
-    ],
+    ['Scope', ({ type }) => (type === 'root' || type === 'root-custom' ? 'the whole service' : 'projects')],
     ['Kind', ({ type }) => (type.endsWith('custom') ? 'custom' : 'predefined')],
   ],
   isFixed: ({ type }) => type === 'root' || type === 'project',

@@ -38,7 +38,7 @@ const SAVED = [
   ['All', ''],
   ['Favorites', 'favorite=true'],
   ['Stale', 'state=stale'],
-  ['Past their expected lifetime', 'state=potentially-stale'],
+  ['Overdue', 'state=potentially-stale'],
   ['Completed', 'lifecycle=completed'],
   ['Archived', 'archived=true'],
 ];
@@ -66,7 +66,7 @@ export function AllFlagsView() {
     <>
       <ListingHead
         title="All flags"
-        lead="Of every project. The address holds the filter: bookmark it to keep it."
+        lead="Across all projects. The filter is part of the address, so that you can bookmark it."
       />
       <Tools />
       {whenLoaded(found, (/** @type {FoundFlags} */ { features, total }) => (

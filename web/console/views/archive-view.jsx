@@ -37,12 +37,18 @@ export function ArchiveView({ project }) {
       {whenLoaded(archived, (flags) => (
         <Listing
           label="Archived flags"
-          columns={['Flag', 'Description', 'Type', 'Archived']}
+          columns={['Flag', 'Type', 'Archived']}
           rows={flags.map(({ name, description, type, archivedAt }) => ({
             key: name,
             cells: [
-              <FlagLink key="name" project={project} name={name} />,
-              description ? <Name key="description" text={description} max={300} /> : '',
+              <>
+                <FlagLink project={project} name={name} />
+                {description ? (
+                  <p class="hint">
+                    <Name text={description} max={300} />
+                  </p>
+                ) : null}
+              </>,
               type,
               <TimeAgo key="archived" iso={archivedAt} />,
             ],

@@ -47,7 +47,7 @@ function FigureGroups({ figures }) {
     <>
       <Verdict of={figures} />
       <TileGroup
-        title="Holds"
+        title="Contents"
         tiles={[
           ['Projects', number(figures.projects)],
           ['Flags', number(figures.flags), 'archived ones included'],
@@ -71,11 +71,7 @@ function FigureGroups({ figures }) {
       <TileGroup
         title="Process"
         tiles={[
-          [
-            'Memory',
-            bytes(figures.memory.rssBytes),
-            `${bytes(figures.memory.heapUsedBytes)} of it live data`,
-          ],
+          ['Memory', bytes(figures.memory.rssBytes), `${bytes(figures.memory.heapUsedBytes)} live data`],
           ['Uptime', duration(figures.uptimeSeconds)],
           ['Connections', number(figures.connections), `${number(figures.waitingCommands)} changes waiting`],
           [
@@ -111,7 +107,7 @@ function snapshotTile({ count, newest }) {
 /** Who uses the service, for Admins. @param {{ of: InstanceStatistics }} props */
 const Use = ({ of: { activeUsers, clientApps, apiTokens, OIDCenabled } }) => (
   <TileGroup
-    title="Use"
+    title="Usage"
     tiles={[
       ['Active users', number(activeUsers.last30), 'in the last 30 days'],
       ...clientApps
@@ -120,7 +116,7 @@ const Use = ({ of: { activeUsers, clientApps, apiTokens, OIDCenabled } }) => (
       [
         'API tokens',
         number(apiTokens.admin + apiTokens.client + apiTokens.frontend),
-        `${number(apiTokens.client)} of servers, ${number(apiTokens.frontend)} of browsers, ${number(apiTokens.admin)} of Admins`,
+        `${number(apiTokens.client)} client, ${number(apiTokens.frontend)} frontend, ${number(apiTokens.admin)} admin`,
       ],
       ['OpenID Connect', OIDCenabled ? 'on' : 'off'],
     ]}

@@ -80,7 +80,7 @@ function Figures({ insights: { health, stats, featureTypeCounts, members }, stat
             `${counted(health.activeCount, 'flag')} neither stale nor overdue`,
           ],
           ['Stale', number(health.staleCount), 'to be removed from the code'],
-          ['Past their expected lifetime', number(health.potentiallyStaleCount)],
+          ['Overdue', number(health.potentiallyStaleCount), 'past the lifetime of their type'],
         ]}
       />
       <TileGroup title="Stages of flags" tiles={stages} />

@@ -189,7 +189,11 @@ function Environments({ project, all, used, may }) {
         name,
         type,
         own === undefined ? 'not used' : 'used',
-        first === undefined ? '' : <Sentence key="strategy">{audienceOf(first)}</Sentence>,
+        own === undefined ? (
+          ''
+        ) : (
+          <Sentence key="strategy">{first === undefined ? 'everyone' : audienceOf(first)}</Sentence>
+        ),
       ],
       actions: may ? (
         <RowActions
