@@ -193,7 +193,7 @@ const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: reado
   'user-form': ['#/users', 'New user'],
   'role-form': ['#/roles', 'New role'],
   question: [SHOP, 'stop-orders in production'],
-  chosen: [SHOP, 'Select stop-orders', 'Select free-returns', 'More for the selected flags'],
+  chosen: [SHOP, 'Select stop-orders', 'Select checkout-redesign', 'More for the selected flags'],
   find: [SHOP, 'Control+k'],
   'row-menu': ['#/users', 'More for Ada Lovelace'],
 };
