@@ -136,5 +136,8 @@ async function recordAt(log: ReplicatedLog, position: number): Promise<Buffer> {
   // The leader may have had the log forget it since the extent was asked for.
   if ((await log.extent()).first > position)
     throw new Error(`position ${position} of the log was forgotten meanwhile`);
+  // A server that was cut off may have told the first time.
+  const again = await log.read(position);
+  if (again !== null) return again;
   throw new LogDamageError(`position ${position} of the log is missing`);
 }

@@ -14,12 +14,18 @@ import { encodeAnnouncement } from './announcement.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
-import type { Found } from './fitness.ts';
+import { type Found, OWN_FORMATS } from './fitness.ts';
 import { fetchFromArchive, lacksBeginning } from './join.ts';
 import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
-import { Replica, type ReplicaClock, type ReplicaLog, type ReplicatedEngine } from './replica.ts';
+import {
+  Replica,
+  type ReplicaClock,
+  type ReplicaLog,
+  type ReplicaOptions,
+  type ReplicatedEngine,
+} from './replica.ts';
 import { ReplicatedCommitLog } from './replicated-commit-log.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 
@@ -55,6 +61,8 @@ export interface ClusterNodeOptions<S> {
   readonly archiveFileBytes?: number;
   /** For tests: of one part of a batch in the log. */
   readonly partBytes?: number;
+  /** For tests: the newest formats that this node reads and writes. */
+  readonly formats?: ReplicaOptions['formats'];
   readonly cluster: string;
   readonly identity: NodeIdentity;
   readonly version: string;
@@ -112,6 +120,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   replica = new Replica({
     ...{ log, history, identity, version, hopKey, reach, from, last, commitLog, clock, notes },
     engine: store.engine,
+    formats: options.formats ?? OWN_FORMATS,
     stop: (error) => {
       store.engine.giveUpForGood();
       options.stop(error);

@@ -45,6 +45,8 @@ export interface FitnessOptions {
   /** This start of this node. */
   readonly run: string;
   readonly address: string;
+  /** What this node writes. */
+  readonly formats: Announcement['reads'];
   readonly clock: {
     /** Milliseconds. */
     monotonic(): number;
@@ -156,11 +158,10 @@ export class Fitness {
 
   /** Other nodes that cannot read what this version writes. One that hands over is about to be upgraded. */
   get #readsLess(): readonly Announcement[] {
-    return this.#options
-      .others()
-      .filter(
-        ({ reads, handsOver }) => !handsOver && FORMATS.some((format) => reads[format] < OWN_FORMATS[format]),
-      );
+    const { formats, others } = this.#options;
+    return others().filter(
+      ({ reads, handsOver }) => !handsOver && FORMATS.some((format) => reads[format] < formats[format]),
+    );
   }
 
   /** Milliseconds by which this node's clock is ahead of the median of all nodes; null while fewer than three are known. */

@@ -1,4 +1,4 @@
-/** The tail of the log, for as long as the log still has what comes next. */
+/** The tail of the log, for as long as the log still has what comes next. A record that comes again is left out. */
 import { FencedError } from '../../persistence/journal/commit-log.ts';
 import type { LogRecord, ReplicatedLog } from './replicated-log.ts';
 
@@ -11,6 +11,7 @@ export async function* keptTail(
   await refuseForgotten(log, from);
   let next = from;
   for await (const record of log.tail(from, signal)) {
+    if (record.position < next) continue;
     if (record.position > next) await refuseForgotten(log, next);
     yield record;
     next = record.position + 1;

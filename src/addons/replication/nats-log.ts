@@ -33,6 +33,12 @@ import {
 /** A server answers within milliseconds; after this the outcome is looked up. */
 const REQUEST_TIMEOUT_MS = 2_000;
 
+/**
+ * A server that leads the stream and has heard of no majority for so long may have been replaced: the others elect after 4 seconds
+ * without its heartbeats, of which there is one a second, and it goes on answering for some seconds more.
+ */
+const UNHEARD_MS_MAX = 2_000;
+
 /** Bytes of records on their way from the server, bounded so that a long log does not fill the memory. */
 const TAIL_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -109,6 +115,14 @@ const goneOr = (error: unknown, name: string): unknown =>
   isApiError(error, JetStreamApiCodes.StreamNotFound)
     ? new LogGoneError(`The NATS servers have no stream ${streamNameOf(name)}.`)
     : error;
+
+/** Throws where the server that answered may be cut off from those that decide. A stream of one copy is its server's alone. */
+export function refuseCutOff({ cluster }: Pick<StreamInfo, 'cluster'>): void {
+  const others = cluster?.replicas ?? [];
+  const heard = others.filter(({ active }) => active / 1e6 <= UNHEARD_MS_MAX).length;
+  if (heard + 1 > (others.length + 1) / 2) return;
+  throw new Error(`the server ${cluster?.leader ?? ''} of the log has not heard of a majority of them`);
+}
 
 function refuseServer({ info }: NatsConnection, durability: 'disk' | 'memory'): void {
   if (info === undefined) return;
@@ -189,7 +203,9 @@ class NatsLog implements ReplicatedLog {
   }
 
   async extent(): Promise<LogExtent> {
-    const { state, created } = await infoOf(this.#manager, this.#name);
+    const info = await infoOf(this.#manager, this.#name);
+    refuseCutOff(info);
+    const { state, created } = info;
     if (created !== this.#created) throw new FencedError(`the stream ${this.#stream} was made anew`);
     return { first: state.first_seq, last: state.last_seq };
   }

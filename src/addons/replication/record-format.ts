@@ -5,7 +5,7 @@
  *        0      4  magic: "FLRC"
  *        4      2  format version: 1
  *        6      2  kind: 1 frames, 2 take-over
- *        8      4  CRC-32 of bytes 0–7 followed by byte 12 to the end
+ *        8      4  CRC-32 of bytes 0–7 followed by byte 12 to the end; so far alike in every format
  *       12      8  epoch: how often a node has taken over, this time included
  *       20      8  id of the last event before the record
  *       28      4  checksum of that event's frame; 0 before the first event of all
@@ -119,6 +119,7 @@ const checksumOf = (bytes: Buffer): number => crc32(bytes.subarray(12), crc32(by
 export function decodeRecord(bytes: Buffer): ClusterRecord {
   if (bytes.length < HEADER_BYTES || bytes.compare(MAGIC, 0, 4, 0, 4) !== 0)
     throw new LogDamageError('the log holds something that is no record of Flagstaff');
+  if (bytes.readUInt32LE(8) !== checksumOf(bytes)) throw new LogDamageError('a record of the log is damaged');
   const version = bytes.readUInt16LE(4);
   if (version > RECORD_VERSION) {
     throw new NewerRecordError(
@@ -126,8 +127,7 @@ export function decodeRecord(bytes: Buffer): ClusterRecord {
     );
   }
   const kind = KINDS[bytes.readUInt16LE(6) - 1];
-  if (kind === undefined || bytes.readUInt32LE(8) !== checksumOf(bytes))
-    throw new LogDamageError('a record of the log is damaged');
+  if (kind === undefined) throw new LogDamageError('a record of the log is of no kind');
   const contentAt = HEADER_BYTES + bytes.readUInt16LE(48);
   const text = bytes.toString('utf8', HEADER_BYTES, contentAt);
   const {

@@ -21,7 +21,7 @@ import {
   type Peer,
   Peers,
 } from './announcement.ts';
-import { Fitness, type Found, OWN_FORMATS } from './fitness.ts';
+import { Fitness, type Found } from './fitness.ts';
 import { keptTail } from './kept-tail.ts';
 import type { NodeHistory } from './node-history.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -103,6 +103,8 @@ export interface ReplicaOptions {
   readonly history: NodeHistory;
   readonly identity: NodeIdentity;
   readonly version: string;
+  /** What it reads and writes. */
+  readonly formats: Announcement['reads'];
   /** Names this node to the leader (src/http/serving/leader-client.ts). */
   readonly hopKey: string;
   /** Never rejects, and takes a second at most. */
@@ -157,6 +159,7 @@ export class Replica {
     this.#patience = new LeaderPatience(options.clock);
     this.#fitness = new Fitness({
       ...{ run: options.identity.run, address: options.identity.address, clock: options.clock },
+      formats: options.formats,
       reach: (node) => options.reach(node),
       others: () => this.#peers.list(this.#now()).filter(({ run }) => run !== options.identity.run),
     });
@@ -586,7 +589,8 @@ export class Replica {
     )
       return;
     if (this.#isLogGone) return;
-    if (this.#position < this.#knownEnd || !this.#options.engine.journal.writable) return;
+    const { journal } = this.#options.engine;
+    if (this.#position < this.#knownEnd || !journal.writable || journal.undecidedMs > CUT_OFF_MS) return;
     if (!this.#role.apply('LEADER_SILENT')) return;
     this.#stoodAtMs = this.#now();
     void this.#stand();
@@ -621,7 +625,7 @@ export class Replica {
       history: history.id,
       version: this.#options.version,
       wallMs: this.#options.clock.wall(),
-      reads: OWN_FORMATS,
+      reads: this.#options.formats,
       unreached: [...this.#fitness.unreached],
       standsLast: this.#fitness.handicapMs > 0,
       hopKey: this.#options.hopKey,

@@ -8,7 +8,8 @@
  * - `append` at position n succeeds only where n is the last position at that moment. `conflict` means that nothing was
  *   appended by this call or by an earlier one of the same caller whose outcome is known; `unknown` means that the
  *   record may be there, may never be, or may still arrive.
- * - `read` asks the part of the log that decides, never a copy that may be behind.
+ * - `extent` is told by the part of the log that decides: where that may be cut off from its majority, it rejects.
+ * - `read` asks the same part, and may be told of nothing where a record stands: `extent` says whether that can be.
  * - `tail` yields each record once, in order, without a gap. It may end or throw at any time; the caller goes on from
  *   where it was.
  * - What is purged is gone for every node, and positions stay what they are. A tail from a position that is purged begins

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
-import { makeNatsStream, openNatsLog } from '../../../src/addons/replication/nats-log.ts';
+import { makeNatsStream, openNatsLog, refuseCutOff } from '../../../src/addons/replication/nats-log.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
 import { openLog as openClusterLog } from '../../../src/start/cluster.ts';
 import { clusterConfig } from '../../../src/start/cluster-config.ts';
@@ -59,6 +59,17 @@ async function opened(open: () => Promise<ReplicatedLog>): Promise<ReplicatedLog
     }
   }
 }
+
+it('an answer of a server that has not heard of a majority is none: the others may have taken records since', () => {
+  const told = (...activeMs: readonly number[]) => {
+    const replicas = activeMs.map((ms) => ({ active: ms * 1e6 }));
+    return () => refuseCutOff({ cluster: { leader: 'log-1', replicas } } as never);
+  };
+  for (const isHeard of [told(), told(900, 12_000), told(900, 900, 12_000, 12_000)])
+    assert.doesNotThrow(isHeard);
+  for (const isCutOff of [told(12_000, 12_000), told(900, 12_000, 12_000, 12_000)])
+    assert.throws(isCutOff, /has not heard of a majority/);
+});
 
 const skip = noNatsServer ?? false;
 

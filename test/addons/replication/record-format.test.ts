@@ -1,6 +1,7 @@
 /** Records of the log, byte by byte. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { crc32 } from 'node:zlib';
 import {
   decodeBatch,
   decodeRecord,
@@ -44,11 +45,7 @@ it('a record with any bit flipped, or cut at any length, is not read', () => {
   for (let bit = 0; bit < good.length * 8; bit += 1) {
     const bad = Buffer.from(good);
     bad[bit >> 3]! ^= 1 << (bit & 7);
-    assert.throws(
-      () => decodeRecord(bad),
-      (error) => error instanceof LogDamageError || error instanceof NewerRecordError,
-      `bit ${bit}`,
-    );
+    assert.throws(() => decodeRecord(bad), LogDamageError, `bit ${bit}`);
   }
   for (let length = 0; length < good.length; length += 1)
     assert.throws(() => decodeRecord(good.subarray(0, length)), LogDamageError);
@@ -57,6 +54,7 @@ it('a record with any bit flipped, or cut at any length, is not read', () => {
 it('a record of a newer format is told from a damaged one', () => {
   const newer = encodeRecord(record(Buffer.alloc(1)));
   newer.writeUInt16LE(2, 4);
+  newer.writeUInt32LE(crc32(newer.subarray(12), crc32(newer.subarray(0, 8))), 8);
   assert.throws(() => decodeRecord(newer), NewerRecordError);
 });
 
