@@ -1,12 +1,13 @@
 /**
- * One seed of a cluster: nodes on disks of their own and a log between them, whose messages are lost, delayed and overtake
- * each other. Nodes crash, lose their disks, are cut off and come back; disks hang, fill up and rot, clocks jump; the log stands still; leaders hand over. Clients
- * count upwards in flags, each step only from the number that they have read, and repeat what got no response.
+ * One seed of a cluster: nodes on disks of their own and a log between them, whose messages are lost, delayed, come twice and
+ * overtake each other. Nodes crash, stand still, lose their disks, are cut off and come back; disks hang, fill up and rot, clocks jump;
+ * the log stands still, and a server of it is behind; leaders hand over. Clients count upwards in flags, each step only from the number
+ * that they have read at any node, write through any node, and repeat what got no response.
  *
  * What must hold at every moment: a node shows only what stands in the log, in the log's order (truth.ts), and none says for long
  * that it leads after another one took over. And at the end,
  * when all troubles are over: every node has the log's events, ids and checksums, each acknowledged step is there once, and each
- * number follows from the one before.
+ * number follows from the one before. Then comes one more trouble, by itself (final-acts.ts).
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -20,7 +21,9 @@ import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { Fate } from '../../support/replication/memory-log.ts';
 import { TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
-import { CountingClient } from './counting-client.ts';
+import { CountingClient, Freshness } from './counting-client.ts';
+import { FINAL_ACTS, type FinalAct } from './final-acts.ts';
+import { LeaderWatch, setFull } from './leader-watch.ts';
 import { History } from './linearizability.ts';
 import { Truth } from './truth.ts';
 
@@ -36,40 +39,22 @@ const ARCHIVE_FILE_BYTES = 3_000;
 const EVENTS_PER_SNAPSHOT = 40;
 /** Small, so that a node soon has files of journal that it only keeps. */
 const SEGMENT_BYTES = 3_000;
-/** A leader that was deposed says so after this time, in which it asks the log, at the latest. */
-const DEPOSED_MS_MAX = 3_000;
-/** A change that is not decided for so long keeps a node from leading. */
-const UNDECIDED_MS_MAX = 4_000;
-/** Below the reserve of the journal: a disk of this size has no room for changes. */
-const FULL_DISK_BYTES = 32 * 1024 * 1024;
-/** A node with a full disk knows of it after a second and a change, and a take-over record may be on its way for some more. */
-const FULL_MS_MAX = 8_000;
 /** Small, so that most batches have several parts. */
 const PART_BYTES = 150;
 const CLOCK_OFFSET_MS_MAX = 3 * 24 * 60 * 60 * 1_000;
-/** After this, whoever contradicts a log that has lost its tail has noticed, if anybody leads. */
-const CONTRADICTION_MS_MAX = 15_000;
+/** After their clocks were set, the nodes know of it, and one of them leads. */
+const SETTLED_MS = 15_000;
 /** Enough for elections, retries and catching up once nothing is lost any more. */
 const CALM_MS = 30_000;
 
-export interface ClusterTally {
-  readonly seeds: number;
-  readonly acknowledged: number;
-  readonly takeOvers: number;
-  readonly deposed: number;
-  readonly cutTails: number;
-  readonly wipedDisks: number;
-  /** Starts for which the archive had what a node lacked, and records that the log forgot. */
-  readonly fetches: number;
-  readonly forgotten: number;
-  readonly readsElsewhere: number;
-  readonly hungDisks: number;
-  readonly fullDisks: number;
-  readonly lostTails: number;
-  /** Files whose bytes went bad, and those made anew. */
-  readonly rottenFiles: number;
-  readonly mendedFiles: number;
-}
+/** What happened, and how often; each final act counts once. */
+export const COUNTED = [
+  ...['seeds', 'acknowledged', 'takeOvers', 'deposed', 'cutTails', 'wipedDisks', 'fetches', 'forgotten'],
+  ...['readsElsewhere', 'forwarded', 'hungDisks', 'fullDisks', 'frozen', 'staleServers'],
+  ...['rottenFiles', 'mendedFiles', ...FINAL_ACTS.map(({ name }) => name)],
+];
+
+export type ClusterTally = Readonly<Record<string, number>>;
 
 /** Throws when anything that was promised did not hold; the message names the seed. */
 export async function simulateCluster(seed: number): Promise<ClusterTally> {
@@ -100,15 +85,15 @@ class Scenario {
   #deposed = 0;
   #hungDisks = 0;
   #fullDisks = 0;
-  /** By node: when its disk was first seen to be full, and its last event then. */
-  readonly #fullSince = new Map<string, { readonly ms: number; readonly durableId: number }>();
+  #frozen = 0;
+  #staleServers = 0;
+  /** Of nodes at whose addresses nothing responds. */
+  readonly #unreached = new Set<string>();
   /** Nodes of which a file went bad. */
   readonly #rotten = new Set<string>();
-  /** Whether this life ends with a log that loses acknowledged records. */
-  readonly #losesTail: boolean;
-  /** The epoch that was seen last, and when it was seen first. */
-  #epoch = 0;
-  #epochAtMs = 0;
+  readonly #watchLeaders: LeaderWatch;
+  readonly #act: FinalAct;
+  #isCalm = false;
 
   constructor(seed: number, trace: string[]) {
     const random = seededRandom(seed);
@@ -128,19 +113,24 @@ class Scenario {
       ...(random.chance(0.3) && { partBytes: PART_BYTES }),
       archiveTakesMs: () => (this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax)),
       onOpen: (node, store) => this.#watch(node, store),
+      reaches: (_, to) => !this.#unreached.has(to),
       // Whatever is found at an address decides only when somebody stands.
-      found: (found) => (random.chance(0.1) ? FOUND[random.below(FOUND.length)]! : found),
+      found: (found) => (!this.#isCalm && random.chance(0.1) ? FOUND[random.below(FOUND.length)]! : found),
     });
-    this.#losesTail = random.chance(0.15);
     this.#truth = new Truth(this.#cluster.log);
+    this.#watchLeaders = new LeaderWatch(this.#cluster, this.#truth);
     this.#cluster.log.onPurge = (newest) => this.#lookAtForgotten(newest);
-    const nodes = 1 + random.below(NODES_MAX);
-    for (let added = 0; added < nodes; added += 1) this.#cluster.add();
+    this.#act = FINAL_ACTS[seed % FINAL_ACTS.length]!;
+    const { nodesMin, name } = this.#act;
+    const nodes = nodesMin + random.below(NODES_MAX + 1 - nodesMin);
+    for (let added = 0; added < nodes; added += 1)
+      this.#cluster.add(undefined, { isOld: name === 'rollingUpgrades' });
+    const freshness = new Freshness();
     this.#clients = Array.from(
       { length: CLIENTS },
       (_, at) =>
         new CountingClient({
-          ...{ name: `client-${at}`, random, history: this.#history },
+          ...{ name: `client-${at}`, random, history: this.#history, freshness },
           ...{ cluster: this.#cluster, truth: this.#truth },
         }),
     );
@@ -149,6 +139,7 @@ class Scenario {
   #fate: Fate = (kind) => {
     if (kind === 'announcement' && this.#areAnnouncementsLost) return 'lost';
     if (this.#lossChance > 0 && this.#random.chance(this.#lossChance)) return 'lost';
+    if (!this.#isCalm && this.#random.chance(0.02)) return 'twice';
     return this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax);
   };
 
@@ -183,46 +174,15 @@ class Scenario {
     await this.#calm();
     await this.#checkFiles();
     const tally = this.#check();
-    return this.#losesTail ? await this.#loseTail(tally) : tally;
+    await this.#lastAct();
+    return tally;
   }
 
   async #pass(ms: number): Promise<void> {
     await this.#cluster.pass(ms);
     for (const client of this.#clients) client.throwFault();
-    this.#lookAtLeaders();
+    this.#watchLeaders.look();
     for (const { stops } of this.#cluster.nodes) for (const stop of stops.splice(0)) this.#judge(stop);
-  }
-
-  #lookAtLeaders(): void {
-    const { leaders, time } = this.#cluster;
-    const { epoch, leader } = this.#truth;
-    for (const { name, store } of leaders) {
-      const { undecidedMs } = store!.engine.journal;
-      assert(undecidedMs <= UNDECIDED_MS_MAX, `${name} leads, and has decided nothing for ${undecidedMs} ms`);
-    }
-    this.#lookAtFullDisks();
-    if (epoch > this.#epoch && leader !== null) this.#checkRoom(leader);
-    if (epoch > this.#epoch) [this.#epoch, this.#epochAtMs] = [epoch, time.elapsedMs];
-    if (time.elapsedMs - this.#epochAtMs <= DEPOSED_MS_MAX) return;
-    for (const { name } of leaders)
-      assert.equal(name, leader, `${name} leads as the log says, or knows that it does not`);
-  }
-
-  #lookAtFullDisks(): void {
-    for (const { name, disk, store } of this.#cluster.nodes) {
-      if (store === null || disk.capacityBytes > FULL_DISK_BYTES) this.#fullSince.delete(name);
-      else if (!this.#fullSince.has(name))
-        this.#fullSince.set(name, { ms: this.#cluster.time.elapsedMs, durableId: store.engine.durableId });
-    }
-  }
-
-  #checkRoom(leader: string): void {
-    const since = this.#fullSince.get(leader);
-    const node = this.#cluster.nodes.find(({ name }) => name === leader);
-    const hasChanged = since !== undefined && (node?.store?.engine.durableId ?? 0) > since.durableId + 1;
-    if (since === undefined || !hasChanged) return;
-    const fullMs = this.#cluster.time.elapsedMs - since.ms;
-    assert(fullMs <= FULL_MS_MAX, `${leader} takes over, and its disk was full for ${fullMs} ms`);
   }
 
   /** The only reason for a node to end by itself is that another one took over. */
@@ -252,6 +212,12 @@ class Scenario {
       ],
       [`${node.name} loses its disk`, () => this.#wipe(node)],
       [`the disk of the leader ${leader?.name} hangs`, () => this.#hang(leader)],
+      [`the disk of ${node.name} hangs`, () => this.#hang(node)],
+      [`the leader ${leader?.name} stands still`, () => this.#freeze(leader)],
+      [`${node.name} stands still`, () => this.#freeze(node)],
+      ['all go on that stood still', () => this.#thaw()],
+      [`the server of ${node.name} is behind`, () => this.#leaveBehind(node)],
+      [`nobody reaches ${node.name}`, () => this.#unreached.add(node.name)],
       [`the disk of ${node.name} is full`, () => this.#fill(node)],
       ['all disks are well', () => this.#cureDisks()],
       [`a bit of an old file of ${node.name} flips`, () => this.#rot(node)],
@@ -269,7 +235,30 @@ class Scenario {
   }
 
   #heal(): void {
-    for (const node of this.#cluster.nodes) this.#cut(node, false);
+    this.#unreached.clear();
+    for (const node of this.#cluster.nodes) {
+      this.#cut(node, false);
+      if (node.link !== null) node.link.endsAt = null;
+      node.link?.wake();
+    }
+  }
+
+  #freeze(node: TestNode | undefined): void {
+    if (node?.isRunning !== true) return;
+    node.freeze();
+    this.#frozen += 1;
+  }
+
+  #thaw(): void {
+    for (const node of this.#cluster.nodes) node.thaw();
+    // A zombie has not looked at anything yet.
+    this.#watchLeaders.look();
+  }
+
+  #leaveBehind({ link }: TestNode): void {
+    if (link === null) return;
+    link.endsAt = this.#cluster.log.last;
+    this.#staleServers += 1;
   }
 
   #hang(node: TestNode | undefined): void {
@@ -278,20 +267,21 @@ class Scenario {
     this.#hungDisks += 1;
   }
 
-  #fill({ disk }: TestNode): void {
-    disk.capacityBytes = FULL_DISK_BYTES;
+  #fill(node: TestNode): void {
+    setFull(node, true);
     this.#fullDisks += 1;
   }
 
   #cureDisks(): void {
     for (const node of this.#cluster.nodes) {
       node.healDisk();
-      node.disk.capacityBytes = Number.POSITIVE_INFINITY;
+      setFull(node, false);
     }
   }
 
   #setClock(node: TestNode): void {
     node.clockOffsetMs = this.#random.below(2 * CLOCK_OFFSET_MS_MAX) - CLOCK_OFFSET_MS_MAX;
+    assert(!node.isLeading, 'a leader whose clock has jumped decides nothing');
   }
 
   #loseAnnouncements(areLost: boolean): void {
@@ -330,6 +320,9 @@ class Scenario {
     this.#loseAnnouncements(false);
     this.#cluster.log.resume();
     this.#cureDisks();
+    this.#thaw();
+    this.#heal();
+    this.#isCalm = true;
     for (const client of this.#clients) client.stop();
     for (let passed = 0; passed < CALM_MS; passed += 1_000) {
       for (const node of this.#cluster.nodes) {
@@ -355,6 +348,7 @@ class Scenario {
   #check(): ClusterTally {
     const { nodes, leaders } = this.#cluster;
     assert.equal(leaders.length, 1, 'in the end one node leads');
+    this.#watchLeaders.checkClock();
     const places = nodes.map(({ place }) => place);
     for (const [at, place] of places.entries()) {
       assert.deepEqual(place, places[0], `${nodes[at]!.name} has what the others have`);
@@ -367,39 +361,40 @@ class Scenario {
     for (const client of this.#clients) client.check();
     return {
       seeds: 1,
-      acknowledged: this.#clients.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
+      acknowledged: this.#sumOfClients(({ acknowledged }) => acknowledged.size),
       takeOvers: this.#truth.epoch,
       deposed: this.#deposed,
       cutTails: this.#timesNoted('are cut off'),
       wipedDisks: this.#wipedDisks,
       fetches: this.#timesNoted('came from the archive'),
       forgotten: this.#cluster.log.first - 1,
-      readsElsewhere: this.#clients.reduce((sum, { readsElsewhere }) => sum + readsElsewhere, 0),
+      readsElsewhere: this.#sumOfClients(({ readsElsewhere }) => readsElsewhere),
+      forwarded: this.#sumOfClients(({ forwarded }) => forwarded),
       hungDisks: this.#hungDisks,
       fullDisks: this.#fullDisks,
-      lostTails: 0,
+      frozen: this.#frozen,
+      staleServers: this.#staleServers,
       rottenFiles: this.#rotten.size,
       mendedFiles: this.#timesNoted('was made anew from the archive'),
+      [this.#act.name]: 1,
     };
   }
 
-  /** Nobody may go on with another history than somebody else shows. */
-  async #loseTail(tally: ClusterTally): Promise<ClusterTally> {
-    const { log, nodes, time } = this.#cluster;
+  #sumOfClients(of: (client: CountingClient) => number): number {
+    return this.#clients.reduce((sum, client) => sum + of(client), 0);
+  }
+
+  async #lastAct(): Promise<void> {
+    for (const node of this.#cluster.nodes) node.clockOffsetMs = 0;
+    await this.#pass(SETTLED_MS);
+    const [leader] = this.#cluster.leaders;
+    const others = this.#cluster.nodes.filter((node) => node !== leader);
+    this.#trace.push(`${this.#cluster.time.elapsedMs}: ${this.#act.name}, ${leader!.name} leads`);
     const { lastId } = this.#truth;
-    log.loseTail(1 + this.#random.below(Math.min(3, log.last)));
-    this.#trace.push(`${time.elapsedMs}: the log ends at ${log.last}`);
-    for (let passed = 0; passed < CONTRADICTION_MS_MAX; passed += 1_000) {
-      await this.#cluster.pass(1_000);
-      for (const node of nodes) if (!node.isRunning && this.#random.chance(0.5)) node.begin();
-    }
-    const left = new Truth(log);
-    if (left.lastId < lastId)
-      assert.deepEqual(this.#cluster.leaders, [], 'nobody leads without what every node has acknowledged');
-    if (this.#cluster.leaders.length === 0) return { ...tally, lostTails: 1 };
-    for (const { name, store, place } of nodes.filter(({ store: opened }) => opened !== null))
-      if (store !== null) left.checkPlace(name, place);
-    return { ...tally, lostTails: 1 };
+    await this.#act.run({
+      ...{ cluster: this.#cluster, random: this.#random, lastId, leader: leader!, others },
+      unreached: this.#unreached,
+    });
   }
 
   #timesNoted(what: string): number {

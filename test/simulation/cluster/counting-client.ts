@@ -1,13 +1,14 @@
 /**
- * A client of a cluster: reads the number of a flag where somebody says that it leads, and writes the next one, on
- * the condition that the number is still the one that it read. What gets no response it sends again under the same
- * idempotency key, to whoever leads then.
+ * A client of a cluster: reads the number of a flag where somebody says that it leads, or at any node, and writes the next one, on
+ * the condition that the number is still the one that it read. It writes to any node, which hands on what it does not decide
+ * itself. What gets no response it sends again under the same idempotency key, to another one.
  */
 import assert from 'node:assert/strict';
 import type { Outcome } from '../../../src/actors/submission.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { refuse } from '../../../src/domain/state/refusal.ts';
 import type { World } from '../../../src/domain/state/world.ts';
+import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
 import type { TestCluster, TestNode } from '../../support/replication/test-cluster.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { History } from './linearizability.ts';
@@ -17,6 +18,8 @@ const FLAGS = ['one', 'two'] as const;
 const THINK_MS_MAX = 400;
 /** After that a client takes a request for lost. */
 const TIMEOUT_MS = 3_000;
+/** A node that says that it is ready shows all that was acknowledged so long ago. */
+const STALE_MS_MAX = LAG_MS_MAX + 1_000;
 
 interface Condition {
   readonly flag: string;
@@ -31,6 +34,40 @@ export interface CountingClientOptions {
   readonly cluster: TestCluster;
   readonly truth: Truth;
   readonly history: History;
+  readonly freshness: Freshness;
+}
+
+/** What readers may rely on, whichever node they ask. */
+export class Freshness {
+  /** By flag: numbers that were acknowledged, and when. */
+  readonly #acknowledged = new Map<string, { readonly ms: number; readonly number: number }[]>();
+  /** By start of a node, and flag: the newest number that it has shown. */
+  readonly #shown = new WeakMap<object, Map<string, number>>();
+
+  acknowledge(flag: string, number: number, ms: number): void {
+    const list = this.#acknowledged.get(flag) ?? [];
+    this.#acknowledged.set(flag, list);
+    list.push({ ms, number });
+  }
+
+  /** A node shows a number to somebody who asks for nothing more. */
+  check({ name, replica, store }: TestNode, flag: string, nowMs: number): string | null {
+    const { engine } = store!;
+    const description = descriptionOf(engine.world, flag);
+    const number = Number.parseInt(description ?? '', 10) || 0;
+    const shown = this.#shown.get(engine) ?? new Map<string, number>();
+    this.#shown.set(engine, shown);
+    assert(
+      number >= (shown.get(flag) ?? 0),
+      `${name} takes back number ${shown.get(flag)}, and shows ${number}`,
+    );
+    shown.set(flag, number);
+    const { lagMs, problem, role } = replica!.view;
+    const isReady = lagMs <= LAG_MS_MAX && problem === null && role !== 'catchingUp';
+    const old = this.#acknowledged.get(flag)?.findLast(({ ms }) => ms < nowMs - STALE_MS_MAX)?.number ?? 0;
+    assert(!isReady || number >= old, `${name} is ready and shows ${number}, and ${old} is old`);
+    return description;
+  }
 }
 
 export class CountingClient {
@@ -39,6 +76,8 @@ export class CountingClient {
   readonly acknowledged = new Set<string>();
   /** Reads at any node that showed what they asked for. */
   readsElsewhere = 0;
+  /** Changes that a node handed on. */
+  forwarded = 0;
   #steps = 0;
   #isStopped = false;
   #fault: unknown = null;
@@ -74,11 +113,13 @@ export class CountingClient {
   }
 
   async #step(): Promise<void> {
-    const { name, random } = this.#options;
+    const { name, random, cluster, freshness } = this.#options;
+    const flag = FLAGS[random.below(FLAGS.length)]!;
+    const any = this.#node();
+    const loose = any === null ? null : freshness.check(any, flag, cluster.time.elapsedMs);
     const leader = this.#leader();
     if (leader === null) return;
-    const flag = FLAGS[random.below(FLAGS.length)]!;
-    const description = this.#read(leader, flag);
+    const description = random.chance(0.3) ? loose : this.#read(leader, flag);
     this.#steps += 1;
     const step = `${name}-${this.#steps}`;
     if (description === null) {
@@ -96,6 +137,7 @@ export class CountingClient {
     const isDone = await this.#untilKnown(update, step, { flag, description, next });
     if (!isDone) return;
     this.acknowledged.add(step);
+    freshness.acknowledge(flag, number + 1, cluster.time.elapsedMs);
     await this.#readAnywhere(flag, { step, number: number + 1 });
   }
 
@@ -118,9 +160,8 @@ export class CountingClient {
 
   /** Whoever asks a node for at least the step finds it there, or is refused; no node is asked twice. */
   async #readAnywhere(flag: string, { step, number }: { readonly step: string; readonly number: number }) {
-    const { cluster, random, truth } = this.#options;
-    const running = cluster.nodes.filter(({ atLeast }) => atLeast !== null);
-    const node = running[random.below(running.length)];
+    const { cluster, truth } = this.#options;
+    const node = this.#node();
     const engine = node?.store?.engine;
     if (node?.atLeast == null || engine === undefined) return;
     const id = truth.idOf(step);
@@ -133,6 +174,13 @@ export class CountingClient {
     const shown = Number.parseInt(descriptionOf(engine.world, flag) ?? '', 10);
     assert(shown >= number, `${node.name} shows ${shown}, and was asked for at least ${number}`);
     this.readsElsewhere += 1;
+  }
+
+  /** Any that responds. */
+  #node(): TestNode | null {
+    const { cluster, random } = this.#options;
+    const responding = cluster.nodes.filter(({ atLeast, isFrozen }) => atLeast !== null && !isFrozen);
+    return responding[random.below(responding.length)] ?? null;
   }
 
   #leader(): TestNode | null {
@@ -165,12 +213,13 @@ export class CountingClient {
 
   /** Null when no response comes in time. */
   #send(command: Command, key: string, condition: Condition): Promise<Outcome<unknown> | null> {
-    const { cluster } = this.#options;
-    const leader = this.#leader();
-    if (leader === null) return Promise.resolve(null);
+    const { cluster, random } = this.#options;
+    const asked = random.chance(0.5) ? this.#leader() : this.#node();
+    if (asked === null) return Promise.resolve(null);
     return new Promise((resolve) => {
       const cancel = cluster.time.after(TIMEOUT_MS, () => resolve(null));
-      leader.submit(
+      cluster.send(
+        asked,
         command,
         {
           precondition: (world) =>
@@ -186,6 +235,7 @@ export class CountingClient {
         },
         (outcome) => {
           cancel();
+          if (!asked.isLeading && outcome.kind === 'response') this.forwarded += 1;
           resolve(outcome);
         },
       );

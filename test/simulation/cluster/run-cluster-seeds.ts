@@ -1,7 +1,7 @@
 /** Seeds of clusters, one after the other: `node --import tsx test/simulation/cluster/run-cluster-seeds.ts --first 1 --count 100`. */
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type ClusterTally, simulateCluster } from './cluster-scenario.ts';
+import { type ClusterTally, COUNTED, simulateCluster } from './cluster-scenario.ts';
 
 export interface ClusterRun {
   /** What happened in all seeds together. */
@@ -9,17 +9,13 @@ export interface ClusterRun {
   readonly failure: Error | null;
 }
 
-/** Up to the first seed that fails. */
-export async function runClusterSeeds(first: number, count: number): Promise<ClusterRun> {
-  const counts = {
-    ...{ seeds: 0, acknowledged: 0, takeOvers: 0, deposed: 0, cutTails: 0, wipedDisks: 0 },
-    ...{ fetches: 0, forgotten: 0, readsElsewhere: 0, hungDisks: 0, lostTails: 0 },
-    ...{ fullDisks: 0, rottenFiles: 0, mendedFiles: 0 },
-  };
-  for (let seed = first; seed < first + count; seed += 1) {
+/** Up to the first seed that fails; each `step`th one. */
+export async function runClusterSeeds(first: number, count: number, step = 1): Promise<ClusterRun> {
+  const counts: Record<string, number> = Object.fromEntries(COUNTED.map((what) => [what, 0]));
+  for (let seed = first; seed < first + count; seed += step) {
     try {
       const tally = await simulateCluster(seed);
-      for (const key of Object.keys(counts) as (keyof ClusterTally)[]) counts[key] += tally[key];
+      for (const [what, count] of Object.entries(tally)) counts[what] = (counts[what] ?? 0) + count;
     } catch (failure) {
       return { counts, failure: failure as Error };
     }

@@ -20,8 +20,11 @@ export type Timer = (delayMs: number, run: () => void) => () => void;
 
 export type MessageKind = 'request' | 'reply' | 'record' | 'announcement';
 
-/** Milliseconds that a message takes, or that it is lost. */
-export type Fate = (kind: MessageKind) => number | 'lost';
+/** Milliseconds that a message takes, or that it is lost, or arrives twice. */
+export type Fate = (kind: MessageKind) => number | 'lost' | 'twice';
+
+/** After this the same message arrives for the second time. */
+const REPEATED_AFTER_MS = 20;
 
 /** After this a node gives up on an answer. */
 const ANSWER_TIMEOUT_MS = 2_000;
@@ -36,6 +39,10 @@ export class MemoryLog {
   /** How often it was made. */
   made = 1;
   isGone = false;
+  /** So many of the next records are said to be stored, and are not. */
+  lies = 0;
+  /** Told of each record that is appended. */
+  onAppend: ((record: Buffer) => void) | null = null;
   #paused: (() => void)[] | null = null;
 
   constructor(timer: Timer) {
@@ -47,9 +54,13 @@ export class MemoryLog {
   }
 
   /** Begins a history, as `flagstaff cluster init` does. */
-  begin(cluster: string, history: string | null = HISTORY): this {
+  begin(
+    cluster: string,
+    history: string | null = HISTORY,
+    { previousId = 0, previousChain = 0, epoch = 1 } = {},
+  ): this {
     const by = { node: 'init', run: 'ffffffff', address: '' };
-    const place = { epoch: 1, previousId: 0, previousChain: 0 };
+    const place = { epoch, previousId, previousChain };
     this.records.push(encodeRecord({ kind: 'take-over', cluster, history, by, ...place }));
     return this;
   }
@@ -97,7 +108,12 @@ export class MemoryLog {
 
   append(expectedLast: number, record: Buffer): AppendOutcome {
     if (expectedLast !== this.last) return { kind: 'conflict' };
+    if (this.lies > 0) {
+      this.lies -= 1;
+      return { kind: 'accepted' };
+    }
     this.records.push(record);
+    this.onAppend?.(record);
     for (const link of this.#links) link.wake();
     return { kind: 'accepted' };
   }
@@ -134,6 +150,15 @@ export class MemoryLink implements ReplicatedLog {
   #wakers: (() => void)[] = [];
   /** While it is cut, nothing passes in either direction. */
   isCut = false;
+  /**
+   * While it is a number, the link leads to a server that was cut off when the log had so many records: it knows nothing of later
+   * ones, and it does not say where the log ends.
+   */
+  endsAt: number | null = null;
+  /** Runs what a message brings to the node, or keeps it while the process stands still. */
+  admit: (run: () => void) => void = (run) => run();
+  /** Throws where the node cannot read a record. */
+  refuse: (record: Buffer) => void = () => undefined;
   #isClosed = false;
 
   constructor(log: MemoryLog, fate: Fate) {
@@ -145,6 +170,7 @@ export class MemoryLink implements ReplicatedLog {
   extent(): Promise<LogExtent> {
     return this.#ask(() => {
       if (this.#made !== this.#log.made) throw new FencedError('the log was made anew');
+      if (this.endsAt !== null) throw new Error('the server has not heard of a majority');
       return { first: this.#log.first, last: this.#log.last };
     });
   }
@@ -153,7 +179,9 @@ export class MemoryLink implements ReplicatedLog {
     assert(record.length <= RECORD_BYTES_MAX, 'a record that a server would refuse');
     const bytes = Buffer.from(record);
     try {
-      return await this.#ask(() => this.#log.append(expectedLast, bytes));
+      return await this.#ask(() =>
+        this.endsAt === null ? this.#log.append(expectedLast, bytes) : { kind: 'conflict' },
+      );
     } catch (cause) {
       return { kind: 'unknown', cause };
     }
@@ -161,9 +189,16 @@ export class MemoryLink implements ReplicatedLog {
 
   read(position: number): Promise<Buffer | null> {
     return this.#ask(() => {
-      const record = position < this.#log.first ? undefined : this.#log.records[position - 1];
-      return record === undefined ? null : Buffer.from(record);
+      const isThere = position >= this.#log.first && position <= this.#end;
+      const record = isThere ? this.#log.records[position - 1] : undefined;
+      if (record === undefined) return null;
+      this.refuse(record);
+      return Buffer.from(record);
     });
+  }
+
+  get #end(): number {
+    return this.endsAt ?? this.#log.last;
   }
 
   purge(before: number): Promise<void> {
@@ -176,13 +211,16 @@ export class MemoryLink implements ReplicatedLog {
     try {
       for (let position = from; !signal.aborted; ) {
         position = Math.max(position, this.#log.first);
-        const record = this.#log.records[position - 1];
+        const record = position <= this.#end ? this.#log.records[position - 1] : undefined;
         if (record === undefined) {
           await new Promise<void>((resolve) => this.#wakers.push(resolve));
           continue;
         }
-        if (!(await this.#passes('record'))) throw LOST;
-        yield { position, bytes: Buffer.from(record) };
+        const times = await this.#times('record');
+        if (times === 0) throw LOST;
+        await new Promise<void>((resolve) => this.admit(resolve));
+        this.refuse(record);
+        for (let time = 0; time < times; time += 1) yield { position, bytes: Buffer.from(record) };
         position += 1;
       }
     } finally {
@@ -214,40 +252,47 @@ export class MemoryLink implements ReplicatedLog {
   }
 
   hear(message: Buffer): void {
-    this.#carry('announcement', () => {
-      for (const listener of this.#listeners) listener(Buffer.from(message));
-    });
+    this.#carry('announcement', () =>
+      this.admit(() => {
+        for (const listener of this.#listeners) listener(Buffer.from(message));
+      }),
+    );
   }
 
   /** Has the log do something; rejects when no answer comes in time, whether or not it was done. */
   #ask<T>(run: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#log.timer(ANSWER_TIMEOUT_MS, () => reject(LOST));
+      const cancel = this.#log.timer(ANSWER_TIMEOUT_MS, () => this.admit(() => reject(LOST)));
       this.#carry('request', () =>
         this.#log.serve(() => {
           const answer = answerOf(() => {
             if (this.#log.isGone) throw new LogGoneError('There is no log.');
             return run();
           });
-          this.#carry('reply', () => {
-            cancel();
-            answer.then(resolve, reject);
-          });
+          this.#carry('reply', () =>
+            this.admit(() => {
+              cancel();
+              answer.then(resolve, reject);
+            }),
+          );
         }),
       );
     });
   }
 
-  async #passes(kind: MessageKind): Promise<boolean> {
+  /** How often a message arrives, once the time that it takes is over. */
+  async #times(kind: MessageKind): Promise<number> {
     const fate = this.isCut || this.#isClosed ? 'lost' : this.#fate(kind);
-    if (fate === 'lost') return false;
-    if (fate > 0) await new Promise<void>((resolve) => this.#log.timer(fate, resolve));
-    return !this.isCut && !this.#isClosed;
+    if (fate === 'lost') return 0;
+    if (fate !== 'twice' && fate > 0) await new Promise<void>((resolve) => this.#log.timer(fate, resolve));
+    if (this.isCut || this.#isClosed) return 0;
+    return fate === 'twice' ? 2 : 1;
   }
 
   #carry(kind: MessageKind, arrive: () => void): void {
-    void this.#passes(kind).then((passes) => {
-      if (passes) arrive();
+    void this.#times(kind).then((times) => {
+      if (times > 0) arrive();
+      if (times > 1) this.#log.timer(REPEATED_AFTER_MS, arrive);
     });
   }
 }

@@ -9,8 +9,12 @@ import type { Outcome, Submission } from '../../../src/actors/submission.ts';
 import type { Archivist } from '../../../src/addons/replication/archivist.ts';
 import { openClusterNode } from '../../../src/addons/replication/cluster-node.ts';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
-import type { Found } from '../../../src/addons/replication/fitness.ts';
-import { PART_BYTES_MAX } from '../../../src/addons/replication/record-format.ts';
+import { type Found, OWN_FORMATS } from '../../../src/addons/replication/fitness.ts';
+import {
+  decodeRecord,
+  NewerRecordError,
+  PART_BYTES_MAX,
+} from '../../../src/addons/replication/record-format.ts';
 import type { Replica } from '../../../src/addons/replication/replica.ts';
 import { mayDecide } from '../../../src/addons/replication/role.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
@@ -25,6 +29,8 @@ import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';
 
 export const CLUSTER = 'test';
 const NEVER = (): Promise<never> => new Promise(() => undefined);
+/** What the version before reads. */
+const BEFORE = { ...OWN_FORMATS, content: OWN_FORMATS.content - 1 };
 const STARTED_AT = Date.parse('2024-05-01T00:00:00.000Z');
 
 export interface TestClusterOptions {
@@ -54,6 +60,8 @@ export class TestCluster {
   readonly archive = new MemoryArchive((delayMs, run) => this.time.after(delayMs, run));
   readonly nodes: TestNode[] = [];
   readonly options: Required<TestClusterOptions>;
+  /** Starts of processes of the newer version, where there are two. */
+  readonly newerRuns = new Set<string>();
   #names = 0;
   #runs = 0;
 
@@ -85,8 +93,9 @@ export class TestCluster {
   }
 
   /** A node that is starting. */
-  add(disk = new MemoryFileSystem()): TestNode {
+  add(disk = new MemoryFileSystem(), { isOld = false } = {}): TestNode {
     const node = new TestNode(this, `node-${this.nodes.length + 1}`, disk);
+    node.isOld = isOld;
     this.nodes.push(node);
     node.begin();
     return node;
@@ -113,7 +122,35 @@ export class TestCluster {
   foundAt(name: string): Found {
     const node = this.nodes.find((one) => one.name === name);
     if (node?.isRunning !== true) return 'refused';
+    if (node.isFrozen) return 'nothing';
     return mayDecide(node.replica?.view.role) ? 'leads' : 'follows';
+  }
+
+  /**
+   * Sends a command to a node, which hands it on to the leader that it knows unless it leads itself. Messages between the two may be
+   * lost; what is handed on is not handed on again.
+   */
+  send(
+    to: TestNode,
+    command: Command,
+    more: Partial<Submission<unknown>>,
+    told: (outcome: Outcome<unknown>) => void,
+  ): void {
+    const known = this.nodes.find(({ name }) => name === to.replica?.otherLeader?.node);
+    const leader = to.isLeading || to.isFrozen || known?.store == null ? to : known;
+    if (leader === to) return void to.submit(command, more, told);
+    this.#hop(to, leader, () => {
+      if (leader.store !== null)
+        leader.submit(command, more, (outcome) => this.#hop(leader, to, () => told(outcome)));
+    });
+  }
+
+  #hop(from: TestNode, to: TestNode, arrive: () => void): void {
+    const fate = this.options.fate('request');
+    if (fate === 'lost' || !this.options.reaches(from.name, to.name)) return;
+    this.time.after(fate === 'twice' ? 0 : fate, () => to.isRunning && arrive());
+    // A request that comes again under its key is answered as before.
+    if (fate === 'twice') this.time.after(1, () => to.isRunning && arrive());
   }
 
   get leaders(): readonly TestNode[] {
@@ -148,8 +185,12 @@ export class TestNode {
   atLeast: AtLeast | null = null;
   /** By how much its clock differs from that of the others. */
   clockOffsetMs = 0;
+  /** Whether it runs the version before, which cannot read what newer ones write. */
+  isOld = false;
   /** Writes and syncs that wait, while its disk hangs. */
   #held: (() => void)[] | null = null;
+  /** All that waits for the process to go on, while it stands still. */
+  #frozen: (() => void)[] | null = null;
   isRunning = false;
   /** Why processes of this node ended by themselves, and what they said. */
   readonly stops: Error[] = [];
@@ -162,7 +203,7 @@ export class TestNode {
   }
 
   get isLeading(): boolean {
-    return this.isRunning && this.replica?.isLeading === true;
+    return this.isRunning && !this.isFrozen && this.replica?.isLeading === true;
   }
 
   /** Id, checksum and hash of what the node holds. */
@@ -189,10 +230,16 @@ export class TestNode {
     const { disk } = this;
     const link = log.connect(options.fate);
     this.link = link;
+    link.admit = (run) => this.#admit(run);
+    link.refuse = (record) => this.#refuseNewer(record);
+    if (!this.isOld) this.#cluster.newerRuns.add(run);
+    this.#watchDisk();
+    const timer = (delayMs: number, callback: () => void) =>
+      time.after(delayMs, () => this.#admit(() => void (this.#run === run && callback())));
     const clock = {
       now: () => time.wallMs + this.clockOffsetMs,
       monotonic: () => time.elapsedMs,
-      defer: (turn: () => void) => void time.after(0, turn),
+      defer: (turn: () => void) => void timer(0, turn),
     };
     const stop = (error: Error): void => this.#ended(run, error);
     let ids = 0;
@@ -203,7 +250,8 @@ export class TestNode {
       partBytes: options.partBytes,
       archiveMarginBytes: options.archiveFileBytes,
       hasRetention: options.hasRetention,
-      version: 'test',
+      version: this.isOld ? 'before' : 'test',
+      formats: this.isOld ? BEFORE : OWN_FORMATS,
       hopKey: run,
       reach: async ({ node }) =>
         options.found(options.reaches(this.name, node) ? this.#cluster.foundAt(node) : 'nothing'),
@@ -211,9 +259,9 @@ export class TestNode {
       clock: {
         monotonic: clock.monotonic,
         wall: clock.now,
-        timer: (delayMs, callback) => time.after(delayMs, callback),
+        timer,
         random: options.random,
-        yieldToEventLoop: () => new Promise((resolve) => void time.after(0, resolve)),
+        yieldToEventLoop: () => new Promise((resolve) => void timer(0, resolve)),
       },
       notes: {
         info: (_, message) => this.notes.push(message),
@@ -231,7 +279,7 @@ export class TestNode {
           eventsPerSnapshot: options.eventsPerSnapshot,
           segmentBytes: options.segmentBytes,
           logReader: inlineLogReader(disk),
-          timer: (delayMs, callback) => time.after(delayMs, callback),
+          timer,
           log: {
             info: () => undefined,
             warn: (_, message) => this.notes.push(message),
@@ -249,14 +297,46 @@ export class TestNode {
     this.store = store;
     this.replica = replica;
     this.archivist = archivist;
-    this.atLeast = new AtLeast(store.engine, (delayMs, callback) => time.after(delayMs, callback));
+    this.atLeast = new AtLeast(store.engine, timer);
   }
 
   /** From now on no call to the disk returns. */
   hangDisk(): void {
     this.#held ??= [];
-    this.disk.beforeCall = () =>
-      this.#held === null ? undefined : new Promise((resolve) => this.#held?.push(resolve));
+  }
+
+  #watchDisk(): void {
+    this.disk.beforeCall = () => {
+      const waiting = this.#held ?? this.#frozen;
+      return waiting === null ? undefined : new Promise((resolve) => waiting.push(resolve));
+    };
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozen !== null;
+  }
+
+  /** The process stands still: nothing that it waits for happens before it goes on. */
+  freeze(): void {
+    this.#frozen ??= [];
+  }
+
+  thaw(): void {
+    const waiting = this.#frozen ?? [];
+    this.#frozen = null;
+    for (const run of waiting) this.#cluster.time.after(0, run);
+  }
+
+  #admit(run: () => void): void {
+    if (this.#frozen === null) run();
+    else this.#frozen.push(run);
+  }
+
+  #refuseNewer(bytes: Buffer): void {
+    if (!this.isOld) return;
+    const { kind, by } = decodeRecord(bytes);
+    if (kind === 'frames' && this.#cluster.newerRuns.has(by.run))
+      throw new NewerRecordError('the log holds a change of a newer version, which cannot be read here');
   }
 
   healDisk(): void {
@@ -293,6 +373,7 @@ export class TestNode {
     this.archivist = null;
     this.atLeast = null;
     this.#held = null;
+    this.#frozen = null;
   }
 
   restart(): void {
@@ -323,19 +404,22 @@ export class TestNode {
   ): Submitted {
     const submitted: Submitted = { outcome: null };
     const run = this.#run;
-    assert(this.store !== null, `${this.name} runs`);
-    this.store.engine.submit({
+    const { store } = this;
+    assert(store !== null, `${this.name} runs`);
+    const submission = {
       command,
       actor: TESTER,
-      respond: (_world, events) => events.map(({ type }) => type),
+      respond: (_world: unknown, events: readonly { readonly type: string }[]) =>
+        events.map(({ type }) => type),
       ...more,
       // A dead process responds to nobody.
-      done: (outcome) => {
+      done: (outcome: Outcome<unknown>) => {
         if (this.#run !== run) return;
         submitted.outcome = outcome;
         told(outcome);
       },
-    });
+    };
+    this.#admit(() => void (this.#run === run && store.engine.submit(submission)));
     return submitted;
   }
 
