@@ -1,6 +1,7 @@
 /** The long forms: the fault tests that take minutes, each in batches, so that a budget of time can end any of them. */
 import assert from 'node:assert/strict';
 import { failAllStarts, START_CALLS } from '../persistence/disk/failing-start.ts';
+import { runClusterSeeds } from '../simulation/cluster/run-cluster-seeds.ts';
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
@@ -9,7 +10,9 @@ import { searchWorst } from '../support/evaluation/worst-rules.ts';
 import { pastFolder } from '../support/operator.ts';
 import { noNatsServer } from '../support/replication/nats-servers.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { killLeaders, percentile } from './cluster/kill-leaders.ts';
 import { loseQuorum } from './cluster/lost-quorum.ts';
+import { mixFaults } from './cluster/mixed-faults.ts';
 import { STRICKEN, strike } from './cluster/stricken-leaders.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
@@ -62,6 +65,12 @@ const SIGN_IN_SECONDS = 100;
 /** Milliseconds after which a leader that cannot go on says so, and in which another node takes writes. */
 const STRICKEN_MS_MAX = 5_000;
 const TAKE_OVER_MS_MAX = 8_000;
+
+const CLUSTER_WRITERS = 32;
+
+/** Milliseconds from the death of a leader to the next success of a write. */
+const OUTAGE_MEDIAN_MS_MAX = 2_000;
+const OUTAGE_MS_MAX = 5_000;
 
 const IS_BUDGETED = process.env.FAULTS_BUDGET_SECONDS !== undefined;
 
@@ -196,6 +205,37 @@ export const LONG_FORMS: readonly LongForm[] = [
       assert(result.oldAnswersMostMs <= STRICKEN_MS_MAX, JSON.stringify(result));
       assert(result.writesElsewhereMostMs <= TAKE_OVER_MS_MAX, JSON.stringify(result));
       return { ...result };
+    },
+  },
+  {
+    name: 'killed leaders',
+    total: 50,
+    batch: KILLS_AT_ONCE,
+    leastSeconds: 180,
+    skipped: () => noNatsServer,
+    run: async (rounds) => {
+      const { outagesMs, ...counts } = await killLeaders({ rounds, writers: CLUSTER_WRITERS });
+      const [outageMedianMostMs, outageMostMs] = [percentile(outagesMs, 0.5), outagesMs.at(-1) ?? 0];
+      assert(outageMedianMostMs <= OUTAGE_MEDIAN_MS_MAX && outageMostMs <= OUTAGE_MS_MAX, `${outagesMs}`);
+      return { ...counts, outageMedianMostMs, outageMostMs };
+    },
+  },
+  {
+    name: 'mixed faults of clusters',
+    total: 100,
+    batch: 10,
+    leastSeconds: 240,
+    skipped: () => noNatsServer,
+    run: async (rounds, seed) => ({ ...(await mixFaults({ rounds, seed, writers: CLUSTER_WRITERS })) }),
+  },
+  {
+    name: 'simulation of clusters',
+    total: 1_000,
+    batch: 20,
+    run: async (count, first) => {
+      const { counts, failure } = await runClusterSeeds(first, count);
+      if (failure !== null) throw failure;
+      return counts;
     },
   },
   {

@@ -724,6 +724,21 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['stricken leaders'],
   },
   {
+    fault:
+      "A cluster's leaders are killed again and again, or struck by other faults, while random nodes are read",
+    promise:
+      'Nothing acknowledged is lost, there twice or out of order, and nothing shown is taken back; after a kill, writes succeed again within 2 seconds (median), 5 at worst.',
+    tests: [
+      ...named('faults/cluster/cluster.test.ts')(
+        'nothing acknowledged is lost or there twice when leaders are killed under load',
+      ),
+      ...named('simulation/cluster/cluster-simulation.test.ts')(
+        'show one history on all nodes, and meet every trouble',
+      ),
+    ],
+    longForms: ['killed leaders', 'mixed faults of clusters', 'simulation of clusters'],
+  },
+  {
     fault: "A majority of the replicated log's servers is away",
     promise:
       'Every node shows the last decided state, and no read waits; each write is told within 5 seconds whether it may have happened, and is there once or never.',

@@ -1,19 +1,24 @@
 /**
- * Kills the leader of a cluster under load, again and again: `node --import tsx test/faults/cluster/kill-leaders.ts --rounds 50`.
+ * Kills the leader of a cluster under load, again and again, while random nodes are read:
+ * `node --import tsx test/faults/cluster/kill-leaders.ts --rounds 50`.
  */
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { noNatsServer } from '../../support/replication/nats-servers.ts';
+import { Readers } from './readers.ts';
 import { type Cluster, withCluster } from './real-cluster.ts';
 import { Writers } from './writers.ts';
 
 /** Writes that have to succeed under each leader before it is killed. */
 const WRITES_PER_ROUND = 200;
 
+const READERS = 4;
+
 export interface ClusterKillResult {
   readonly kills: number;
   readonly acknowledged: number;
   readonly repeated: number;
+  readonly reads: number;
   /** From each kill to the next success of a write, in milliseconds, ascending. */
   readonly outagesMs: readonly number[];
 }
@@ -24,7 +29,7 @@ export interface ClusterKillOptions {
   onRound?(round: number, outageMs: number): void;
 }
 
-/** Throws when a change is lost or there twice, or the nodes differ. */
+/** Throws when a change is lost, there twice, out of order or taken back, or the nodes differ. */
 export const killLeaders = (options: ClusterKillOptions): Promise<ClusterKillResult> =>
   withCluster((cluster) => run(cluster, options));
 
@@ -34,6 +39,8 @@ async function run(
 ): Promise<ClusterKillResult> {
   const writers = new Writers(cluster, { writers: count });
   await writers.start();
+  const readers = new Readers(cluster, { readers: READERS, flags: count });
+  readers.start();
   const outagesMs: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     await writers.successes(WRITES_PER_ROUND);
@@ -42,9 +49,16 @@ async function run(
     onRound?.(round, outageMs);
   }
   await writers.successes(WRITES_PER_ROUND);
-  await writers.finish();
+  await readers.finish();
+  await writers.finish((flag, change) => readers.note(flag, change));
   const { acknowledged, repeated } = writers;
-  return { kills: rounds, acknowledged, repeated, outagesMs: outagesMs.sort((a, b) => a - b) };
+  return {
+    kills: rounds,
+    acknowledged,
+    repeated,
+    reads: readers.reads,
+    outagesMs: outagesMs.sort((a, b) => a - b),
+  };
 }
 
 async function killLeader(cluster: Cluster, writers: Writers): Promise<number> {
@@ -65,7 +79,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { rounds: { type: 'string', default: '50' }, writers: { type: 'string', default: '32' } },
   });
-  const { kills, acknowledged, repeated, outagesMs } = await killLeaders({
+  const { kills, acknowledged, repeated, reads, outagesMs } = await killLeaders({
     rounds: Number(values.rounds),
     writers: Number(values.writers),
     onRound: (round, outageMs) =>
@@ -73,7 +87,7 @@ async function main(): Promise<void> {
   });
   const [median, worst] = [percentile(outagesMs, 0.5), outagesMs.at(-1) ?? 0];
   process.stdout.write(
-    `${kills} kills, ${acknowledged} changes acknowledged, none lost and none twice, ${repeated} requests repeated; writes again after ${Math.round(median)} ms (median), ${Math.round(worst)} ms (worst)\n`,
+    `${kills} kills, ${acknowledged} changes acknowledged, none lost, twice, out of order or taken back, ${repeated} requests repeated, ${reads} reads; writes again after ${Math.round(median)} ms (median), ${Math.round(worst)} ms (worst)\n`,
   );
 }
 

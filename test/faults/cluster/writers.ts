@@ -75,15 +75,20 @@ export class Writers {
     return this.#longestGapMs;
   }
 
-  /** Ends the writers, and throws when a change is lost or there twice, or the nodes differ. */
-  async finish(): Promise<void> {
+  /**
+   * Ends the writers, and throws when a change is lost or there twice, or the nodes differ. `note` is told of each change on each
+   * node.
+   */
+  async finish(note: (flag: string, change: NumberedChange) => void = () => undefined): Promise<void> {
     this.#isOver = true;
     await this.#writing;
     await this.#cluster.startDeposed();
     const histories: string[] = [];
     for (const [at, node] of this.#cluster.nodes.entries()) {
       for (const [writer, sent] of this.#sent.entries()) {
-        const numbers = await numbersOf(node!, `flag-${writer}`, sent);
+        const changes = await changesOf(node!, `flag-${writer}`, sent);
+        for (const change of changes) note(`flag-${writer}`, change);
+        const numbers = changes.map(({ number }) => number);
         const expected = Array.from({ length: sent }, (_, index) => index + 1);
         assert.deepEqual(numbers, expected, `flag-${writer} on node ${at}: each change once, in order`);
       }
@@ -123,20 +128,31 @@ export class Writers {
   }
 }
 
+export interface NumberedChange {
+  readonly number: number;
+  /** Its event. */
+  readonly id: number;
+}
+
 /** What was written to a flag, oldest first. */
-async function numbersOf(node: ServerProcess, flag: string, count: number): Promise<readonly number[]> {
+async function changesOf(
+  node: ServerProcess,
+  flag: string,
+  count: number,
+): Promise<readonly NumberedChange[]> {
   for (let attempt = 0; ; attempt += 1) {
-    const numbers: number[] = [];
+    const changes: NumberedChange[] = [];
     for (let offset = 0, more = true; more; ) {
       const search = { limit: 100, offset, feature: flag, type: 'feature-metadata-updated' };
       const { body } = await node.call('POST', '/events/search', search);
-      for (const { data } of body.events) numbers.push(Number.parseInt(data.description, 10));
+      for (const { id, data } of body.events)
+        changes.push({ number: Number.parseInt(data.description, 10), id });
       // A page of large events ends early.
       more = body.events.length > 0;
       offset = (body.events.at(-1)?.id ?? 1) - 1;
     }
     // A follower may be a moment behind.
-    if (numbers.length >= count || attempt === 100) return numbers.reverse();
+    if (changes.length >= count || attempt === 100) return changes.reverse();
     await pause(RETRY_MS);
   }
 }
