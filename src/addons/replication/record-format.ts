@@ -153,15 +153,19 @@ export function decodeRecord(bytes: Buffer): ClusterRecord {
 
 /** The frames of a batch as one piece of bytes, which nothing else uses. */
 export function encodeBatch(bodies: Iterable<FrameBody>): Buffer {
-  const pieces: Buffer[] = [];
-  for (const { payload, contentVersion, rules } of bodies) {
-    const head = Buffer.alloc(FRAME_HEAD_BYTES);
-    head.writeUInt32LE(payload.length, 0);
-    head.writeUInt16LE(contentVersion, 4);
-    head.writeUInt16LE(rules, 6);
-    pieces.push(head, payload);
+  const frames = [...bodies];
+  const bytes = Buffer.allocUnsafe(
+    frames.reduce((sum, { payload }) => sum + FRAME_HEAD_BYTES + payload.length, 0),
+  );
+  let at = 0;
+  for (const { payload, contentVersion, rules } of frames) {
+    bytes.writeUInt32LE(payload.length, at);
+    bytes.writeUInt16LE(contentVersion, at + 4);
+    bytes.writeUInt16LE(rules, at + 6);
+    bytes.set(payload, at + FRAME_HEAD_BYTES);
+    at += FRAME_HEAD_BYTES + payload.length;
   }
-  return Buffer.concat(pieces);
+  return bytes;
 }
 
 /** Throws `LogDamageError` where the bytes are no batch. The payloads are views. */
