@@ -131,10 +131,11 @@ export class Cluster {
       for (const [at, node] of this.nodes.entries()) {
         if (at === except) continue;
         const health = await fetch(`${node?.origin}/health`).then(
-          (response) => response.json() as Promise<{ cluster: { role: string } }>,
+          (response) => response.json() as Promise<{ cluster?: { role: string } }>,
           () => null,
         );
-        if (health?.cluster.role === 'leading') return at;
+        // One that is starting says nothing of its cluster yet.
+        if (health?.cluster?.role === 'leading') return at;
       }
       await pause(LOOK_MS);
     }
