@@ -45,7 +45,7 @@ export interface FitnessOptions {
   /** This start of this node. */
   readonly run: string;
   readonly address: string;
-  /** What this node writes. */
+  /** The newest formats that this node reads and writes. */
   readonly formats: Announcement['reads'];
   readonly clock: {
     /** Milliseconds. */

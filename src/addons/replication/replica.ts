@@ -103,7 +103,7 @@ export interface ReplicaOptions {
   readonly history: NodeHistory;
   readonly identity: NodeIdentity;
   readonly version: string;
-  /** What it reads and writes. */
+  /** The newest formats that it reads and writes. */
   readonly formats: Announcement['reads'];
   /** Names this node to the leader (src/http/serving/leader-client.ts). */
   readonly hopKey: string;

@@ -306,9 +306,10 @@ export class TestNode {
   }
 
   #watchDisk(): void {
-    this.disk.beforeCall = () => {
+    const own = this.disk.beforeCall;
+    this.disk.beforeCall = (call) => {
       const waiting = this.#held ?? this.#frozen;
-      return waiting === null ? undefined : new Promise((resolve) => waiting.push(resolve));
+      return waiting === null ? own?.(call) : new Promise((resolve) => waiting.push(resolve));
     };
   }
 
