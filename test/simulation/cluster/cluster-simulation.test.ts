@@ -2,16 +2,12 @@
 // Own process: it takes long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Mutant, onChangedBuild } from '../mutants.ts';
-import { FINAL_ACTS } from './final-acts.ts';
+import { testBroken } from './broken-clusters.ts';
 import { runClusterSeeds } from './run-cluster-seeds.ts';
 
 const FIRST_SEED = Number(process.env.SEED ?? 1);
 /** At least as many as there are final acts, so that each of them happens. */
 const SEEDS = 30;
-
-/** Each of the builds below shows within far fewer. */
-const SEEDS_PER_MUTANT = 100;
 
 test(`${SEEDS} seeds from ${FIRST_SEED} on show one history on all nodes, and meet every trouble`, async (t) => {
   const { counts, failure } = await runClusterSeeds(FIRST_SEED, SEEDS);
@@ -21,16 +17,7 @@ test(`${SEEDS} seeds from ${FIRST_SEED} on show one history on all nodes, and me
     assert(count > 0, `${trouble} never happened, so it is not tested`);
 });
 
-/** The acts take turns. */
-const firstWith = (act: string): number =>
-  FINAL_ACTS.findIndex(({ name }) => name === act) + FINAL_ACTS.length;
-
-interface BrokenCluster extends Mutant {
-  /** The final act that finds it, where seeds without that are run in vain. */
-  readonly act?: string;
-}
-
-const BROKEN: readonly BrokenCluster[] = [
+testBroken([
   {
     name: 'takes an unknown outcome for a success',
     file: 'addons/replication/replicated-commit-log.ts',
@@ -136,141 +123,4 @@ const BROKEN: readonly BrokenCluster[] = [
     find: 'if (segment.lastId <= reached) continue;',
     replace: 'if (segment.lastId <= reached || segment === run.segments[1]) continue;',
   },
-  {
-    name: 'takes a record that comes again for another one',
-    file: 'addons/replication/kept-tail.ts',
-    find: '    if (record.position < next) continue;\n',
-    replace: '',
-  },
-  {
-    name: 'leads on until its loop has looked, after it stood still',
-    act: 'zombies',
-    file: 'addons/replication/replica.ts',
-    find: 'this.#hasLed && !this.#isCutOff && !this',
-    replace: 'this.#hasLed && !this',
-  },
-  {
-    name: 'never gives up leading',
-    act: 'cutOffLeaders',
-    file: 'addons/replication/replica.ts',
-    find: 'const GIVE_UP_MS = 5_000;',
-    replace: 'const GIVE_UP_MS = 500_000;',
-  },
-  {
-    name: 'does not ask the others to take over when its disk hangs',
-    act: 'hungLeaders',
-    file: 'addons/replication/replica.ts',
-    find: 'if (engine.journal.undecidedMs > UNDECIDED_MS) this.#announce(true);',
-    replace: '',
-  },
-  {
-    name: 'keeps leading with a full disk',
-    act: 'fullLeaders',
-    file: 'addons/replication/replica.ts',
-    find: 'const isUnfit = !engine.journal.writable || this',
-    replace: 'const isUnfit = this',
-  },
-  {
-    name: 'stands although its disk hangs',
-    act: 'hungHeirs',
-    file: 'addons/replication/replica.ts',
-    find: ' || journal.undecidedMs > CUT_OFF_MS) return;',
-    replace: ') return;',
-  },
-  {
-    name: 'leaves those without a word whose changes nobody decides',
-    act: 'stillLogs',
-    file: 'addons/replication/replica.ts',
-    find: '      engine.giveUp();\n',
-    replace: '',
-  },
-  {
-    name: 'waits for a leader whose process is over',
-    act: 'deadLeaders',
-    file: 'addons/replication/replica.ts',
-    find: "const isOver = found === 'refused' || found === 'follows';",
-    replace: "const isOver = found === 'nothing' && leader === null;",
-  },
-  {
-    name: 'says that it is fresh when it has given up',
-    act: 'cutOffLeaders',
-    file: 'addons/replication/replica.ts',
-    find: 'this.#currentAtMs = this.#now() - commitLog.unconfirmedMs;',
-    replace: 'this.#currentAtMs = this.#now();',
-  },
-  {
-    name: 'says that it is fresh although it hears of nobody',
-    act: 'cutOffFollowers',
-    file: 'addons/replication/replica.ts',
-    find: 'return now - this.#currentAtMs;',
-    replace: 'return 0 * now;',
-  },
-  {
-    name: 'does not say that it follows no further',
-    act: 'rollingUpgrades',
-    file: 'addons/replication/replica.ts',
-    find: 'if (error instanceof NewerRecordError) {',
-    replace: 'if (error instanceof NewerRecordError && this.#isClosed) {',
-  },
-  {
-    name: 'goes on deciding when its clock has jumped',
-    act: 'jumpedClocks',
-    file: 'addons/replication/fitness.ts',
-    find: 'return this.#hasJumped || this',
-    replace: 'return this.#hasJumped && this',
-  },
-  {
-    name: 'leads with a wrong clock',
-    file: 'addons/replication/fitness.ts',
-    find: 'if (ahead === null || Math.abs(ahead) <= CLOCK_MS_MAX) return null;',
-    replace: 'if (ahead === null || CLOCK_MS_MAX > 0) return null;',
-  },
-  {
-    name: 'leads where nobody reaches it',
-    act: 'unreachedLeaders',
-    file: 'addons/replication/fitness.ts',
-    find: 'return others.length > 0 && others.every(',
-    replace: 'return others.length > 99 && others.every(',
-  },
-  {
-    name: 'leads before nodes that cannot read what it writes',
-    act: 'rollingUpgrades',
-    file: 'addons/replication/fitness.ts',
-    find: 'return this.isUnreached || this.#readsLess.length > 0 ? OTHERS_FIRST_MS : 0;',
-    replace: 'return this.isUnreached ? OTHERS_FIRST_MS : 0;',
-  },
-  {
-    name: 'follows the history of a stranger',
-    act: 'strangers',
-    file: 'addons/replication/node-history.ts',
-    find: 'return id === null || this.#id === null || id === this.#id;',
-    replace: "return id !== '';",
-  },
-  {
-    name: 'forgets the keys of requests that another node answered',
-    file: 'actors/engine.ts',
-    find: 'this.#recorder.append(change, response as RememberedResponse | undefined, body);',
-    replace: 'this.#recorder.append(change, undefined, body);',
-  },
-  {
-    name: 'has readers wait for the log',
-    file: 'actors/engine.ts',
-    find: 'return this.#undecided?.areTakenBack === true ? this.journal.durableId : this.journal.appendedId;',
-    replace: 'return this.journal.appendedId;',
-  },
-];
-
-for (const mutant of BROKEN) {
-  test(`a build that ${mutant.name} is found out`, async (t) => {
-    const { counts, failure } = await onChangedBuild<
-      typeof import('./run-cluster-seeds.ts'),
-      Awaited<ReturnType<typeof runClusterSeeds>>
-    >([mutant], 'test/simulation/cluster/run-cluster-seeds.ts', ({ runClusterSeeds: run }) =>
-      mutant.act === undefined
-        ? run(1, SEEDS_PER_MUTANT)
-        : run(firstWith(mutant.act), SEEDS_PER_MUTANT, FINAL_ACTS.length),
-    );
-    assert(failure !== null, `${SEEDS_PER_MUTANT} seeds found nothing wrong with it`);
-    t.diagnostic(`after ${counts.seeds} seeds: ${failure.message.split('\n')[0]}`);
-  });
-}
+]);
