@@ -6,7 +6,7 @@ import { RawConnection, request } from '../http/transport/raw-connection.ts';
 import { ENGINES } from '../support/installed-engines.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/** More than the 64 MiB that all unfinished bodies together may take. */
+/** More than the 32 MiB that all unfinished bodies together may take. */
 const CLIENTS = 80;
 const BODY_BYTES = 1024 * 1024;
 const PATH = '/api/admin/projects/default/features';

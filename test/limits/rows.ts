@@ -206,6 +206,7 @@ export const BESIDE_PARTS: readonly (readonly [what: string, bytes: number])[] =
   ['unread bytes of responses', transport.unreadBytesMax],
   ['the document or list that is built, in parts and whole', 2 * SDK_DOCUMENT_BYTES_MAX],
   ['unfinished bodies', transport.bodiesBytesMax],
+  ['requests that wait for a turn of the event loop', transport.waitingBytesMax],
   ['bodies that wait to be compressed', COMPRESSING_BYTES_MAX],
   ['requests of callers who held the event loop for long', WAITING_BYTES_MAX],
   ['requests for long lists of evaluated flags', LONG_LISTS.waitingMax],
@@ -456,6 +457,11 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
       row('issues in a refusal', number(ISSUES_MAX), 'the first are listed'),
       row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),
       row('time until its response begins, from its head on', seconds(transport.requestDeadlineMs), '503'),
+      row(
+        'milliseconds of work on requests, and on responses that are ready later, in one turn of the event loop',
+        number(transport.roundMs),
+        `up to ${bytes(transport.waitingBytesMax)} of requests wait for further turns; then 503`,
+      ),
       row(
         'milliseconds of work on reads in one turn of the event loop: of long work; of all short work',
         `${TURN_MS}; ${AT_ONCE_EACH_ROUND_MS}, and ${AT_ONCE_MS_MIN} for each request beyond`,

@@ -27,7 +27,7 @@ const BYTES_EACH = 8 * 1024;
 export const LONG_LISTS: FairQueueLimits = {
   runningMax: 4,
   runningPerRequesterMax: 2,
-  waitingMax: 32 * 1024 * 1024,
+  waitingMax: 16 * 1024 * 1024,
 };
 
 interface Entry {

@@ -18,7 +18,7 @@ export type Effort = 'fast' | 'thorough';
 const WAITING_MAX = 64;
 
 /** Bytes of all bodies that wait: each is held until its turn, also where its readers have left. */
-export const COMPRESSING_BYTES_MAX = 32 * 1024 * 1024;
+export const COMPRESSING_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Bodies that wait for being made smaller. Beyond it they stay as they are. */
 const THOROUGH_WAITING_MAX = 64;

@@ -9,11 +9,14 @@ import {
   BODIES_TOO_MANY,
   HANDLER_FAILED,
   NO_RESPONSE,
+  REQUESTS_TOO_MANY,
   type ReceivedRequest,
   type RequestRefusal,
   TOO_SLOW,
+  WAITED_IN_VAIN,
 } from './received-request.ts';
-import { NO_HEADERS } from './response.ts';
+import { RequestRounds } from './request-rounds.ts';
+import { BodyPieces, bytesOf, NO_HEADERS } from './response.ts';
 import { ENDED_STREAM, type OpenStream, type StreamServer, type StreamStart } from './stream.ts';
 import type {
   HttpResponse,
@@ -33,6 +36,7 @@ export interface ExchangeServer
   readonly proxies: TrustedProxies;
   readonly handedOnFor: Required<TransportOptions>['handedOnFor'];
   readonly bodies: BodyBudget;
+  readonly rounds: RequestRounds;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
   /** Responses that the client has not read yet. */
@@ -53,6 +57,7 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
     limits,
     proxies: new TrustedProxies(options.trustedProxies ?? []),
     bodies: new BodyBudget(limits.bodiesBytesMax, clock),
+    rounds: new RequestRounds(limits.roundMs, limits.waitingBytesMax),
     requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
     responses: new DeadlineQueue(limits.responseDeadlineMs, clock),
     streams: new Set(),
@@ -85,6 +90,8 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   #unread: readonly Uint8Array[] | null = null;
   protected readonly server: ExchangeServer;
   protected readonly request: ReceivedRequest;
+  /** Inside the handler, whose work the round counts already. */
+  #isHandling = false;
   #isHalfClosed = false;
   /** Made when it is first asked for, which few requests do. */
   #unwanted: AbortController | null = null;
@@ -143,8 +150,26 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     }
     this.hasResponded = true;
     if (this.aborted) return;
+    if (this.#isHandling || this.server.rounds.hasRoom()) this.#write(response);
+    else this.#writeInRound(response);
+  }
+
+  #write(response: HttpResponse): void {
     this.queue?.leave(this);
     this.write(sendableResponse(this.server, response, this.request));
+  }
+
+  /** The body counts as unread until then. Where half of what may be unread is, the kernel gets it at once. */
+  #writeInRound(response: HttpResponse): void {
+    const { rounds, unread } = this.server;
+    if (unread.isHalfFull) return this.#write(response);
+    const { body } = response;
+    this.awaitReader(...(body instanceof BodyPieces ? body : [bytesOf(body)]));
+    rounds.awaitResponse(() => {
+      if (this.aborted) return;
+      this.release();
+      this.#write(response);
+    });
   }
 
   stream(head: StreamHead): ResponseStream | null {
@@ -229,9 +254,23 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     setImmediate(() => this.refuse(BODIES_TOO_MANY, true));
   }
 
-  /** Hands the request over, unless it was refused, or its client left, in the meantime. */
+  /** Hands the request over, in a later round when this one is full, unless it was refused, or its client left, in the meantime. */
   protected handle(): void {
     if (this.hasResponded || this.aborted) return;
+    const { rounds } = this.server;
+    if (rounds.hasRoom()) this.#handle();
+    else if (!rounds.awaitRequest(this.request.bytes, () => this.#handleWaiting()))
+      this.refuse(REQUESTS_TOO_MANY, false);
+  }
+
+  #handleWaiting(): void {
+    if (this.hasResponded || this.aborted) return;
+    if (this.isAwaited) this.#handle();
+    else this.refuse(WAITED_IN_VAIN, false);
+  }
+
+  #handle(): void {
+    this.#isHandling = true;
     try {
       const outcome: unknown = this.server.handle(this.request, this);
       // The type says void, but an async function fits it, and its rejection would end the process.
@@ -239,6 +278,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     } catch (error) {
       this.#fail(error);
     }
+    this.#isHandling = false;
   }
 
   protected refuse(refusal: RequestRefusal, mustClose: boolean): void {

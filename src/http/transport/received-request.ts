@@ -41,6 +41,11 @@ const targetTooLong = (bytesMax: number): RequestRefusal =>
 export const bodyTooLarge = (bytesMax: number): RequestRefusal =>
   refusal(413, `The request body is larger than ${bytesMax} bytes.`);
 export const BODIES_TOO_MANY = refusal(503, 'The server is receiving too many request bodies at once.');
+export const REQUESTS_TOO_MANY = refusal(503, 'Too many requests have come at once.');
+export const WAITED_IN_VAIN = refusal(
+  503,
+  'The client closed its side of the connection while the request waited for its turn; nothing was done.',
+);
 export const TOO_SLOW = refusal(408, 'The request took too long to arrive.');
 export const NO_RESPONSE = refusal(503, 'The request took too long to answer.');
 export const HANDLER_FAILED = refusal(500, 'The request failed because of an error inside the server.');
@@ -62,6 +67,10 @@ const BAD_VALUE = /[\x7f\ufffd]/;
 
 /** Methods whose requests have no body in practice (RFC 9110 §9.2.1). */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Bytes of a request without its texts, with the exchange and what waits for it; and of a text without its characters. */
+const REQUEST_BYTES = 1_024;
+const TEXT_BYTES = 24;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -94,6 +103,13 @@ export class ReceivedRequest implements TransportRequest {
   /** Flat: name, value. */
   get headers(): readonly string[] {
     return this.#headers;
+  }
+
+  /** Bytes that it takes in memory, or some more. */
+  get bytes(): number {
+    let bytes = REQUEST_BYTES + this.path.length + this.query.length + this.body.byteLength;
+    for (const text of this.#headers) bytes += TEXT_BYTES + text.length;
+    return bytes;
   }
 
   get hasBody(): boolean {

@@ -33,6 +33,10 @@ export interface TransportLimits {
   readonly streamBufferBytesMax: number;
   /** Bytes of responses that clients have not read, over all of them; shared ones count once. Protects memory. */
   readonly unreadBytesMax: number;
+  /** Milliseconds of work on requests and late responses in one turn of the event loop. Protects all others from a thousand that come at once. */
+  readonly roundMs: number;
+  /** Bytes of the requests that wait for their round. A thousand without bodies take some 2 MiB. */
+  readonly waitingBytesMax: number;
   /** How long a connection may be silent before or between requests. uWebSockets has 10 s built in. */
   readonly idleMs: number;
   /**
@@ -73,13 +77,15 @@ export function resolveLimits(overrides: Partial<TransportLimits> = {}): Transpo
     connectionsWithin(descriptorLimit(), streamsMax + CONNECTIONS_BESIDE_STREAMS_MAX);
   return {
     bodyBytesMax: 1024 * 1024,
-    bodiesBytesMax: 64 * 1024 * 1024,
+    bodiesBytesMax: 32 * 1024 * 1024,
     targetBytesMax: 8 * 1024,
     requestDeadlineMs: 30_000,
     responseDeadlineMs: 120_000,
     streamStallMs: 10_000,
     streamBufferBytesMax: 1024 * 1024,
     unreadBytesMax: UNREAD_BYTES_MAX,
+    roundMs: 5,
+    waitingBytesMax: 16 * 1024 * 1024,
     idleMs: 10_000,
     connectionsPerAddressMax: Number.POSITIVE_INFINITY,
     connectionsMax,

@@ -34,6 +34,10 @@ export class UnreadBytes {
     return this.#bytes;
   }
 
+  get isHalfFull(): boolean {
+    return this.#bytes >= this.#bytesMax / 2;
+  }
+
   /** Readers disconnected since the start to stay below the limit. */
   get evictedCount(): number {
     return this.#evictedCount;
