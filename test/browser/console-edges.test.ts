@@ -242,7 +242,7 @@ describeConsole('the edges of a day in the console', (shared) => {
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
       await page.locator('.loading').first().waitFor({ state: 'detached' });
-      assert.equal(await page.getByText(/could not be (?:shown|drawn)/).count(), 0, place);
+      assert.equal(await page.getByText(/could not be (?:loaded|displayed)/).count(), 0, place);
     }
     await ending(opened);
   });
