@@ -51,6 +51,13 @@ const CUT_OFF_MS = 2_500;
 /** A change that log and disk have not decided for so long makes a leader ask the others to take over: they may do better. */
 const UNDECIDED_MS = 3_000;
 
+/**
+ * A process that stood still for so long takes no announcement for news before it has worked for a while again: those that it finds
+ * were sent meanwhile.
+ */
+const STANDSTILL_MS = 1_000;
+const STANDSTILL_OVER_MS = 1_000;
+
 /** After so long a leader gives up. */
 const GIVE_UP_MS = 5_000;
 
@@ -143,6 +150,8 @@ export class Replica {
   #currentAtMs = 0;
   #stoodAtMs = 0;
   #behindSinceMs: number | null = null;
+  #tickedAtMs = 0;
+  #stoodStillUntilMs = Number.NEGATIVE_INFINITY;
   #problem: string | null = null;
   /** Why the log did not answer when it was asked last; null where it did. */
   #trouble: string | null = null;
@@ -254,6 +263,7 @@ export class Replica {
     this.#role.apply('ALIGNED');
     this.#progressAtMs = this.#now();
     this.#currentAtMs = this.#now();
+    this.#tickedAtMs = this.#now();
     this.#patience.waitForLeader();
     this.#following = this.#follow();
     this.#scheduleTick();
@@ -425,10 +435,18 @@ export class Replica {
       return;
     }
     this.#knownEnd = Math.max(this.#knownEnd, heard.position);
-    if (this.#position >= heard.position) this.#currentAtMs = this.#now();
+    if (this.#position >= heard.position && !this.#mayHearOldNews) this.#currentAtMs = this.#now();
     if (!heard.handsOver) return this.#patience.waitForLeader();
     this.#patience.end();
     this.#standIfDue();
+  }
+
+  /** Whether what is heard now may have waited for this process. */
+  get #mayHearOldNews(): boolean {
+    const now = this.#now();
+    return (
+      now - this.#tickedAtMs > TICK_MS + STANDSTILL_MS || now - this.#stoodStillUntilMs < STANDSTILL_OVER_MS
+    );
   }
 
   #scheduleTick(): void {
@@ -442,6 +460,8 @@ export class Replica {
   #tick(): void {
     this.#ticks += 1;
     const now = this.#now();
+    if (now - this.#tickedAtMs > TICK_MS + STANDSTILL_MS) this.#stoodStillUntilMs = now;
+    this.#tickedAtMs = now;
     this.#fitness.tick();
     this.#tellWarnings();
     if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce();

@@ -454,3 +454,19 @@ async function copyOf(disk: MemoryFileSystem): Promise<MemoryFileSystem> {
   }
   return copy;
 }
+
+it('a follower that stood still does not take what it finds for news: it is not ready before it shows what it missed', async () => {
+  const cluster = await clusterOf(2);
+  const leader = await cluster.leader();
+  const follower = followersOf(cluster)[0]!;
+  follower.freeze();
+  for (let passed = 0; passed < 8; passed += 1) await cluster.pass(1_000);
+  assert.equal((await leader.execute(createFlag('missed')))?.kind, 'response');
+  const missedId = leader.store!.engine.durableId;
+  follower.thaw();
+  while (follower.store!.engine.durableId < missedId) {
+    assert(follower.replica!.view.lagMs > 5_000, 'it says how old its state is');
+    await cluster.time.step();
+  }
+  await cluster.until('it is ready again', () => follower.replica!.view.lagMs < 1_000);
+});
