@@ -5,7 +5,8 @@
  * - `shared`: the same of two and of four edges that share a port, in the processor time of all of them, against one.
  * - `streams`: from the response to a switch of the server to the last of `--streams` streams of the edge; then all are cut at once, and
  *   come back beside other requests.
- * - `starts`: `--kills` kills while the upstream is away, the time from each start to `ready`, and reads that fail once it is.
+ * - `starts`: `--kills` kills while the upstream is away, the time from each start to `ready`, and reads that fail once it is; of the
+ *   program as `npm run build` compiled it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -69,7 +70,11 @@ interface EdgeOptions {
   readonly upstream: string;
   readonly token: string;
   readonly more: readonly string[];
+  /** Arguments of Node, up to the program. */
+  readonly program: readonly string[];
 }
+
+const COMPILED = ['dist/cli/bin.js'];
 
 interface Edges extends Measured {
   /** The time at which one of them was seen to respond. */
@@ -181,7 +186,8 @@ async function measureStarts(): Promise<void> {
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   const token = await secretOf(server.target, 'client');
-  const options = { upstream: origin, token, more: ['--backup-folder', join(folder, 'copy')] };
+  const more = ['--backup-folder', join(folder, 'copy')];
+  const options = { upstream: origin, token, more, program: COMPILED };
   const first = await startEdges(1, options);
   const [child] = first.children;
   child!.kill('SIGTERM');
@@ -192,12 +198,14 @@ async function measureStarts(): Promise<void> {
   await closed;
   const listenedMs: number[] = [];
   const readyMs: number[] = [];
+  const usedMs: number[] = [];
   let failed = 0;
   for (let kill = 0; kill < Number(values.kills); kill += 1) {
     const begunAt = performance.now();
     const edge = await startEdges(1, options);
     listenedMs.push(edge.listenedAt - begunAt);
     readyMs.push(performance.now() - begunAt);
+    usedMs.push(cpuMicrosOf({ child: edge.children[0]! }) / 1000);
     for (let read = 0; read < READS_OF_ONE_START; read += 1) {
       const answer = await fetch(`${edge.target.origin}/api/client/features`, {
         headers: { authorization: token },
@@ -208,7 +216,7 @@ async function measureStarts(): Promise<void> {
     await edge.kill();
   }
   say(
-    `${readyMs.length} starts without the upstream, each ended by a kill: the port open after ${median(listenedMs).toFixed(0)} ms, ready after ${median(readyMs).toFixed(0)} ms, at most ${Math.max(...readyMs).toFixed(0)} ms, loading the sources included; ${failed} reads failed`,
+    `${readyMs.length} starts without the upstream, each ended by a kill: the port open after ${median(listenedMs).toFixed(0)} ms, ready after ${median(readyMs).toFixed(0)} ms, at most ${Math.max(...readyMs).toFixed(0)} ms, of which ${median(usedMs).toFixed(0)} ms of processor time; ${failed} reads failed`,
   );
 }
 
@@ -231,6 +239,7 @@ async function startEdges(count: number, given: Partial<EdgeOptions> = {}): Prom
     upstream = server.target.origin,
     token = await secretOf(server.target, 'client'),
     more = [],
+    program = [...LOADER, runnable('src/cli/bin.ts')],
   } = given;
   const origin = `http://127.0.0.1:${port}`;
   const options = ['--upstream-url', upstream, '--tokens', token, '--port', String(port), ...more];
@@ -238,7 +247,7 @@ async function startEdges(count: number, given: Partial<EdgeOptions> = {}): Prom
     spawn(
       process.execPath,
       [
-        ...['--max-semi-space-size=64', ...LOADER, runnable('src/cli/bin.ts'), 'edge', ...options],
+        ...['--max-semi-space-size=64', ...program, 'edge', ...options],
         ...['--instance-id', String(at), '--log-level', 'error'],
       ],
       { cwd: ROOT_FOLDER, env: { PATH: process.env['PATH'] }, stdio: 'inherit' },

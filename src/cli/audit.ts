@@ -18,7 +18,7 @@ import {
   withCommonOptions,
   withDataDir,
 } from './command.ts';
-import { misuse } from './failure.ts';
+import { misuse } from './command-failure.ts';
 import { count, rateText } from './format.ts';
 import { progressOn } from './progress.ts';
 

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { StreamAPI } from '@nats-io/jetstream';
 import { EXIT } from '../process/exit-codes.ts';
 import type { AddCommand, CommandContext } from './command.ts';
-import { CommandFailure } from './failure.ts';
+import { CommandFailure } from './command-failure.ts';
 import { secondsText } from './format.ts';
 
 const COUNT = 3;

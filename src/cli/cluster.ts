@@ -21,7 +21,7 @@ import {
   withCommonOptions,
   withJson,
 } from './command.ts';
-import { CommandFailure, misuse } from './failure.ts';
+import { CommandFailure, misuse } from './command-failure.ts';
 import { fields, printable } from './format.ts';
 import { askRunningServer } from './running-server.ts';
 

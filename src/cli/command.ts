@@ -7,7 +7,7 @@ import { OperationError } from '../operations/operation-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { ExitCode } from '../process/exit-codes.ts';
 import { dataDirOf } from '../start/config.ts';
-import { misuse } from './failure.ts';
+import { misuse } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CommandContext {

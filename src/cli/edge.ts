@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { EDGE_OPTIONS, type EdgeOption, OFFLINE_OPTIONS, OTHER_OPTIONS } from '../addons/edge/options.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import type { AddCommand, CommandContext } from './command.ts';
-import { CommandFailure } from './failure.ts';
+import { CommandFailure } from './command-failure.ts';
 
 const EDGE_URL = 'http://127.0.0.1:3063';
 

@@ -24,7 +24,7 @@ import {
   momentOf,
   withCommonOptions,
 } from './command.ts';
-import { misuse } from './failure.ts';
+import { misuse } from './command-failure.ts';
 import { printable } from './format.ts';
 
 /** Shows recent events on about two screens. */

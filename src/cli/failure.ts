@@ -8,19 +8,7 @@ import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
 import { ConfigError } from '../process/settings.ts';
-
-/** A command that found something bad, or that was used wrongly. */
-export class CommandFailure extends Error {
-  override readonly name = 'CommandFailure';
-  readonly exitCode: ExitCode;
-
-  constructor(exitCode: ExitCode, message: string) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
-
-export const misuse = (message: string): CommandFailure => new CommandFailure(EXIT.usage, message);
+import { CommandFailure } from './command-failure.ts';
 
 const OPERATION_EXITS: Readonly<Record<OperationErrorKind, ExitCode>> = {
   missing: EXIT.noInput,

@@ -10,7 +10,7 @@ import { readExport } from '../addons/migration/read-export.ts';
 import { readServer, withWholeFlags } from '../addons/migration/read-server.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { type AddCommand, type CommandContext, jsonText } from './command.ts';
-import { CommandFailure, misuse } from './failure.ts';
+import { CommandFailure, misuse } from './command-failure.ts';
 
 interface ImportOptions extends ProveOptions {
   readonly prove?: boolean;

@@ -6,43 +6,28 @@ import { Command, CommanderError } from 'commander';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
 import { VERSION } from '../process/installation.ts';
-import { addAudit } from './audit.ts';
-import { addBackup } from './backup.ts';
-import { addCluster } from './cluster.ts';
 import type { AddCommand, CommandContext } from './command.ts';
-import { addDiff } from './diff.ts';
-import { addEdge } from './edge.ts';
-import { addEvents } from './events.ts';
-import { addExport } from './export.ts';
-import { failureOf } from './failure.ts';
-import { addImportUnleash } from './import-unleash.ts';
-import { addRepair } from './repair.ts';
-import { addRestore } from './restore.ts';
-import { addSnapshot, addToken } from './running-server.ts';
-import { addStart } from './start.ts';
-import { addStatus } from './status.ts';
 import type { Terminal } from './terminal.ts';
-import { addUpgrade } from './upgrade.ts';
-import { addVerify } from './verify.ts';
 
-const COMMANDS: readonly AddCommand[] = [
-  addStart,
-  addStatus,
-  addEvents,
-  addDiff,
-  addSnapshot,
-  addBackup,
-  addVerify,
-  addAudit,
-  addRestore,
-  addUpgrade,
-  addRepair,
-  addExport,
-  addImportUnleash,
-  addToken,
-  addCluster,
-  addEdge,
-];
+/** Each is loaded when its name is given, and all of them for help: an edge that starts anew has no time for the others. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  start: async () => (await import('./start.ts')).addStart,
+  status: async () => (await import('./status.ts')).addStatus,
+  events: async () => (await import('./events.ts')).addEvents,
+  diff: async () => (await import('./diff.ts')).addDiff,
+  snapshot: async () => (await import('./running-server.ts')).addSnapshot,
+  backup: async () => (await import('./backup.ts')).addBackup,
+  verify: async () => (await import('./verify.ts')).addVerify,
+  audit: async () => (await import('./audit.ts')).addAudit,
+  restore: async () => (await import('./restore.ts')).addRestore,
+  upgrade: async () => (await import('./upgrade.ts')).addUpgrade,
+  repair: async () => (await import('./repair.ts')).addRepair,
+  export: async () => (await import('./export.ts')).addExport,
+  'import-unleash': async () => (await import('./import-unleash.ts')).addImportUnleash,
+  token: async () => (await import('./running-server.ts')).addToken,
+  cluster: async () => (await import('./cluster.ts')).addCluster,
+  edge: async () => (await import('./edge.ts')).addEdge,
+};
 
 export interface RunOptions {
   readonly monotonicMs?: () => number;
@@ -66,18 +51,20 @@ export async function runCommands(
     },
   };
   try {
-    await programFor(context).parseAsync(args, { from: 'user' });
+    const program = await programFor(context, args[0] ?? '');
+    await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
     // Commander has written its own message, or the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const { failureOf } = await import('./failure.ts');
     const { exitCode: code, message } = failureOf(error);
     terminal.err(`flagstaff: ${message}`);
     return code;
   }
 }
 
-function programFor(context: CommandContext): Command {
+async function programFor(context: CommandContext, name: string): Promise<Command> {
   const { terminal } = context;
   const program = new Command('flagstaff');
   program
@@ -104,6 +91,7 @@ Examples:
   flagstaff verify --deep --data-dir /backups/monday`,
     );
   // Subcommands inherit what is set up before they are added.
-  for (const add of COMMANDS) add(program, context);
+  const named = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : Object.values(COMMANDS);
+  for (const add of await Promise.all(named.map((load) => load()))) add(program, context);
   return program;
 }

@@ -33,7 +33,7 @@ import {
   printResult,
   withCommonOptions,
 } from './command.ts';
-import { CommandFailure, misuse } from './failure.ts';
+import { CommandFailure, misuse } from './command-failure.ts';
 import { progressOn } from './progress.ts';
 import { damageText } from './verify.ts';
 

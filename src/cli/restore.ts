@@ -15,7 +15,7 @@ import { type RecoveryReport, recover } from '../persistence/recovery/recovery.t
 import type { SnapshotStamp } from '../persistence/snapshots/snapshot-format.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import { type AddCommand, type CommonOptions, momentOf, printResult } from './command.ts';
-import { misuse } from './failure.ts';
+import { misuse } from './command-failure.ts';
 import { rateText, timeText } from './format.ts';
 import { stateProgressOn } from './progress.ts';
 

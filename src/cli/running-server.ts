@@ -9,7 +9,7 @@ import {
   printResult,
   withCommonOptions,
 } from './command.ts';
-import { CommandFailure } from './failure.ts';
+import { CommandFailure } from './command-failure.ts';
 import { bytesText, secondsText } from './format.ts';
 
 /** Ends the command with the exit code for it when no server can be reached. */

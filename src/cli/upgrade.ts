@@ -7,7 +7,7 @@ import {
   printResult,
   withCommonOptions,
 } from './command.ts';
-import { misuse } from './failure.ts';
+import { misuse } from './command-failure.ts';
 
 interface UpgradeOptions extends CommonOptions {
   readonly check?: boolean;

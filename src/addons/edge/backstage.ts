@@ -1,11 +1,12 @@
 /** Answers to what operators ask of an edge. Secrets are in none of it. */
 import type { Registry } from 'prom-client';
 import { VERSION } from '../../process/installation.ts';
-import { type EdgeMetricsSources, edgeMetrics } from './metrics.ts';
+import type { EdgeMetricsSources } from './metrics.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
 
 export interface Backstage {
-  readonly registry: Registry;
+  /** What makes it is loaded when it is first asked for: a start has no time for it. */
+  registry(): Promise<Registry>;
   health(): object;
   /** Null when it is ready, or why it is not. */
   unready(): string | null;
@@ -36,8 +37,9 @@ export function backstageOf(sources: BackstageSources): Backstage {
       way: feed.way,
       ageMs: served.mirror.isFilled ? Math.round(feed.ageMs) : null,
     }));
+  let registry: Promise<Registry> | undefined;
   return {
-    registry: edgeMetrics(sources),
+    registry: () => (registry ??= import('./metrics.ts').then(({ edgeMetrics }) => edgeMetrics(sources))),
     health: () => ({ status: 'OK', environments: environments() }),
     unready,
     features: () => ({ environments: environments() }),

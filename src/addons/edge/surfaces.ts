@@ -17,7 +17,7 @@ import {
 } from '../../http/sdk/request-input.ts';
 import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
-import { METRICS_PATH } from '../../http/serving/probes.ts';
+import { METRICS_PATH } from '../../http/serving/meters.ts';
 import {
   type PlainRoute,
   type RequestContext,
@@ -129,7 +129,7 @@ function backstageSurface({ backstage, disabled }: SurfaceOptions): Surface {
   });
   const metrics = (path: string): PlainRoute => ({
     ...{ kind: 'plain', method: 'GET', path },
-    respond: () => metricsPage(backstage.registry),
+    respond: async () => metricsPage(await backstage.registry()),
   });
   const offered: readonly (readonly [name: string, route: PlainRoute])[] = [
     ['features', json('features', backstage.features)],

@@ -16,10 +16,9 @@ import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
 import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
 import { jsonResponse } from './json-response.ts';
+import { METRICS_PATH } from './meters.ts';
 import type { PlainRoute } from './route.ts';
 import type { Surface } from './surface.ts';
-
-export const METRICS_PATH = '/internal-backstage/prometheus';
 
 /** The phase of the process's life. */
 export type Phase = 'starting' | 'ready' | 'draining';
