@@ -31,7 +31,7 @@ import {
   WAITING_BODIES_BYTES_MAX as EDGE_BODIES_BYTES_MAX,
   WAITING_REQUESTS_MAX,
 } from '../../src/addons/edge/front.ts';
-import { IMPACT_BYTES_MAX } from '../../src/addons/edge/impact.ts';
+import { IMPACT_BYTES_MAX, IMPACT_SAMPLES_MAX } from '../../src/addons/edge/impact.ts';
 import { MIRRORS_MAX } from '../../src/addons/edge/mirrors.ts';
 import {
   APPLICATIONS_MAX as EDGE_APPLICATIONS_MAX,
@@ -714,6 +714,11 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         'newer ones are left out',
       ),
       row('impact metrics that wait for it', bytes(IMPACT_BYTES_MAX), 'new labels are left out'),
+      row(
+        'samples of one impact metric in a report',
+        number(IMPACT_SAMPLES_MAX),
+        'further ones are left out',
+      ),
       row(
         'comparisons with the server in `--shadow`',
         `${COMPARED_A_SECOND_MAX} a second, of responses up to ${bytes(COMPARED_BYTES_MAX)}`,

@@ -23,6 +23,18 @@ export interface BackstageSources extends EdgeMetricsSources {
   unready(): string | null;
 }
 
+/** Reports of one answer, so that it is made at once. */
+const SHOWN_MAX = 200;
+
+function firstOf<T>(all: Iterable<T>): readonly T[] {
+  const first: T[] = [];
+  for (const one of all) {
+    first.push(one);
+    if (first.length === SHOWN_MAX) break;
+  }
+  return first;
+}
+
 /** Characters of a token that tell people which one it is. */
 const SHOWN_CHARACTERS = 4;
 
@@ -48,7 +60,10 @@ export function backstageOf(sources: BackstageSources): Backstage {
         ...{ token: `${token.slice(0, SHOWN_CHARACTERS)}…`, type, projects, environment },
       })),
     }),
-    waitingMetrics: () => reports.saved(),
+    waitingMetrics: () => ({
+      waiting: reports.size,
+      reports: firstOf(reports.waiting()),
+    }),
     instance: () => ({
       identifier: upstream.instanceId,
       appName: upstream.appName,

@@ -1,13 +1,16 @@
-/** The copy of everything that an edge serves, on disk: what stands in the file, and how a mirror becomes a part of it. */
+/** The copy of everything that an edge serves, on disk: the records of the file, and what they are made of and become. */
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { each, inTurns } from '../../actors/turn.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import type { Segment } from '../../domain/kinds/segment.ts';
 import { surroundingsOf } from '../../http/sdk/client-document.ts';
 import { clientFlagView, segmentJson } from '../../http/sdk/flag-view.ts';
 import { CheckedFile } from './checked-file.ts';
+import type { FeedPosition } from './feed.ts';
 import type { FedMirror } from './mirrors.ts';
-import { REPORTS } from './reports.ts';
+import { REPORT } from './reports.ts';
 import type { ValidToken } from './upstream-client.ts';
+import { FLAG, flagOf, SEGMENT, segmentOf } from './upstream-document.ts';
 
 const TOKEN = v.object({
   token: v.string(),
@@ -16,60 +19,94 @@ const TOKEN = v.object({
   environment: v.string(),
 });
 
-const COPY = v.object({
-  /** The upstream's address: a copy of another one is not used. */
-  upstream: v.string(),
-  tokens: v.array(TOKEN),
-  mirrors: v.array(
-    v.object({
-      token: TOKEN,
-      lastId: v.number(),
-      upstreamId: v.nullable(v.number()),
-      etag: v.string(),
-      confirmedAt: v.number(),
-      /** The text of each, as an upstream sends it in a document. */
-      flags: v.array(v.string()),
-      segments: v.array(v.string()),
-    }),
-  ),
-});
+/** Flags and segments are those of the mirror before them, as upstreams send them. */
+const RECORD = v.variant('kind', [
+  /** A copy of another upstream is not used. */
+  v.object({ kind: v.literal('upstream'), url: v.string() }),
+  v.object({ kind: v.literal('token'), token: TOKEN }),
+  v.object({
+    kind: v.literal('mirror'),
+    token: TOKEN,
+    lastId: v.number(),
+    upstreamId: v.nullable(v.number()),
+    etag: v.string(),
+    confirmedAt: v.number(),
+  }),
+  v.object({ kind: v.literal('flag'), flag: FLAG }),
+  v.object({ kind: v.literal('segment'), segment: SEGMENT }),
+]);
 
-export const copiedToken = ({ token, type, projects, environment }: ValidToken) => ({
-  ...{ token, type, projects: [...projects], environment },
-});
+export const copyFile = (folder: string) => new CheckedFile(join(folder, 'edge-copy'), RECORD);
+export const reportsFile = (folder: string) => new CheckedFile(join(folder, 'edge-reports'), REPORT);
 
-export type CopiedMirror = v.InferOutput<typeof COPY>['mirrors'][number];
+/** The mirrors of the same moment: a flag that changes meanwhile belongs to the next copy. */
+export function copyLines(
+  url: string,
+  tokens: Iterable<ValidToken>,
+  mirrors: readonly FedMirror[],
+): Iterable<string> {
+  const head = { kind: 'upstream', url };
+  const known = Array.from(tokens, (token) => ({ kind: 'token', token }));
+  const lines = mirrors.map(linesOf);
+  return (function* () {
+    for (const record of [head, ...known]) yield JSON.stringify(record);
+    for (const each of lines) yield* each;
+  })();
+}
 
-export const copyFile = (folder: string) => new CheckedFile(join(folder, 'edge-copy'), COPY);
-export const reportsFile = (folder: string) => new CheckedFile(join(folder, 'edge-reports'), REPORTS);
-
-export async function copyOf({ token, served, feed }: FedMirror): Promise<CopiedMirror> {
+function linesOf({ token, served, feed }: FedMirror): Iterable<string> {
   const { world, environment, lastId } = served.mirror;
-  const { etag, upstreamId, confirmedAt } = feed.position;
-  // All of the same moment: a flag that changes meanwhile belongs to the next copy.
-  const flags = [...world.projects.values()].flatMap((project) =>
-    project.flags.shelved().flatMap((one) => one.flags),
-  );
+  const mirror = { kind: 'mirror', token, lastId, ...feed.position };
+  const shelves = [...world.projects.values()].flatMap((project) => project.flags.shelved());
   const segments = new Map(world.directory.segments);
   const around = {
     ...surroundingsOf(world, { environment, inlineSegments: false }),
     segment: (id: number) => segments.get(id),
   };
-  const texts: string[] = [];
-  await inTurns(
-    each(flags, (flag) => {
-      texts.push(JSON.stringify(clientFlagView(flag, around)));
-    }),
-  );
-  const position = { lastId, upstreamId, etag, confirmedAt };
-  return {
-    token: copiedToken(token),
-    ...position,
-    flags: texts,
-    segments: [...segments.values()].map(segmentJson),
-  };
+  return (function* () {
+    yield JSON.stringify(mirror);
+    for (const { flags } of shelves)
+      for (const flag of flags)
+        yield `{"kind":"flag","flag":${JSON.stringify(clientFlagView(flag, around))}}`;
+    for (const one of segments.values()) yield `{"kind":"segment","segment":${segmentJson(one)}}`;
+  })();
 }
 
-/** The document that the copy was made of. */
-export const documentIn = ({ flags, segments }: CopiedMirror): Buffer =>
-  Buffer.from(`{"features":[${flags.join(',')}],"segments":[${segments.join(',')}]}`);
+export interface CopiedMirror extends FeedPosition {
+  readonly token: ValidToken;
+  readonly environment: string;
+  readonly lastId: number;
+  readonly flags: Flag[];
+  readonly segments: Segment[];
+}
+
+export interface Copy {
+  readonly tokens: ValidToken[];
+  readonly mirrors: CopiedMirror[];
+}
+
+/** What the records say, in steps; null for a copy of another upstream. */
+export function* copyIn(
+  records: readonly v.InferOutput<typeof RECORD>[],
+  url: string,
+): Generator<void, Copy | null> {
+  const copy: Copy = { tokens: [], mirrors: [] };
+  const [head, ...rest] = records;
+  if (head?.kind !== 'upstream' || head.url !== url) return null;
+  for (const record of rest) {
+    const mirror = copy.mirrors.at(-1);
+    if (record.kind === 'token') copy.tokens.push(record.token);
+    else if (record.kind === 'mirror') {
+      const { kind: _, ...position } = record;
+      const environment = environmentOf(record.token);
+      copy.mirrors.push({ ...position, environment, flags: [], segments: [] });
+    } else if (record.kind === 'flag') mirror?.flags.push(flagOf(record.flag, mirror.environment));
+    else if (record.kind === 'segment') mirror?.segments.push(segmentOf(record.segment));
+    yield;
+  }
+  return copy;
+}
+
+/** A token of all environments gets the flags of the one that its upstream takes for it. */
+export const environmentOf = ({ environment }: ValidToken): string =>
+  environment === '*' ? 'default' : environment;

@@ -7,13 +7,13 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
-import { inTurns } from '../../actors/turn.ts';
+import { each, inTurns } from '../../actors/turn.ts';
 import { type HttpEngine, selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
-import { type CopiedMirror, copiedToken, copyFile, copyOf, documentIn, reportsFile } from './copy.ts';
+import { copyFile, copyIn, copyLines, environmentOf, reportsFile } from './copy.ts';
 import { Feed, type FeedPosition, type MirrorSource } from './feed.ts';
 import { FileFeed } from './file-feed.ts';
 import { Front } from './front.ts';
@@ -26,7 +26,6 @@ import { Shadow } from './shadow.ts';
 import { edgeSurfaces } from './surfaces.ts';
 import { Tokens } from './tokens.ts';
 import { UpstreamClient, type ValidToken } from './upstream-client.ts';
-import { readDocument } from './upstream-document.ts';
 
 /** After a change, so that many changes are one write. */
 const COPY_AFTER_MS = 2_000;
@@ -176,12 +175,9 @@ export class Edge {
     if (this.#copyFile === null) return;
     this.#isCopyDue = false;
     try {
-      const mirrors: CopiedMirror[] = [];
-      for (const fed of this.mirrors) if (fed.served.mirror.isFilled) mirrors.push(await copyOf(fed));
-      await this.#copyFile.write({
-        upstream: upstream.url,
-        tokens: [...this.tokens.values()].map(copiedToken),
-        mirrors,
+      await this.#copyFile.write(() => {
+        const filled = [...this.mirrors].filter(({ served }) => served.mirror.isFilled);
+        return copyLines(upstream.url, this.tokens.values(), filled);
       });
       await this.#saveReports();
     } catch (err) {
@@ -193,7 +189,7 @@ export class Edge {
   async #saveReports(): Promise<void> {
     const { folder } = this.#settings;
     try {
-      await this.#reportsFile?.write(this.reports.saved());
+      await this.#reportsFile?.write(() => this.reports.lines());
     } catch (err) {
       // Operators: make room on the disk, or look at its permissions; a kill would now lose or repeat counts
       this.#log.error({ err, folder }, 'Reports that wait for the upstream cannot be written.');
@@ -208,16 +204,16 @@ export class Edge {
       this.#log.warn({ problem, file }, 'The copy on disk is damaged, and was set aside.');
     };
     const reports = await this.#reportsFile.read(onDamaged);
-    if (reports !== null) this.reports.putBack(reports);
-    const copy = await this.#copyFile.read(onDamaged);
-    if (copy === null || copy.upstream !== upstream.url) return;
+    if (reports !== null) await inTurns(each(reports, (one) => this.reports.putBack(one)));
+    const records = await this.#copyFile.read(onDamaged);
+    const copy = records === null ? null : await inTurns(copyIn(records, upstream.url));
+    if (copy === null) return;
     const isLetIn = ({ token }: ValidToken): boolean => !isStrict || named.includes(token);
     for (const copied of copy.mirrors) {
-      const { token, lastId } = copied;
+      const { token, environment, lastId } = copied;
       if (!isLetIn(token)) continue;
-      const mirror = this.#mirror(environmentOf(token));
-      const document = await readDocument(documentIn(copied), mirror.environment);
-      await inTurns(mirror.replacing(document, lastId));
+      const mirror = this.#mirror(environment);
+      await inTurns(mirror.replacing(copied, lastId));
       this.mirrors.restore(token, () => this.#fed(token, mirror, copied));
     }
     for (const token of copy.tokens) if (isLetIn(token)) this.#addToken(token, false);
@@ -368,10 +364,6 @@ export class Edge {
     this.#log.warn({ err }, 'The edge could not do something with its upstream.');
   }
 }
-
-/** A token of all environments gets the flags of the one that its upstream takes for it. */
-const environmentOf = ({ environment }: ValidToken): string =>
-  environment === '*' ? 'default' : environment;
 
 /** The settings name no token, and nothing would ever be served. */
 export function assertServesSomething({ tokens, trusted, isStrict }: EdgeSettings): void {

@@ -8,6 +8,8 @@ import * as v from 'valibot';
 export const IMPACT_BYTES_MAX = 4 * 1024 * 1024;
 
 const SAMPLE_BYTES = 300;
+/** Protects the event loop: a body has room for a hundred times as many. */
+export const IMPACT_SAMPLES_MAX = 1_000;
 const BUCKETS_MAX = 100;
 const LABELS_MAX = 20;
 const TEXT_LENGTH_MAX = 200;
@@ -34,11 +36,12 @@ const METRIC = v.object({
   name: Text,
   help: v.nullish(Text, ''),
   type: v.picklist(['counter', 'gauge', 'histogram']),
-  samples: v.array(SAMPLE),
+  samples: v.array(v.unknown()),
 });
 
 /** A sum of samples. */
 export const IMPACT = v.object({
+  kind: v.literal('impact'),
   environment: v.string(),
   name: v.string(),
   help: v.string(),
@@ -72,9 +75,11 @@ export class ImpactSums {
       const read = v.safeParse(METRIC, sent);
       if (!read.success) continue;
       const { name, help, type, samples } = read.output;
-      for (const sample of samples) {
-        const labels = labelsOf(sample.labels);
-        if (labels !== null) this.#add({ environment, name, help, type, labels, ...figuresOf(sample) });
+      for (const one of samples.slice(0, IMPACT_SAMPLES_MAX)) {
+        const sample = v.safeParse(SAMPLE, one);
+        const labels = sample.success ? labelsOf(sample.output.labels) : null;
+        if (sample.success && labels !== null)
+          this.#add({ kind: 'impact', environment, name, help, type, labels, ...figuresOf(sample.output) });
       }
     }
   }
@@ -84,13 +89,8 @@ export class ImpactSums {
     if (sample.type !== 'gauge' || !this.#byKey.has(keyOf(sample))) this.#add(sample);
   }
 
-  values(): ImpactSample[] {
-    return [...this.#byKey.values()];
-  }
-
-  clear(): void {
-    this.#byKey.clear();
-    this.#bytes = 0;
+  values(): Iterable<ImpactSample> {
+    return this.#byKey.values();
   }
 
   #add(sample: ImpactSample): void {

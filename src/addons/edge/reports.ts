@@ -28,8 +28,9 @@ export const WAITING_BYTES_MAX: Readonly<Record<Side, number>> = {
   frontend: 8 * 1024 * 1024,
 };
 
-/** Entries of one request; upstreams take 5,000 counts and 1,000 applications. */
+/** Entries of one request, and names in them; upstreams take 5,000 counts and 1,000 applications. Few enough to make in some milliseconds. */
 const SENT_TOGETHER_MAX = 1_000;
+const SENT_PARTS_MAX = 10_000;
 
 /** Applications of each side, some 5 KB each at most, and tokens that are known of one environment. */
 export const APPLICATIONS_MAX = 2_000;
@@ -43,6 +44,7 @@ const ENTRY_BYTES = 200;
 const VARIANT_BYTES = 100;
 
 const COUNT = v.object({
+  kind: v.literal('count'),
   featureName: v.string(),
   appName: v.string(),
   environment: v.string(),
@@ -55,6 +57,7 @@ const COUNT = v.object({
 });
 
 const APPLICATION = v.object({
+  kind: v.literal('application'),
   appName: v.string(),
   environment: v.string(),
   instanceId: v.string(),
@@ -66,47 +69,60 @@ const APPLICATION = v.object({
   interval: v.number(),
 });
 
-export const REPORTS = v.object({
-  counts: v.array(COUNT),
-  applications: v.array(APPLICATION),
-  impact: v.array(IMPACT),
-});
+/** What waits, one by one: as the file on disk has it, and as it comes back from there. */
+export const REPORT = v.variant('kind', [COUNT, APPLICATION, IMPACT]);
 
+type Report = v.InferOutput<typeof REPORT>;
 type Count = v.InferOutput<typeof COUNT>;
 type SentApplication = v.InferOutput<typeof APPLICATION>;
 
 /** The reports of one environment that go in one request. */
 export interface Bulk {
   readonly environment: string;
-  readonly counts: readonly Count[];
-  readonly applications: readonly SentApplication[];
-  readonly impact: readonly ImpactSample[];
+  readonly reports: readonly Report[];
   readonly seenTokens: readonly string[];
 }
 
-interface Waiting {
+interface Sum {
   count: Omit<Count, 'variants'>;
   readonly variants: Map<string, number>;
 }
 
 /** The counts of one side; the oldest first. */
-interface WaitingCounts {
-  readonly byKey: Map<string, Waiting>;
-  bytes: number;
+class Counts {
+  readonly byKey = new Map<string, Sum>();
+  bytes = 0;
+}
+
+/** All that waits. */
+class Waiting {
+  readonly counts: Readonly<Record<Side, Counts>> = { backend: new Counts(), frontend: new Counts() };
+  readonly applications: Readonly<Record<Side, Map<string, SentApplication>>> = {
+    backend: new Map(),
+    frontend: new Map(),
+  };
+  readonly impact = new ImpactSums();
+  /** By environment. */
+  readonly seenTokens = new Map<string, Set<string>>();
+
+  *[Symbol.iterator](): Generator<Report> {
+    for (const side of SIDES)
+      for (const { count, variants } of this.counts[side].byKey.values())
+        yield { ...count, variants: [...variants] };
+    for (const side of SIDES) yield* this.applications[side].values();
+    yield* this.impact.values();
+  }
 }
 
 export class Reports implements SharedReports {
-  readonly #counts: Readonly<Record<Side, WaitingCounts>> = {
-    backend: { byKey: new Map(), bytes: 0 },
-    frontend: { byKey: new Map(), bytes: 0 },
-  };
-  readonly #applications = new Map<string, SentApplication>();
-  readonly #impact = new ImpactSums();
-  readonly #seenTokens = new Map<string, Set<string>>();
+  #waiting = new Waiting();
   #droppedCount = 0;
+  /** Whether the upstream may be away. */
+  isDoubtful = false;
 
   get bytes(): number {
-    return SIDES.reduce((sum, side) => sum + this.#counts[side].bytes, this.#impact.bytes);
+    const { counts, impact } = this.#waiting;
+    return SIDES.reduce((sum, side) => sum + counts[side].bytes, impact.bytes);
   }
 
   /** Counts that were dropped for want of room, or because nobody knows whether the upstream took them. */
@@ -115,8 +131,8 @@ export class Reports implements SharedReports {
   }
 
   get size(): number {
-    const counts = SIDES.reduce((sum, side) => sum + this.#counts[side].byKey.size, 0);
-    return counts + this.#applications.size + this.#impact.size;
+    const { counts, applications, impact } = this.#waiting;
+    return SIDES.reduce((sum, side) => sum + counts[side].byKey.size + applications[side].size, impact.size);
   }
 
   /** Takes what surfaces note of a report. */
@@ -125,13 +141,13 @@ export class Reports implements SharedReports {
     if (note.kind !== 'counts') return;
     const { appName, environment, side, startMs, counts } = note.report;
     const timestamp = new Date(Math.floor(startMs / HOUR_MS) * HOUR_MS).toISOString();
-    const named = { appName, environment, side, timestamp };
+    const named = { kind: 'count', appName, environment, side, timestamp } as const;
     for (const { flag, yes, no, variants } of counts)
       this.#add({ ...named, featureName: flag, yes, no }, variants);
   }
 
   impact(environment: string, metrics: readonly unknown[]): void {
-    this.#impact.take(environment, metrics);
+    this.#waiting.impact.take(environment, metrics);
   }
 
   follow(): void {
@@ -143,60 +159,49 @@ export class Reports implements SharedReports {
   }
 
   sawToken(secret: string, environment: string): void {
-    let seen = this.#seenTokens.get(environment);
+    const { seenTokens } = this.#waiting;
+    let seen = seenTokens.get(environment);
     if (seen === undefined) {
       seen = new Set();
-      this.#seenTokens.set(environment, seen);
+      seenTokens.set(environment, seen);
     }
     if (seen.size < SEEN_TOKENS_MAX) seen.add(secret);
   }
 
-  /** All that waits, by environment, in pieces that an upstream takes; nothing of it waits any more. */
-  takeAll(): readonly Bulk[] {
-    const { counts, applications, impact } = this.saved();
-    const named = [...counts, ...applications, ...impact].map(({ environment }) => environment);
-    const bulks = [...new Set([...named, ...this.#seenTokens.keys()])].flatMap((environment) => {
-      const own = <T extends { readonly environment: string }>(list: readonly T[]): readonly T[] =>
-        list.filter((one) => one.environment === environment);
-      const seenTokens = [...(this.#seenTokens.get(environment) ?? [])];
-      const all = { counts: own(counts), applications: own(applications), impact: own(impact) };
-      return piecesOf({ environment, ...all, seenTokens });
-    });
-    for (const side of SIDES) {
-      this.#counts[side].byKey.clear();
-      this.#counts[side].bytes = 0;
-    }
-    this.#applications.clear();
-    this.#impact.clear();
-    this.#seenTokens.clear();
-    return bulks;
+  /** All that waits, in pieces that an upstream takes, each made when it is asked for; nothing of it waits any more. */
+  takeAll(): Iterable<Bulk> {
+    const taken = this.#waiting;
+    this.#waiting = new Waiting();
+    return bulksOf(taken);
   }
 
   /** Puts back what the upstream has not taken, beside what has come since. */
-  putBack({ counts, applications, impact }: Pick<Bulk, 'counts' | 'applications' | 'impact'>): void {
-    for (const { variants, ...count } of counts) this.#add(count, variants);
-    for (const one of applications) this.#putApplication(one);
-    for (const one of impact) this.#impact.putBack(one);
+  putBack(report: Report): void {
+    if (report.kind === 'impact') this.#waiting.impact.putBack(report);
+    else if (report.kind === 'application') this.#putApplication(report);
+    else {
+      const { variants, ...count } = report;
+      this.#add(count, variants);
+    }
   }
 
-  drop(counts: number): void {
-    this.#droppedCount += counts;
+  drop(reports: readonly Report[]): void {
+    this.#droppedCount += countsIn(reports);
   }
 
-  /** All that waits, as the file on disk has it. */
-  saved(): v.InferOutput<typeof REPORTS> {
-    const counts = SIDES.flatMap((side) =>
-      [...this.#counts[side].byKey.values()].map(({ count, variants }) => ({
-        ...count,
-        variants: [...variants],
-      })),
-    );
-    return { counts, applications: [...this.#applications.values()], impact: this.#impact.values() };
+  /** All that waits; what comes meanwhile may be left out. */
+  waiting(): Iterable<Report> {
+    return this.#waiting;
+  }
+
+  /** The same as the file on disk has it. */
+  *lines(): Generator<string> {
+    for (const report of this.#waiting) yield JSON.stringify(report);
   }
 
   #add(count: Omit<Count, 'variants'>, variants: Iterable<readonly [string, number]>): void {
     const { featureName, appName, environment, timestamp, side } = count;
-    const waiting = this.#counts[side];
+    const waiting = this.#waiting.counts[side];
     const key = JSON.stringify([environment, timestamp, appName, featureName]);
     let known = waiting.byKey.get(key);
     if (known === undefined) {
@@ -214,7 +219,7 @@ export class Reports implements SharedReports {
     this.#makeRoom(waiting, WAITING_BYTES_MAX[side]);
   }
 
-  #makeRoom(waiting: WaitingCounts, bytesMax: number): void {
+  #makeRoom(waiting: Counts, bytesMax: number): void {
     for (const [key, oldest] of waiting.byKey) {
       if (waiting.bytes <= bytesMax) return;
       waiting.byKey.delete(key);
@@ -226,6 +231,7 @@ export class Reports implements SharedReports {
   #sawApplication(report: Extract<UsageNote, { kind: 'application' }>['report'], atMs: number): void {
     const { appName, environment, side, instanceId, sdkVersion, strategies, projects } = report;
     this.#putApplication({
+      kind: 'application',
       ...{ appName, environment, instanceId: cut(instanceId ?? 'default'), sdkType: side },
       sdkVersion: sdkVersion === null ? null : cut(sdkVersion),
       strategies: (strategies ?? []).slice(0, LIST_LENGTH_MAX).map(cut),
@@ -236,38 +242,46 @@ export class Reports implements SharedReports {
 
   /** An application that reports counts does not repeat which strategies it knows. */
   #putApplication(one: SentApplication): void {
-    const key = JSON.stringify([one.environment, one.sdkType, one.appName, one.instanceId]);
-    const known = this.#applications.get(key);
-    if (known === undefined && this.#countOf(one.sdkType) >= APPLICATIONS_MAX) return;
+    const applications = this.#waiting.applications[one.sdkType];
+    const key = JSON.stringify([one.environment, one.appName, one.instanceId]);
+    const known = applications.get(key);
+    if (known === undefined && applications.size >= APPLICATIONS_MAX) return;
     const strategies = one.strategies.length > 0 ? one.strategies : (known?.strategies ?? []);
-    this.#applications.set(key, { ...one, strategies });
-  }
-
-  #countOf(side: Side): number {
-    let count = 0;
-    for (const { sdkType } of this.#applications.values()) if (sdkType === side) count += 1;
-    return count;
+    applications.set(key, { ...one, strategies });
   }
 }
 
 const cut = (text: string): string => text.slice(0, TEXT_LENGTH_MAX);
 
 /** The variants' names have at most so many characters, so they are not gone through each time. */
-const bytesOf = (key: string, { variants }: Waiting): number =>
+const bytesOf = (key: string, { variants }: Sum): number =>
   ENTRY_BYTES + 4 * key.length + variants.size * (VARIANT_BYTES + 2 * VARIANT_NAME_LENGTH_MAX);
 
-function piecesOf(bulk: Bulk): readonly Bulk[] {
-  const { environment, counts, applications, impact, seenTokens } = bulk;
-  const pieces: Bulk[] = [];
-  for (let at = 0; at === 0 || at < Math.max(counts.length, applications.length); at += SENT_TOGETHER_MAX) {
-    const end = at + SENT_TOGETHER_MAX;
-    const first = at === 0 ? { impact, seenTokens } : { impact: [], seenTokens: [] };
-    pieces.push({
-      ...{ environment, counts: counts.slice(at, end), applications: applications.slice(at, end) },
-      ...first,
-    });
+const countsIn = (reports: readonly Report[]): number =>
+  reports.filter(({ kind }) => kind === 'count').length;
+
+/** Texts and figures in lists of a report. */
+function partsOf(report: Report): number {
+  if (report.kind === 'count') return 1 + report.variants.length;
+  if (report.kind === 'impact') return 1 + report.labels.length + report.buckets.length;
+  return 1 + report.strategies.length + report.projects.length;
+}
+
+function* bulksOf(waiting: Waiting): Generator<Bulk> {
+  const begun = new Map<string, { reports: Report[]; seenTokens: string[]; parts: number }>();
+  for (const [environment, tokens] of waiting.seenTokens)
+    begun.set(environment, { reports: [], seenTokens: [...tokens], parts: 0 });
+  for (const report of waiting) {
+    const { environment } = report;
+    const bulk = begun.get(environment) ?? { reports: [], seenTokens: [], parts: 0 };
+    begun.set(environment, bulk);
+    bulk.reports.push(report);
+    bulk.parts += partsOf(report);
+    if (bulk.reports.length < SENT_TOGETHER_MAX && bulk.parts < SENT_PARTS_MAX) continue;
+    begun.delete(environment);
+    yield { environment, ...bulk };
   }
-  return pieces;
+  for (const [environment, bulk] of begun) yield { environment, ...bulk };
 }
 
 export interface SendOptions {
@@ -284,67 +298,92 @@ export interface SendOptions {
 /** Sends all that waits. Never rejects. */
 export async function sendReports(options: SendOptions): Promise<void> {
   const { reports, save } = options;
-  const bulks = reports.takeAll();
-  if (bulks.length === 0) return;
-  await save();
-  let isSaved = true;
-  for (const bulk of bulks) if (!(await sent(options, bulk))) isSaved = false;
-  if (!isSaved) await save();
+  if (reports.isDoubtful && !(await isThere(options))) return;
+  let isSaved = false;
+  let isComplete = true;
+  for (const bulk of reports.takeAll()) {
+    if (!isSaved) await save();
+    isSaved = true;
+    if (!(await sent(options, bulk))) isComplete = false;
+  }
+  reports.isDoubtful = !isComplete;
+  if (!isComplete) await save();
+}
+
+/**
+ * Whether the upstream takes a report that holds nothing. Counts that have waited leave the disk only then: while it is away, a kill must
+ * not meet them on their way.
+ */
+async function isThere(options: SendOptions): Promise<boolean> {
+  const { reports, post, onFault } = options;
+  for (const { environment } of reports.waiting()) {
+    const posted = post(environment, bodyOf(options, { environment, reports: [], seenTokens: [] }));
+    if (posted === null) continue;
+    try {
+      const { status } = await posted;
+      if (status < 500) return true;
+      throw new UpstreamError(status, `the upstream answered ${status} to a report`);
+    } catch (error) {
+      onFault(error, environment);
+      return false;
+    }
+  }
+  return true;
 }
 
 /** Whether nothing of it came back. */
 async function sent(options: SendOptions, bulk: Bulk): Promise<boolean> {
-  const { reports, post, onFault } = options;
-  const { environment, counts, applications } = bulk;
+  const { reports: all, post, onFault } = options;
+  const { environment, reports } = bulk;
+  const putBack = (): void => {
+    for (const one of reports) all.putBack(one);
+  };
   try {
     const posted = post(environment, bodyOf(options, bulk));
     if (posted === null) throw new UpstreamError(0, `no token of the environment ${environment} is left`);
     const { status, body } = await posted;
     if (status >= 200 && status < 300) return true;
-    if (status === 413 && counts.length + applications.length > 1) return await sentInHalves(options, bulk);
-    onFault(
-      new UpstreamError(
-        status,
-        `the upstream answered ${status} to a report: ${body.toString('utf8', 0, 500)}`,
-      ),
-      environment,
-    );
+    if (status === 413 && reports.length > 1) return await sentInHalves(options, bulk);
+    const text = body.toString('utf8', 0, 500);
+    onFault(new UpstreamError(status, `the upstream answered ${status} to a report: ${text}`), environment);
     // Other refusals of the report itself would come again for ever.
-    if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status))
-      reports.drop(counts.length);
-    else reports.putBack(bulk);
-    return false;
+    if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)) all.drop(reports);
+    else putBack();
   } catch (error) {
     onFault(error, environment);
-    const isUnsent = error instanceof UpstreamError && error.isUnsent;
-    if (isUnsent) reports.putBack(bulk);
-    else reports.drop(counts.length);
-    return false;
+    if (error instanceof UpstreamError && error.isUnsent) putBack();
+    else all.drop(reports);
   }
+  return false;
 }
 
-async function sentInHalves(options: SendOptions, bulk: Bulk): Promise<boolean> {
-  const half = <T>(list: readonly T[]): number => Math.ceil(list.length / 2);
-  const { counts, applications, environment } = bulk;
-  const [a, b] = [half(counts), half(applications)];
-  const first = { ...bulk, counts: counts.slice(0, a), applications: applications.slice(0, b) };
-  const rest = { counts: counts.slice(a), applications: applications.slice(b) };
-  const second = { environment, ...rest, impact: [], seenTokens: [] };
-  const done = [await sent(options, first), await sent(options, second)];
-  return done.every(Boolean);
+async function sentInHalves(
+  options: SendOptions,
+  { environment, reports, seenTokens }: Bulk,
+): Promise<boolean> {
+  const half = Math.ceil(reports.length / 2);
+  const first = await sent(options, { environment, reports: reports.slice(0, half), seenTokens });
+  const second = await sent(options, { environment, reports: reports.slice(half), seenTokens: [] });
+  return first && second;
 }
 
-function bodyOf({ connectVia }: SendOptions, { counts, applications, impact, seenTokens }: Bulk): object {
+function bodyOf({ connectVia }: SendOptions, { reports, seenTokens }: Bulk): object {
+  const applications: object[] = [];
+  const metrics: object[] = [];
+  const impact: ImpactSample[] = [];
+  for (const report of reports) {
+    if (report.kind === 'impact') impact.push(report);
+    else if (report.kind === 'count') {
+      const { kind: _, side: __, variants, ...count } = report;
+      metrics.push({ ...count, variants: Object.fromEntries(variants) });
+    } else {
+      const { kind: _, sdkVersion, ...one } = report;
+      const version = sdkVersion === null ? {} : { sdkVersion };
+      applications.push({ ...one, ...version, connectVia: [connectVia] });
+    }
+  }
   return {
-    applications: applications.map(({ sdkVersion, ...one }) => ({
-      ...one,
-      ...(sdkVersion === null ? {} : { sdkVersion }),
-      connectVia: [connectVia],
-    })),
-    metrics: counts.map(({ side: _, variants, ...count }) => ({
-      ...count,
-      variants: Object.fromEntries(variants),
-    })),
+    ...{ applications, metrics },
     ...(impact.length === 0 ? {} : { impactMetrics: sentImpact(impact) }),
     ...(seenTokens.length === 0 ? {} : { seenTokens }),
   };

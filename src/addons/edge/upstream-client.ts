@@ -88,9 +88,6 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Errors of a connection that was never there. */
-const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROTO']);
-
 interface Sending {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -186,7 +183,7 @@ export class UpstreamClient {
       return { status: response.statusCode ?? 0, body, etag, retryAfterMs };
     } catch (error) {
       request.destroy();
-      throw explained(error, this.#base);
+      throw explained(error, this.#base, false);
     }
   }
 
@@ -217,8 +214,17 @@ export class UpstreamClient {
         },
         (response) => resolve({ response, request }),
       );
+      let isUnsent = true;
+      request.once('socket', (socket) => {
+        if (request.reusedSocket) isUnsent = false;
+        // Nothing is written before.
+        else
+          socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+            isUnsent = false;
+          });
+      });
       request.setTimeout(timeoutMs, () => request.destroy(new Error('nothing came for too long')));
-      request.once('error', (error) => reject(explained(error, this.#base)));
+      request.once('error', (error) => reject(explained(error, this.#base, isUnsent)));
       request.end(body);
     });
   }
@@ -239,13 +245,11 @@ function jsonOf(body: Buffer): unknown {
 }
 
 /** An error that says what went wrong: Node's own for a connection names no server. */
-function explained(error: unknown, { origin }: URL): Error {
+function explained(error: unknown, { origin }: URL, isUnsent: boolean): Error {
   if (error instanceof UpstreamError || error instanceof UnreadableError) return error;
   const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
   const isLate = name === 'TimeoutError' || name === 'AbortError';
   const problem = isLate ? 'took too long to respond' : `cannot be reached: ${message}`;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const isUnsent = UNSENT.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT');
   return new UpstreamError(0, `${origin} ${problem}`, isUnsent);
 }
 

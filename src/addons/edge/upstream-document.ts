@@ -49,7 +49,7 @@ const STRATEGY = v.object({
   variants: listOf(VARIANT),
 });
 
-const FLAG = v.object({
+export const FLAG = v.object({
   name: v.string(),
   type: text,
   enabled: v.boolean(),
@@ -64,7 +64,11 @@ const FLAG = v.object({
   ),
 });
 
-const SEGMENT = v.object({ id: v.number(), name: v.nullish(v.string()), constraints: listOf(CONSTRAINT) });
+export const SEGMENT = v.object({
+  id: v.number(),
+  name: v.nullish(v.string()),
+  constraints: listOf(CONSTRAINT),
+});
 
 const DOCUMENT = v.object({
   features: v.array(FLAG),
@@ -234,7 +238,7 @@ function checked<S extends v.GenericSchema>(schema: S, value: unknown, path: Par
 
 const isFlagType = (type: string): type is FlagType => (FLAG_TYPES as readonly string[]).includes(type);
 
-function flagOf(sent: SentFlag, environment: string): Flag {
+export function flagOf(sent: SentFlag, environment: string): Flag {
   const { name, enabled, strategies, variants } = sent;
   return {
     name,
@@ -287,7 +291,7 @@ function variantOf(sent: SentStrategy['variants'][number]): Variant {
   } as Variant;
 }
 
-function segmentOf({ id, name, constraints }: v.InferOutput<typeof SEGMENT>): Segment {
+export function segmentOf({ id, name, constraints }: v.InferOutput<typeof SEGMENT>): Segment {
   return {
     ...{ id, name: name ?? `segment ${id}`, description: null, project: null },
     constraints: constraints.map(constraintOf),

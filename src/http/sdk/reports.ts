@@ -246,7 +246,10 @@ function* report(
 ): Generator<void, undefined> {
   const { appName, bucket, impactMetrics } = context.body;
   told(context, context.body, side);
-  if (impactMetrics !== undefined) context.usage.impact(environmentOf(context), impactMetrics);
+  for (const metric of impactMetrics ?? []) {
+    context.usage.impact(environmentOf(context), [metric]);
+    yield;
+  }
   if (bucket === null || bucket === undefined) return undefined;
   const toggles = Object.entries(bucket.toggles);
   const startMs = millisecondsOf(bucket.start);

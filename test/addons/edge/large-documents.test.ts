@@ -1,6 +1,7 @@
 /** Documents of many megabytes: an edge reads, takes and copies them in turns, and shows each at one moment. */
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as v from 'valibot';
@@ -116,20 +117,36 @@ describe('a large copy on disk', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is written in turns, and is the JSON that it would be in one go', async () => {
+  it('is written and read in turns, a record a line', async () => {
     const path = join(folder, 'copy');
-    const content = {
-      ...{ empty: [], none: null, nothing: {}, text: '"\\\u2028', deep: [[[[[{ a: [1, 'b'] }]]]]] },
-      flags: flags.map((one) => JSON.stringify(one)),
-    };
+    const records = [{ kind: 'head', text: '"\\\u2028\n' }, ...flags];
+    const lines = records.map((one) => JSON.stringify(one));
     const file = new CheckedFile(path, v.looseObject({}));
     // Each step is a turn of its own.
     setTurnMs(0);
-    const { rounds } = await roundsOf(() => file.write(content));
+    const written = await roundsOf(() => file.write(() => lines));
+    const text = readFileSync(path, 'utf8');
+    assert.deepEqual(text.split('\n').slice(1), [...lines, '']);
+    assert.ok(
+      written.rounds >= text.length / ROUND_BYTES,
+      `${written.rounds} rounds of ${text.length} bytes`,
+    );
+    const read = await roundsOf(() => file.read((problem) => assert.fail(problem)));
+    assert.ok(read.rounds >= records.length, 'each record is a step');
+    assert.deepEqual(read.value, records);
     setTurnMs();
-    const json = JSON.stringify(content);
-    assert.equal(readFileSync(path, 'utf8').split('\n')[1], json);
-    assert.ok(rounds >= json.length / ROUND_BYTES, `${rounds} rounds for ${json.length} bytes`);
-    assert.deepEqual(await file.read((problem) => assert.fail(problem)), content);
+  });
+
+  it('is set aside where its last line is cut, though the checksum is right, or where a record is something else', async () => {
+    for (const [at, content] of ['{"kind":"head"}\n{"ki', '{}\n{"kind":1}\n'].entries()) {
+      const path = join(folder, `other-${at}`);
+      const checksum = createHash('sha256').update(content).digest('hex');
+      writeFileSync(path, `flagstaff-edge 1 ${checksum}\n${content}`);
+      const problems: string[] = [];
+      const file = new CheckedFile(path, v.object({ kind: v.optional(v.string()) }));
+      assert.equal(await file.read((problem) => void problems.push(problem)), null);
+      assert.match(problems.join(), /^record 2 /);
+      assert.equal(existsSync(path), false);
+    }
   });
 });

@@ -1,9 +1,18 @@
 /** What applications report to an edge: summed, bounded, kept while the upstream is away, cut where it is too large, and counted once. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { IMPACT_BYTES_MAX, ImpactSums } from '../../../src/addons/edge/impact.ts';
-import { Reports, WAITING_BYTES_MAX } from '../../../src/addons/edge/reports.ts';
+import {
+  Reports,
+  type SendOptions,
+  sendReports,
+  WAITING_BYTES_MAX,
+} from '../../../src/addons/edge/reports.ts';
+import { readSettings } from '../../../src/addons/edge/settings.ts';
+import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { freePort } from '../../support/free-port.ts';
 import { temporaryFolder } from '../../support/server.ts';
 import { CLIENT, documents, flag, type Received, startEdge, startStub, type TestEdge } from './edges.ts';
@@ -26,6 +35,9 @@ async function report(edge: TestEdge, toggles: Readonly<Record<string, object>>)
   const { status } = await edge.call('/api/client')('POST', '/metrics', sent, { token: CLIENT });
   assert.equal(status, 202);
 }
+
+const countsOf = (reports: Reports) =>
+  [...reports.waiting()].flatMap((one) => (one.kind === 'count' ? [one] : []));
 
 const yes = (count: number) => ({ yes: count, no: 0, variants: { blue: count } });
 
@@ -179,7 +191,83 @@ describe('reports to an edge', () => {
     counted('of-a-server', 'backend');
     for (let at = 0; at < 50_000; at += 1) counted(`of-a-page-${at}`, 'frontend');
     assert.ok(reports.droppedCount > 0);
-    assert.equal(reports.saved().counts[0]?.featureName, 'of-a-server');
+    assert.equal(countsOf(reports)[0]?.featureName, 'of-a-server');
+  });
+
+  it('while the upstream is away, counts stay on the disk: nothing of them is on its way when a kill comes', async () => {
+    const folder = temporaryFolder();
+    const upstream = await startStub(document);
+    const edge = await startEdge({
+      ...{ 'upstream-url': upstream.origin, tokens: CLIENT, 'backup-folder': folder },
+    });
+    await upstream.close();
+    await report(edge, { a: yes(1) });
+    await edge.edge.sendReports();
+    const file = join(folder, 'edge-reports');
+    const { ino } = statSync(file);
+    assert.match(readFileSync(file, 'utf8'), /"featureName":"a"/);
+    await report(edge, { b: yes(1) });
+    await edge.edge.sendReports();
+    assert.equal(statSync(file).ino, ino, 'the file is not written, so it was never without them');
+    assert.equal(edge.edge.reports.droppedCount, 0);
+    await edge.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('what a connection cannot have taken waits, though nobody ever refused it', async () => {
+    // Like an upstream behind a network that swallows everything: no connection ever comes about.
+    const silent = createServer();
+    const upstream = await startStub(document);
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const client = new UpstreamClient({
+      ...readSettings({ 'upstream-url': `https://127.0.0.1:${port}` }, {}).upstream,
+      timeoutMs: 20,
+    });
+    await report(edge, { a: yes(1) });
+    const failures: unknown[] = [];
+    const options: SendOptions = {
+      reports: edge.edge.reports,
+      post: (_, body) => client.post('/api/client/metrics/bulk', CLIENT, body),
+      save: () => Promise.resolve(),
+      connectVia: { appName: 'edge', instanceId: '1' },
+      onFault: (error) => void failures.push(error),
+    };
+    await sendReports(options);
+    await sendReports(options);
+    assert.equal(failures.length, 2);
+    assert.deepEqual(
+      countsOf(edge.edge.reports).map(({ yes }) => yes),
+      [1],
+    );
+    assert.equal(edge.edge.reports.droppedCount, 0);
+    client.close();
+    silent.close();
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('what waits at its bound is sent in pieces that are made one by one, and shown in part', async () => {
+    const reports = new Reports();
+    const variants = Array.from({ length: 50 }, (_, at) => [`variant-${at}`, 1] as const);
+    for (let at = 0; at < 1_000; at += 1) {
+      const counts = [{ flag: `flag-${at}`, yes: 1, no: 0, variants }];
+      const named = { appName: 'shop', environment: 'development', side: 'backend' } as const;
+      reports.send({ kind: 'counts', atMs: 0, report: { ...named, startMs: 0, counts, unknownFlags: [] } });
+    }
+    let [sent, largest] = [0, 0];
+    await sendReports({
+      ...{ reports, save: () => Promise.resolve(), connectVia: { appName: 'edge', instanceId: '1' } },
+      post: (_, body) => {
+        sent += (body as SentBulk).metrics.length;
+        largest = Math.max(largest, JSON.stringify(body).length);
+        return Promise.resolve({ status: 202, body: Buffer.alloc(0), etag: '', retryAfterMs: null });
+      },
+      onFault: (error) => assert.fail(String(error)),
+    });
+    assert.equal(sent, 1_000);
+    assert.ok(largest < 512 * 1024, `${largest} bytes`);
   });
 
   it('what waits is bounded in bytes, and the oldest counts go', () => {
@@ -192,7 +280,7 @@ describe('reports to an edge', () => {
     }
     assert.ok(reports.bytes <= WAITING_BYTES_MAX.backend);
     assert.ok(reports.droppedCount > 0);
-    const kept = reports.saved().counts.map(({ featureName }) => featureName);
+    const kept = countsOf(reports).map(({ featureName }) => featureName);
     assert.equal(kept.at(-1), 'flag-9999');
     assert.equal(kept.length + reports.droppedCount, 10_000);
   });

@@ -186,7 +186,7 @@ for (const httpEngine of ENGINES) {
       assert.deepEqual([name, projects, flags, way], ['development', ['*'], 1, 'polling']);
       const kinds = json('tokens').tokens.map((one: { type: string }) => one.type);
       assert.deepEqual(new Set(kinds), new Set(['client', 'frontend']));
-      const [count] = json('metricsbatch').counts;
+      const [count] = json('metricsbatch').reports;
       assert.deepEqual([count.featureName, count.appName, count.yes, count.no], ['a', 'shop', 1, 2]);
       const { identifier, appName, started } = json('instancedata');
       assert.deepEqual([identifier, appName, started], ['number-1', 'the-edge', '1970-01-01T00:00:00.000Z']);
