@@ -17,13 +17,23 @@ import { jsonEqual } from '../../domain/json/json.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
-import { dropFlag, dropRecord, noteFlag, putRecord, stateBytes } from '../../domain/state/records.ts';
+import {
+  dropFlag,
+  dropRecord,
+  noteFlag,
+  noteGone,
+  putRecord,
+  stateBytes,
+} from '../../domain/state/records.ts';
 import { type ApiToken, emptyWorld, type ProjectState, type World } from '../../domain/state/world.ts';
 import { coreUsedMs } from '../../process/schedule-times.ts';
 import type { UpstreamDocument, UpstreamEvent } from './upstream-document.ts';
 
 /** Changes that watches may still ask for; one that is further behind looks at every flag. */
 const CHANGES_MAX = 1_000;
+
+/** Flags that change in their places, at one moment; of more than that, all are put in places beside those that are shown. */
+const CHANGED_IN_PLACE_MAX = 250;
 
 /** Processor time of the event loop: on a machine that is busy with something else, waiting would make debtors of all callers. */
 const coreUsed = coreUsedMs();
@@ -85,41 +95,80 @@ export class Mirror implements ServedState {
   }
 
   /**
-   * Takes all that the token covers, in place of what is here. Steps: what differs is looked for in turns, and shown at one moment. What
-   * is counted of each flag takes longest, and is seen by nobody, so it is counted before that moment; the steps must be taken to their
-   * end, or the mirror given up. `id`: null where the upstream names no event.
+   * Takes all that the token covers, in place of what is here. Steps: what differs is looked for in turns, and shown at one moment. Where
+   * much does, the projects are made anew beside those that are shown, with all that is counted of flags, which nobody sees; so the
+   * steps must be taken to their end, or the mirror given up. `id`: null where the upstream names no event.
    */
   *replacing(
     { flags, segments }: Pick<UpstreamDocument, 'flags' | 'segments'>,
     id: number | null,
   ): Generator<void, void> {
     const { flagProjects, segments: known } = this.world.directory;
-    const sent = new Set<string>();
-    const changed: { readonly flag: Flag; readonly growth: number | null }[] = [];
+    const sent = new Map<string, Flag>();
     for (const flag of flags) {
-      const before = this.#recordOf(flag.name)?.flag ?? null;
-      const isAgain = sent.has(flag.name);
-      if (isAgain || before === null || !jsonEqual(before, flag)) {
-        const isCounted = !isAgain && (before === null || before.project === flag.project);
-        changed.push({ flag, growth: isCounted ? noteFlag(this.world, before, flag) : null });
-      }
-      sent.add(flag.name);
+      sent.set(flag.name, flag);
+      yield;
+    }
+    const changed = new Set<Flag>();
+    for (const flag of sent.values()) {
+      const record = this.#recordOf(flag.name);
+      if (record === undefined || !jsonEqual(record.flag, flag)) changed.add(flag);
       yield;
     }
     const gone = [...flagProjects.keys()].filter((name) => !sent.has(name));
+    const fresh: Segment[] = [];
+    for (const segment of segments) {
+      if (!jsonEqual(known.get(segment.id), segment)) fresh.push(segment);
+      yield;
+    }
     const sentSegments = new Set(segments.map((one) => one.id));
-    yield* this.#changing(id, (revision) => [
-      ...segments.map((one) => () => this.#putSegment(one, revision)),
-      ...gone.map((name) => () => this.#dropFlag(name, revision)),
-      ...changed.map(
-        ({ flag, growth }) =>
-          () =>
-            this.#putFlag(flag, revision, growth),
-      ),
-      ...[...known.keys()].map(
-        (one) => () => (sentSegments.has(one) ? [] : this.#dropSegment(one, revision)),
-      ),
-    ]);
+    const goneSegments = [...known.keys()].filter((one) => !sentSegments.has(one));
+    const revision = this.#revisionOf(id);
+    const isMany = !this.#isFilled || changed.size + gone.length > CHANGED_IN_PLACE_MAX;
+    const projects = isMany ? yield* this.#projectsOf({ sent, changed, gone }, revision) : null;
+    const events = fresh.flatMap((one) => this.#putSegment(one, revision));
+    if (projects === null) {
+      events.push(...gone.flatMap((name) => this.#dropFlag(name, revision)));
+      for (const flag of changed) events.push(...this.#putFlag(flag, revision));
+    } else this.#show(projects, gone);
+    events.push(...goneSegments.flatMap((one) => this.#dropSegment(one, revision)));
+    this.#tell(id, revision, projects === null ? events : null);
+  }
+
+  /** The projects with all that was sent, beside those that are shown. Steps. */
+  *#projectsOf(
+    { sent, changed, gone }: { sent: Map<string, Flag>; changed: Set<Flag>; gone: readonly string[] },
+    revision: number,
+  ): Generator<void, ReadonlyMap<string, ProjectState>> {
+    const projects = new Map<string, ProjectState>();
+    for (const flag of sent.values()) {
+      const record = this.#recordOf(flag.name);
+      const project = projects.get(flag.project) ?? emptyProject(flag.project, this.environment, revision);
+      projects.set(flag.project, project);
+      if (record !== undefined && !changed.has(flag)) {
+        const { bytes } = record;
+        project.flags.add({ flag: record.flag, revision: record.revision, createdBy: null, bytes });
+      } else {
+        const bytes = (record?.bytes ?? 0) + noteFlag(this.world, record?.flag ?? null, flag);
+        project.flags.add({ flag, revision, createdBy: null, bytes });
+      }
+      yield;
+    }
+    for (const name of gone) {
+      noteGone(this.world, this.#recordOf(name)!);
+      yield;
+    }
+    return projects;
+  }
+
+  #show(projects: ReadonlyMap<string, ProjectState>, gone: readonly string[]): void {
+    const { flagProjects } = this.world.directory;
+    this.world.projects.clear();
+    for (const [id, project] of projects) {
+      this.world.projects.set(id, project);
+      for (const name of project.flags.keys()) flagProjects.set(name, id);
+    }
+    for (const name of gone) flagProjects.delete(name);
   }
 
   /** Takes changes in the order in which the upstream sent them. What has one id is shown together. */
@@ -132,10 +181,11 @@ export class Mirror implements ServedState {
       const together = events.slice(at, end);
       const whole = together.findLast((event) => event.type === 'hydration');
       if (whole !== undefined) yield* this.replacing(whole, eventId);
-      else
-        yield* this.#changing(eventId, (revision) =>
-          together.map((event) => () => this.#takeOne(event, revision)),
-        );
+      else {
+        const revision = this.#revisionOf(eventId);
+        const events = together.flatMap((event) => this.#takeOne(event, revision));
+        this.#tell(eventId, revision, events);
+      }
       yield;
       at = end;
     }
@@ -156,24 +206,16 @@ export class Mirror implements ServedState {
     }
   }
 
-  /**
-   * Makes a change of several parts under the upstream's id, or under the next number where that is taken. Nothing new is no change.
-   * The first change is made in steps, because nobody looks before it is done; a later one at once.
-   */
-  *#changing(
-    id: number | null,
-    partsOf: (revision: number) => readonly (() => readonly NotedEvent[])[],
-  ): Generator<void, void> {
-    const isFirst = !this.#isFilled;
-    const revision = id !== null && id > this.#lastId ? id : this.#lastId + 1;
-    const events: NotedEvent[] = [];
-    for (const make of partsOf(revision)) {
-      events.push(...make());
-      if (isFirst) yield;
-    }
+  /** The upstream's id, or the next number where that is taken. */
+  #revisionOf(id: number | null): number {
+    return id !== null && id > this.#lastId ? id : this.#lastId + 1;
+  }
+
+  /** Tells of a change that was made under the upstream's id. Nothing new is no change. `events`: null where every flag may have changed. */
+  #tell(id: number | null, revision: number, events: readonly NotedEvent[] | null): void {
     this.#isFilled = true;
     // The upstream may have passed by what the token does not cover: its id is the newer one all the same.
-    if (events.length === 0 && !isFirst && revision !== id) return;
+    if (events?.length === 0 && revision !== id) return;
     this.#lastId = revision;
     this.feed.add(revision, events);
   }
@@ -184,15 +226,14 @@ export class Mirror implements ServedState {
     return project === undefined ? undefined : projects.get(project)?.flags.get(name);
   }
 
-  /** `growth`: its bytes, or those by which it grows, where they are counted already. */
-  #putFlag(flag: Flag, revision: number, growth: number | null = null): readonly NotedEvent[] {
+  #putFlag(flag: Flag, revision: number): readonly NotedEvent[] {
     const { directory } = this.world;
     const home = directory.flagProjects.get(flag.name);
     const moved = home !== undefined && home !== flag.project ? this.#dropFlag(flag.name, revision) : [];
     const project = this.#projectOf(flag.project, revision);
     const record = project.flags.get(flag.name);
-    if (growth === null && record !== undefined && jsonEqual(record.flag, flag)) return [];
-    const bytes = growth ?? noteFlag(this.world, record?.flag ?? null, flag);
+    if (record !== undefined && jsonEqual(record.flag, flag)) return [];
+    const bytes = noteFlag(this.world, record?.flag ?? null, flag);
     if (record === undefined) project.flags.add({ flag, revision, createdBy: null, bytes });
     else record.replace({ flag, revision, growth: bytes });
     directory.flagProjects.set(flag.name, flag.project);
@@ -305,16 +346,21 @@ class MirrorFeed {
     this.#onFault(error);
   }
 
-  add(id: number, events: readonly NotedEvent[]): void {
+  /** `events`: null where there are too many to note. */
+  add(id: number, events: readonly NotedEvent[] | null): void {
     // One each: all that is told of one id is told under it, and not under the ids behind it.
-    const changes = events.map((event): Change => ({ id, ...BY_NOBODY, events: [event] }));
-    this.#changes.push(...changes.slice(-CHANGES_MAX));
-    if (this.#changes.length > CHANGES_MAX || changes.length > CHANGES_MAX) {
-      const kept = this.#changes.slice(-CHANGES_MAX / 2);
-      this.#droppedId = changes.length > CHANGES_MAX / 2 ? id : kept[0]!.id;
-      this.#changes = kept;
+    const changes = (events ?? []).map((event): Change => ({ id, ...BY_NOBODY, events: [event] }));
+    if (events === null || changes.length > CHANGES_MAX) {
+      this.#droppedId = id;
+      this.#changes = [];
+    } else {
+      this.#changes.push(...changes);
+      if (this.#changes.length > CHANGES_MAX) {
+        this.#changes = this.#changes.slice(-CHANGES_MAX / 2);
+        this.#droppedId = this.#changes[0]!.id;
+      }
     }
-    this.#tell(changes);
+    this.#tell(events === null ? [{ id, ...BY_NOBODY, events: [] }] : changes);
   }
 
   tellOfTokens(): void {

@@ -25,15 +25,16 @@ export function putFlag(
   flags.add({ flag, revision, createdBy, bytes: noteFlag(world, null, flag) });
 }
 
-export function dropFlag(
-  { references, served, memory }: World,
-  { flags }: ProjectState,
-  record: FlagRecord,
-): void {
-  references.replace(record.flag, null);
-  served.replace(record.flag, null);
-  memory.add(-record.bytes);
+export function dropFlag(world: World, { flags }: ProjectState, record: FlagRecord): void {
+  noteGone(world, record);
   flags.delete(record.flag.name);
+}
+
+/** To be called for each flag that goes. */
+export function noteGone({ references, served, memory }: World, { flag, bytes }: FlagRecord): void {
+  references.replace(flag, null);
+  served.replace(flag, null);
+  memory.add(-bytes);
 }
 
 /** To be called for each flag that comes or changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
