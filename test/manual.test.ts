@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../src/http/admin/surface.ts';
 import { ERROR_STATUS } from '../src/http/serving/errors.ts';
-import { METRICS_PATH } from '../src/http/serving/meters.ts';
+import { METRICS_PATH } from '../src/http/serving/metrics-page.ts';
 import { LINKS_FROM_ADDRESS } from '../src/passwords/passwords.ts';
 import { ConfigError } from '../src/process/settings.ts';
 import { readConfig } from '../src/start/config.ts';

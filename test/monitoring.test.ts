@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { METRICS_PATH } from '../src/http/serving/meters.ts';
+import { METRICS_PATH } from '../src/http/serving/metrics-page.ts';
 import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
 import { ROOT_FOLDER, startTestServer, type TestServer, temporaryFolder } from './support/server.ts';
 

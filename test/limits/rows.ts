@@ -129,7 +129,7 @@ import {
 } from '../../src/http/serving/cluster.ts';
 import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
 import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/serving/leader-client.ts';
-import { METRICS_AGE_MS_MAX } from '../../src/http/serving/probes.ts';
+import { METRICS_AGE_MS_MAX } from '../../src/http/serving/metrics-page.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';

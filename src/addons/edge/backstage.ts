@@ -1,12 +1,14 @@
 /** Answers to what operators ask of an edge. Secrets are in none of it. */
 import type { Registry } from 'prom-client';
+import { metricsPage } from '../../http/serving/metrics-page.ts';
+import type { HttpResponse } from '../../http/transport/transport.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { EdgeMetricsSources } from './metrics.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
 
 export interface Backstage {
-  /** What makes it is loaded when it is first asked for: a start has no time for it. */
-  registry(): Promise<Registry>;
+  /** Loads what it takes when it is first asked for, because a start has no time for it. */
+  metrics(): Promise<HttpResponse>;
   health(): object;
   /** Null when it is ready, or why it is not. */
   unready(): string | null;
@@ -21,9 +23,10 @@ export interface BackstageSources extends EdgeMetricsSources {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   unready(): string | null;
+  monotonicMs(): number;
 }
 
-/** Reports of one answer, so that it is made at once. */
+/** Tokens or reports of one answer: anybody may ask, and it is made at once. */
 const SHOWN_MAX = 200;
 
 function firstOf<T>(all: Iterable<T>): readonly T[] {
@@ -49,14 +52,20 @@ export function backstageOf(sources: BackstageSources): Backstage {
       way: feed.way,
       ageMs: served.mirror.isFilled ? Math.round(feed.ageMs) : null,
     }));
-  let registry: Promise<Registry> | undefined;
+  let registry: Registry | undefined;
+  const registryOf = async (): Promise<Registry> => {
+    const { edgeMetrics } = await import('./metrics.ts');
+    registry ??= edgeMetrics(sources);
+    return registry;
+  };
   return {
-    registry: () => (registry ??= import('./metrics.ts').then(({ edgeMetrics }) => edgeMetrics(sources))),
+    metrics: metricsPage(registryOf, sources.monotonicMs),
     health: () => ({ status: 'OK', environments: environments() }),
     unready,
     features: () => ({ environments: environments() }),
     tokens: () => ({
-      tokens: [...tokens.values()].map(({ type, projects, environment, token }) => ({
+      known: tokens.validCount,
+      tokens: firstOf(tokens.values()).map(({ type, projects, environment, token }) => ({
         ...{ token: `${token.slice(0, SHOWN_CHARACTERS)}…`, type, projects, environment },
       })),
     }),

@@ -85,7 +85,7 @@ export interface Copy {
   readonly mirrors: CopiedMirror[];
 }
 
-/** What the records say, in steps; null for a copy of another upstream. */
+/** Reads the records, in steps; null for a copy of another upstream. */
 export function* copyIn(
   records: readonly v.InferOutput<typeof RECORD>[],
   url: string,

@@ -342,6 +342,7 @@ export class Edge {
       meters: () =>
         [this.#fallback, ...[...this.mirrors].map(({ served }) => served)].flatMap(({ api }) => api.meters),
       unready: () => this.unready,
+      monotonicMs: this.#monotonicMs,
     };
   }
 

@@ -69,7 +69,7 @@ const APPLICATION = v.object({
   interval: v.number(),
 });
 
-/** What waits, one by one: as the file on disk has it, and as it comes back from there. */
+/** A report that waits: as the file on disk has it, and as it comes back from there. */
 export const REPORT = v.variant('kind', [COUNT, APPLICATION, IMPACT]);
 
 type Report = v.InferOutput<typeof REPORT>;

@@ -1,5 +1,4 @@
 /** The surfaces of an edge: those of a server for SDKs, what Unleash Edge has beside them, and what operators ask. */
-import type { Registry } from 'prom-client';
 import * as v from 'valibot';
 import { titled } from '../../domain/json/schema.ts';
 import { clientSurface } from '../../http/sdk/client-surface.ts';
@@ -17,7 +16,7 @@ import {
 } from '../../http/sdk/request-input.ts';
 import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
-import { METRICS_PATH } from '../../http/serving/meters.ts';
+import { METRICS_PATH } from '../../http/serving/metrics-page.ts';
 import {
   type PlainRoute,
   type RequestContext,
@@ -26,8 +25,6 @@ import {
   underTag,
 } from '../../http/serving/route.ts';
 import type { Surface } from '../../http/serving/surface.ts';
-import { ResponseHeaders } from '../../http/transport/response.ts';
-import type { HttpResponse } from '../../http/transport/transport.ts';
 import type { Backstage } from './backstage.ts';
 
 export interface SurfaceOptions {
@@ -129,7 +126,7 @@ function backstageSurface({ backstage, disabled }: SurfaceOptions): Surface {
   });
   const metrics = (path: string): PlainRoute => ({
     ...{ kind: 'plain', method: 'GET', path },
-    respond: async () => metricsPage(await backstage.registry()),
+    respond: backstage.metrics,
   });
   const offered: readonly (readonly [name: string, route: PlainRoute])[] = [
     ['features', json('features', backstage.features)],
@@ -161,9 +158,4 @@ function backstageSurface({ backstage, disabled }: SurfaceOptions): Surface {
     ],
     description: null,
   };
-}
-
-async function metricsPage(registry: Registry): Promise<HttpResponse> {
-  const headers = ResponseHeaders.of('content-type', registry.contentType);
-  return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
 }

@@ -3,9 +3,6 @@
  * observation in a labelled histogram of the metrics library costs about as much as a cached read.
  */
 
-/** The path of the metrics page. */
-export const METRICS_PATH = '/internal-backstage/prometheus';
-
 /** Upper bounds in seconds, from a cached read to a disk that hangs. */
 export const SECONDS_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,

@@ -12,19 +12,15 @@ import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import type { ReplicaView } from '../../persistence/journal/node-view.ts';
-import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
 import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
 import { jsonResponse } from './json-response.ts';
-import { METRICS_PATH } from './meters.ts';
+import { METRICS_PATH, metricsPage } from './metrics-page.ts';
 import type { PlainRoute } from './route.ts';
 import type { Surface } from './surface.ts';
 
 /** The phase of the process's life. */
 export type Phase = 'starting' | 'ready' | 'draining';
-
-/** Protects the event loop: making the page takes milliseconds, and without a token anybody may ask. */
-export const METRICS_AGE_MS_MAX = 1_000;
 
 interface MetricsPage {
   readonly registry: Registry;
@@ -95,10 +91,7 @@ const TOKEN_REQUIRED = refuse(
 );
 
 function metricsRoute({ registry, token, monotonicMs }: MetricsPage): PlainRoute {
-  const headers = ResponseHeaders.of('content-type', registry.contentType);
-  const page = shared(monotonicMs, async (): Promise<HttpResponse> => {
-    return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
-  });
+  const page = metricsPage(() => registry, monotonicMs);
   return {
     kind: 'plain',
     method: 'GET',
@@ -124,16 +117,6 @@ function metricsRoute({ registry, token, monotonicMs }: MetricsPage): PlainRoute
 function holdsToken(request: TransportRequest, token: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(request.header('authorization')), digest(`Bearer ${token}`));
-}
-
-/** Shares one result of `make` between all callers within METRICS_AGE_MS_MAX. */
-function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Promise<T> {
-  let made: { readonly at: number; readonly value: Promise<T> } | null = null;
-  return () => {
-    const now = monotonicMs();
-    if (made === null || now - made.at >= METRICS_AGE_MS_MAX) made = { at: now, value: make() };
-    return made.value;
-  };
 }
 
 /**

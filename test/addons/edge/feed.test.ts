@@ -249,12 +249,12 @@ describe('an edge whose upstream changes the ways in which it can be read', () =
         const { body } = await edge.call('/api/frontend')('GET', '?userId=1', undefined, { token: FRONTEND });
         return body.toggles[0]?.name === to;
       });
-      const metrics = await (await fetch(`${edge.origin}/internal-backstage/metrics`)).text();
-      for (const one of FEED_WAYS)
-        assert.match(
-          metrics,
-          new RegExp(`^flagstaff_edge_feeds\\{way="${one}"\\} ${one === way ? 1 : 0}$`, 'm'),
-        );
+      const lines = FEED_WAYS.map((one) => `flagstaff_edge_feeds{way="${one}"} ${one === way ? 1 : 0}`);
+      // The page is made at most once a second.
+      await until(async () => {
+        const metrics = await (await fetch(`${edge.origin}/internal-backstage/metrics`)).text();
+        return lines.every((line) => metrics.split('\n').includes(line));
+      });
     };
     await change('b', 'streaming');
     offered.delete('streaming');

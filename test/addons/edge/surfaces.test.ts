@@ -1,6 +1,7 @@
 /** Around what an edge serves, over both HTTP engines: paths, headers, pages of other origins, proxies, and what operators ask. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { EdgeOptions } from '../../../src/addons/edge/edge.ts';
 import type { GivenOptions } from '../../../src/addons/edge/settings.ts';
 import { ENGINES } from '../../support/installed-engines.ts';
 import {
@@ -42,9 +43,12 @@ for (const httpEngine of ENGINES) {
       await upstream.close();
     });
 
-    const start = async (options: GivenOptions = {}): Promise<TestEdge> => {
+    const start = async (
+      options: GivenOptions = {},
+      more: Pick<EdgeOptions, 'monotonicMs'> = {},
+    ): Promise<TestEdge> => {
       const given = { 'upstream-url': upstream.origin, tokens: `${CLIENT},${FRONTEND}`, ...options };
-      edge = await startEdge(given, { httpEngine, now: () => nowMs });
+      edge = await startEdge(given, { httpEngine, now: () => nowMs, ...more });
       return edge;
     };
     const ask = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
@@ -204,6 +208,20 @@ for (const httpEngine of ENGINES) {
       assert.equal((await ask('/api/frontend', { authorization: FRONTEND })).status, 200);
     });
 
+    it('makes what anybody may ask for seldom, or of few things', async () => {
+      await start({}, { monotonicMs: () => 0 });
+      const tokens = Array.from({ length: 500 }, (_, at) => `*:development.client-${at}`);
+      assert.equal(
+        (await edge?.call('/edge')('POST', '/validate', { tokens }, { token: null }))?.status,
+        200,
+      );
+      const page = (await (await ask('/internal-backstage/tokens')).json()) as KnownTokens;
+      assert.equal(page.known, tokens.length + 2);
+      assert.equal(page.tokens.length, 200);
+      const metrics = async () => (await ask('/internal-backstage/metrics')).text();
+      assert.equal(await metrics(), await metrics(), 'the same page within a second');
+    });
+
     it('counts what it responds to, and ends streams when it stops', async () => {
       const { origin } = await start();
       for (let asked = 0; asked < 3; asked += 1)
@@ -234,6 +252,11 @@ for (const httpEngine of ENGINES) {
 interface Health {
   readonly status: string;
   readonly environments: readonly { readonly ageMs: number }[];
+}
+
+interface KnownTokens {
+  readonly known: number;
+  readonly tokens: readonly object[];
 }
 
 interface Instance {

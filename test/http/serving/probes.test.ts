@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { METRICS_PATH } from '../../../src/http/serving/meters.ts';
-import { METRICS_AGE_MS_MAX, probeSurface } from '../../../src/http/serving/probes.ts';
+import { METRICS_AGE_MS_MAX, METRICS_PATH } from '../../../src/http/serving/metrics-page.ts';
+import { probeSurface } from '../../../src/http/serving/probes.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 
 function metricsPage(token: string | null) {
