@@ -19,6 +19,7 @@ import {
   unpack,
   VALUES_MAX,
 } from '../codec/message-pack.ts';
+import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
 import type { PayloadStamp } from './frame-format.ts';
 
@@ -164,18 +165,73 @@ export type Decoded =
  * Decodes and checks a payload whose checksum held, and upgrades its events to what this build records. Never throws:
  * content may be hostile. Nothing else decodes events.
  */
-export function decodePayload(payload: Buffer, { contentVersion, rules }: PayloadStamp): Decoded {
+export function decodePayload(payload: Buffer, stamp: PayloadStamp): Decoded {
   const verdict = guard(payload);
   if (verdict.problem !== null) return { problem: verdict.problem };
   const value = unpackOrNull(payload);
   if (value === null) return { problem: 'not a MessagePack value' };
   if (countMapEntries(value) !== verdict.mapEntries) return { problem: 'a map that holds a key twice' };
   const problem = frameProblem(value);
-  if (problem !== null) return { problem };
+  return problem === null ? upgraded(value, stamp) : { problem };
+}
+
+/**
+ * The same in steps of one event, each of which yields the offset that it has reached: megabytes decoded at once would hold the
+ * event loop. What is wrong with a payload is said by `decodePayload`.
+ */
+export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Generator<number, Decoded> {
+  const cursor = new MessagePackCursor(payload);
+  let keysLeft = cursor.readMap();
+  for (; keysLeft > 0; keysLeft -= 1) {
+    cursor.readString();
+    if (payload.toString('latin1', cursor.stringStart, cursor.stringEnd) === 'events') break;
+    cursor.skip();
+  }
+  const eventsAt = cursor.at;
+  const parts: Part[] = [];
+  for (let left = keysLeft === 0 ? 0 : cursor.readArray(); left > 0; left -= 1) {
+    const start = cursor.at;
+    cursor.skip();
+    const part = partOf(payload.subarray(start, cursor.at), EVENT_DEPTH - 1);
+    if (part === null || eventProblem(part.value) !== null) return decodePayload(payload, stamp);
+    parts.push(part);
+    yield cursor.at;
+  }
+  const frame = withoutEvents(payload, eventsAt, cursor.at);
+  const values = parts.reduce((sum, part) => sum + part.values, frame?.values ?? 0);
+  if (cursor.failed || frame === null || values > VALUES_MAX) return decodePayload(payload, stamp);
+  const [first] = parts;
+  if (frameProblem({ ...frame.value, events: first === undefined ? [] : [first.value] }) !== null)
+    return decodePayload(payload, stamp);
+  frame.value.events = parts.map(({ value }) => value);
+  return upgraded(frame.value, stamp);
+}
+
+function upgraded(value: Record<string, unknown>, { contentVersion, rules }: PayloadStamp): Decoded {
   value.events = upgradeEvents(value.events as Frame['events'], contentVersion);
   value.rules = rules;
-  return { frame: value as unknown as RecordedFrame, problem };
+  return { frame: value as unknown as RecordedFrame, problem: null };
 }
+
+/** A map, and how many values it holds. */
+interface Part {
+  readonly value: Record<string, unknown>;
+  readonly values: number;
+}
+
+/** Null where anything is wrong with it. */
+function partOf(bytes: Buffer, outerDepth: number): Part | null {
+  const verdict = guard(bytes, outerDepth);
+  const value = verdict.problem === null ? unpackOrNull(bytes) : null;
+  if (verdict.problem !== null || value === null) return null;
+  return countMapEntries(value) === verdict.mapEntries ? { value, values: verdict.values } : null;
+}
+
+const EMPTY_LIST = Uint8Array.from(pack([]));
+
+/** The frame with an empty list in place of the events, which stand from `from` to `to`. */
+const withoutEvents = (payload: Buffer, from: number, to: number): Part | null =>
+  partOf(Buffer.concat([payload.subarray(0, from), EMPTY_LIST, payload.subarray(to)]), 0);
 
 function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
   try {

@@ -12,7 +12,7 @@ import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { isMissing, type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import { type Boundary, type Frame, lastEventId, type RecordedFrame } from './frame.ts';
 import { type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
-import { decodePayload, peekId } from './frame-payload.ts';
+import { decodePayload, decodePayloadInSteps, peekId } from './frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from './segment.ts';
 import { type JournalSource, type OpenSegment, withSegment } from './segment-file.ts';
 
@@ -28,6 +28,9 @@ const GROUP_BYTES_MAX = 256 * 1024;
 /** A piece of so few bytes is decoded in a fifth of a millisecond, and waits for no turn. */
 const SHORT_BYTES_MAX = 8 * 1024;
 
+/** So much of a larger frame is decoded between two turns: some 4 ms, or one event that is larger. */
+const PIECE_BYTES_MAX = 128 * 1024;
+
 /** A frame's extent in a segment file, header included. */
 export interface FramePlace {
   readonly segment: number;
@@ -39,19 +42,23 @@ export interface FramePlace {
 
 type VisitFrame<Place extends FramePlace> = (frame: RecordedFrame, place: Place) => void;
 
-/** The frame from `offset` to `end` of `bytes`, which must be wholly there and unharmed. */
-function decodeFrameAt(
+/** The frame from `offset` to `end` of `bytes`, which must be wholly there and unharmed; in steps, each of which yields the bytes it is through with. */
+function* decodeFrameAt(
   bytes: Buffer,
   { offset, end }: { readonly offset: number; readonly end: number },
   format: FrameFormat,
-): RecordedFrame | { readonly problem: string } {
+): Generator<number, RecordedFrame | { readonly problem: string }> {
   const raw = format.readHeader(bytes, offset);
   if (raw === null || frameEnd(raw) > bytes.length) return { problem: 'a frame is cut short' };
   if (format.checksum(bytes, offset, raw.payloadBytes) !== raw.checksum) {
     return { problem: 'a checksum does not match' };
   }
   assert(frameEnd(raw) === end, 'the index has a frame end where the journal does');
-  const decoded = decodePayload(bytes.subarray(offset + format.headerBytes, frameEnd(raw)), raw);
+  const payload = bytes.subarray(offset + format.headerBytes, frameEnd(raw));
+  const decoded =
+    payload.length > PIECE_BYTES_MAX
+      ? yield* decodePayloadInSteps(payload, raw)
+      : decodePayload(payload, raw);
   return decoded.problem === null ? decoded.frame : { problem: decoded.problem };
 }
 
@@ -97,19 +104,47 @@ function readSegment<Place extends FramePlace>(
       assert(group.segment === groups[0]?.segment, 'one file is read at a time');
       const bytes = await readExtent(file, path, group);
       if (source.turn !== undefined && bytes.length > SHORT_BYTES_MAX) await source.turn();
-      const begunAt = source.charge === undefined ? 0 : performance.now();
+      const held = new HeldTime(source);
       for (const place of group.places) {
         const extent = { offset: place.offset - group.offset, end: place.bytesEnd - group.offset };
-        const frame = decodeFrameAt(bytes, extent, header.format);
+        const steps = decodeFrameAt(bytes, extent, header.format);
+        let step = steps.next();
+        for (let restAt = PIECE_BYTES_MAX; step.done !== true; step = steps.next()) {
+          if (step.value < restAt) continue;
+          restAt = step.value + PIECE_BYTES_MAX;
+          await held.rest();
+        }
+        const frame = step.value;
         if ('problem' in frame) {
           const { problem } = frame;
           throw unreadableEvent({ id: place.ids?.[0], file: path, offset: place.offset, problem });
         }
         visit(frame, place);
       }
-      source.charge?.(performance.now() - begunAt);
+      held.charge();
     }
   });
+}
+
+/** Charges for the time between two rests. */
+class HeldTime {
+  readonly #source: FrameReading;
+  #begunAt: number;
+
+  constructor(source: FrameReading) {
+    this.#source = source;
+    this.#begunAt = source.charge === undefined ? 0 : performance.now();
+  }
+
+  charge(): void {
+    this.#source.charge?.(performance.now() - this.#begunAt);
+  }
+
+  async rest(): Promise<void> {
+    this.charge();
+    await this.#source.turn?.();
+    if (this.#source.charge !== undefined) this.#begunAt = performance.now();
+  }
 }
 
 export interface UnreadableEvent {

@@ -9,9 +9,11 @@ import {
   EventJournal,
   eventsById,
   FOLDER,
+  openEventLog,
   openLog,
 } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
+import { inlineLogReader } from '../../support/inline-log-reader.ts';
 
 const on = (project: string, featureName: string, type = 'feature-created'): CommandSketch => ({
   events: [{ type, project, featureName }],
@@ -222,6 +224,24 @@ test('a frame is read whole, with its hidden parts, by any of its events', async
   const frame = await log.readFrame(3);
   assert.deepEqual([frame?.id, frame?.answer, frame?.events[0]?.hidden], [2, 7, 'h']);
   assert.equal(await log.readFrame(4), null);
+});
+
+test('a frame of megabytes is read in many turns of the event loop, with the same events', async () => {
+  const journal = await EventJournal.create();
+  await journal.write({ events: Array.from({ length: 300 }, (_, at) => ({ data: `${at} `.repeat(3_000) })) });
+  let turns = 0;
+  const log = await openEventLog({
+    fs: journal.disk,
+    folder: FOLDER,
+    logReader: inlineLogReader(journal.disk),
+    yieldToEventLoop: async () => {
+      turns += 1;
+    },
+  });
+  const before = turns;
+  const frame = await log.readFrame(7);
+  assert(turns - before > 20, `${turns - before} turns`);
+  assert.deepEqual(frame?.events, journal.added[0]?.frame.events);
 });
 
 test('a walk goes either way between two ids, over what any of its filters wants', async () => {

@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { pack } from '../../../src/persistence/codec/message-pack.ts';
 import type { Frame } from '../../../src/persistence/journal/frame.ts';
 import { OWN_STAMP } from '../../../src/persistence/journal/frame-format.ts';
-import { decodePayload, encodePayload, peekId } from '../../../src/persistence/journal/frame-payload.ts';
+import {
+  type Decoded,
+  decodePayload,
+  decodePayloadInSteps,
+  encodePayload,
+  peekId,
+} from '../../../src/persistence/journal/frame-payload.ts';
 import { frameOf } from '../../support/journal-fixture.ts';
 
 const text = fc.string({ unit: 'grapheme' });
@@ -49,14 +55,22 @@ const frames: fc.Arbitrary<Frame> = fc.record(
   { requiredKeys: ['id', 'at', 'by', 'userId', 'events'], noNullPrototype: true },
 );
 
-const problemOf = (value: unknown): string =>
-  decodePayload(Buffer.from(pack(value)), OWN_STAMP).problem ?? 'none';
+const problemOf = (value: unknown): string => decoded(Buffer.from(pack(value))).problem ?? 'none';
+
+/** In steps and at once, which have to come to the same. */
+function decoded(payload: Buffer): Decoded {
+  const steps = decodePayloadInSteps(payload, OWN_STAMP);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  assert.deepEqual(step.value, decodePayload(payload, OWN_STAMP));
+  return step.value;
+}
 
 test('a frame comes out as it went in', () => {
   fc.assert(
     fc.property(frames, (frame) => {
-      const decoded = decodePayload(Buffer.from(encodePayload(frame)), OWN_STAMP);
-      assert.deepEqual(decoded, { frame: { ...frame, rules: OWN_STAMP.rules }, problem: null });
+      const payload = Buffer.from(encodePayload(frame));
+      assert.deepEqual(decoded(payload), { frame: { ...frame, rules: OWN_STAMP.rules }, problem: null });
     }),
   );
 });
@@ -81,6 +95,17 @@ test('a frame is written as the general encoder writes it', () => {
   for (const by of texts) written({ by });
   for (const count of [15, 16, 70_000]) written({ events: Array(count).fill(plain) });
   fc.assert(fc.property(frames, written));
+});
+
+test('a frame of many events is decoded in as many steps', () => {
+  const frame = frameOf(1, 1_000);
+  const payload = Buffer.from(encodePayload(frame));
+  const ends = [...decodePayloadInSteps(payload, OWN_STAMP)];
+  assert.equal(ends.length, 1_000);
+  assert.deepEqual(
+    ends,
+    [...ends].sort((a, b) => a - b),
+  );
 });
 
 test('the id of a frame is read without decoding it, whatever its size', () => {
@@ -134,7 +159,7 @@ test('a map that holds a key twice is refused', () => {
   const payload = Buffer.from(encodePayload(frameOf(7)));
   const doubled = Buffer.concat([payload, Buffer.from([0xa2, 0x62, 0x79, 0xa1, 0x62])]);
   doubled[0]! += 1;
-  assert.equal(decodePayload(doubled, OWN_STAMP).problem, 'a map that holds a key twice');
+  assert.equal(decoded(doubled).problem, 'a map that holds a key twice');
 });
 
 test('a payload with any one bit flipped is decoded or refused, and never throws', () => {
@@ -143,7 +168,7 @@ test('a payload with any one bit flipped is decoded or refused, and never throws
   for (let bit = 0; bit < payload.length * 8; bit += 1) {
     const flipped = Buffer.from(payload);
     flipped[bit >> 3]! ^= 1 << (bit & 7);
-    if (decodePayload(flipped, OWN_STAMP).problem !== null) refused += 1;
+    if (decoded(flipped).problem !== null) refused += 1;
   }
   assert(refused > payload.length, 'most flips change the shape');
 });
