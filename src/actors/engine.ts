@@ -43,7 +43,7 @@ import { WriteAllowances } from './write-allowances.ts';
  * disk.
  */
 export const UNSYNCED_FRAMES_MAX = 8192;
-export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
+export const UNSYNCED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** How long commands run before other requests are let in between. */
 const TURN_MS = 5;

@@ -35,7 +35,7 @@ const LOOKED_MS_MAX = 2;
 const SETTLE_MS = 100;
 
 /** Bytes that waiting requests may hold. Protects memory, and keeps waits shorter than the timeouts of clients. */
-export const WAITING_BYTES_MAX = 32 * 2 ** 20;
+export const WAITING_BYTES_MAX = 16 * 2 ** 20;
 
 /** About what a request without a body holds while it waits. */
 const REQUEST_BYTES = 16 * 1024;
