@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
+import { METRICS_PATH } from '../../src/http/serving/probes.ts';
 import { assertDeclared, declareSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import {
   copyOf,
@@ -15,6 +16,25 @@ import {
   snapshotsIn,
   startsOn,
 } from '../support/operator.ts';
+import type { Call } from '../support/server.ts';
+
+/** Each page that reaches over the lost event says so, also where it lists nothing, and no other page does. */
+async function saysOfGap(call: Call, origin: string, lostId: number): Promise<void> {
+  const lostEvents = async (method: string, path: string, body?: object): Promise<unknown> =>
+    ((await call(method, path, body)).body as { lostEvents?: number }).lostEvents;
+  const search = (query: object): Promise<unknown> => lostEvents('POST', '/events/search', query);
+  assert.equal(await search({ feature: 'never-there' }), 1);
+  assert.equal(await search({ project: 'default', query: 'nobody wrote this' }), 1);
+  assert.equal(await search({ feature: 'never-there', offset: lostId - 1 }), undefined);
+  assert.equal(await search({ limit: 1 }), undefined);
+  assert.equal(await search({ limit: 1, offset: lostId }), 1);
+  assert.equal(await lostEvents('GET', '/search/events?createdBy=IS:-42'), 1);
+  assert.equal(await lostEvents('GET', '/search/events?from=IS:1999-01-01&to=IS:1999-01-02'), undefined);
+  const health = (await (await fetch(`${origin}/health`)).json()) as { lostEvents?: number; warning: string };
+  assert.equal(health.lostEvents, 1);
+  assert.match(health.warning, new RegExp(`^Event ${lostId} is lost, as a repair has declared\\.`));
+  assert.match(await (await fetch(origin + METRICS_PATH)).text(), /^flagstaff_lost_events 1$/m);
+}
 
 describe('flagstaff repair, without a copy', () => {
   let past: PastFolder;
@@ -49,7 +69,7 @@ describe('flagstaff repair, without a copy', () => {
     );
     await outputOf(['repair', '--yes', '-d', folder]);
     await assertDeclared(folder, whole, [lost]);
-    await startsOn(folder, async (call) => {
+    await startsOn(folder, async (call, origin) => {
       const { events, totalEvents } = (await call('POST', '/events/search', { limit: 100 })).body as {
         events: { id: number; type: string }[];
         totalEvents: number;
@@ -59,6 +79,7 @@ describe('flagstaff repair, without a copy', () => {
         events.filter(({ type }) => type === 'event-lost').map(({ id }) => id),
         [lost.from],
       );
+      await saysOfGap(call, origin, lost.from);
     });
   });
 

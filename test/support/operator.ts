@@ -177,10 +177,13 @@ export function flipByte(file: string, offset: number): void {
 }
 
 /** Whole servers start on a folder: what they then say of one flag. */
-export async function startsOn(folder: string, look: (call: Call) => Promise<void>): Promise<void> {
+export async function startsOn(
+  folder: string,
+  look: (call: Call, origin: string) => Promise<void>,
+): Promise<void> {
   const server = await startTestServer({ folder });
   try {
-    await look(server.call);
+    await look(server.call, server.origin);
   } finally {
     await server.stop();
   }

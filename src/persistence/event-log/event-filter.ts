@@ -49,6 +49,14 @@ export interface EventQuery {
   readonly skip?: number;
 }
 
+/** The events that a search is about. */
+export interface EventSpan {
+  readonly oldestId: number;
+  readonly newestId: number;
+  /** The page has no newer event. */
+  readonly pageFrom: number;
+}
+
 export function filterOf({
   type,
   project,

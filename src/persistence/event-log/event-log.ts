@@ -7,8 +7,7 @@
  * take back what was shown. Rows up to it are final, so a search needs neither locks nor snapshots.
  *
  * Filters run here on posting lists and columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
- * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs
- * time.
+ * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs time.
  */
 import assert from 'node:assert/strict';
 import type { FileSystem } from '../disk/file-system.ts';
@@ -22,6 +21,7 @@ import {
   type CodeFilter,
   compileFilter,
   type EventQuery,
+  type EventSpan,
   filterOf,
   IdPage,
   matchesAll,
@@ -38,11 +38,13 @@ import {
   renderPage,
 } from './event-page.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
+import { inTurns, nextTurn } from './in-turns.ts';
 import { buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
 import { pageOfAll, searchIndex } from './index-search.ts';
 import { errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent } from './logged-event.ts';
+import { LostEvents } from './lost-events.ts';
 import type { TextMatches } from './text-scan.ts';
 
 export interface EventLogOptions {
@@ -72,20 +74,10 @@ type Reader = Pick<Walk, 'signal' | 'charge'>;
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Lets one of all who wait go on in each round of the event loop, in the order in which they came. */
-function inTurns(nextRound: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    last = last.then(nextRound);
-    return last;
-  };
-}
-
 export class EventLog {
   readonly #options: EventLogOptions;
   readonly #index = new EventIndex();
+  readonly lost = new LostEvents(this.#index);
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
   /** Searches that need the names of all events. */
@@ -224,29 +216,37 @@ export class EventLog {
    */
   async search(query: EventQuery, durableId: number, reader: Reader = {}): Promise<EventPage> {
     assert(durableId <= this.lastId || this.count === 0, 'nothing is shown that is not in the log');
-    const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
-    const span = isTimed ? await this.#spanOf(query, durableId) : { oldestId: 0, newestId: durableId };
+    const span = await this.#spanOf(query, durableId);
     if (span === null) return NO_EVENTS;
+    const page = await this.#searchWithin(span, query, reader);
+    const listed = { from: (page.nextOffset ?? span.oldestId - 1) + 1, to: span.pageFrom };
+    return { ...page, lostEvents: await this.lost.countWithin(listed, this.#pauseFor(reader)) };
+  }
+
+  async #searchWithin({ oldestId, newestId, pageFrom }: EventSpan, query: EventQuery, reader: Reader) {
     const wanted = filterOf(query);
     if (!this.isWhole && (query.query || Object.keys(wanted).length > 0)) await this.#untilWhole(reader);
-    const filter = compileFilter(wanted, this.#index.names, span.oldestId);
+    const filter = compileFilter(wanted, this.#index.names, oldestId);
     if (filter === null) return NO_EVENTS;
-    const newestId = query.offset > 0 ? Math.min(query.offset, span.newestId) : span.newestId;
     // One more than is listed, which the next page starts with.
-    const page = new IdPage(newestId, query.limit + 1, query.skip);
-    const views = this.#index.views(span.newestId);
+    const page = new IdPage(pageFrom, query.limit + 1, query.skip);
+    const views = this.#index.views(newestId);
     const scope: SearchScope = { filter, views, page, reader };
     const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
     return this.#page(found, query.limit, reader);
   }
 
-  /** The events that were made in the time that is asked for; null for none. */
-  async #spanOf({ fromMs, untilMs }: EventQuery, durableId: number) {
+  /** Null for no events. */
+  async #spanOf({ fromMs, untilMs, offset }: EventQuery, durableId: number): Promise<EventSpan | null> {
+    const spanTo = (oldestId: number, newestId: number): EventSpan => {
+      return { oldestId, newestId, pageFrom: offset > 0 ? Math.min(offset, newestId) : newestId };
+    };
+    if (fromMs === undefined && untilMs === undefined) return spanTo(0, durableId);
     if (this.count === 0) return null;
     const before = fromMs === undefined ? null : await this.idAtOrBefore(fromMs - 1, durableId);
     const newestId = untilMs === undefined ? durableId : await this.idAtOrBefore(untilMs, durableId);
     if (newestId === null) return null;
-    return { oldestId: before === null ? 0 : before + 1, newestId };
+    return spanTo(before === null ? 0 : before + 1, newestId);
   }
 
   async #page({ ids, total }: TextMatches, limit: number, reader: Reader): Promise<EventPage> {
@@ -265,7 +265,7 @@ export class EventLog {
       this.#placesOf(missing).length === 0,
       `the events ${missing}, whose segment file is missing, have left the log`,
     );
-    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
+    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null, lostEvents: 0 };
   }
 
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {

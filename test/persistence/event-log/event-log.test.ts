@@ -28,7 +28,7 @@ const SIX: readonly CommandSketch[] = [
   on('blog', 'feed', 'feature-archived'),
 ];
 
-interface Page extends Omit<EventPage, 'json' | 'covered'> {
+interface Page extends Omit<EventPage, 'json' | 'covered' | 'lostEvents'> {
   readonly events: readonly LoggedEvent[];
 }
 
