@@ -23,6 +23,7 @@ import { checkEverything, EVERYTHING, fillEverything } from './limits/everything
 import { serveWorst } from './limits/worst-rules.ts';
 import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
+import { changeSealed } from './sealed-changes.ts';
 import { shutDown } from './shutdown.ts';
 import { declareSingleDamages, mendSingleDamages, wholeFolder } from './single-damages.ts';
 import { stallReaders } from './slow-readers.ts';
@@ -296,6 +297,12 @@ export const LONG_FORMS: readonly LongForm[] = [
       const { folder } = await pastFolder();
       return { ...(await declareSingleDamages(await wholeFolder(folder), { first, count })) };
     },
+  },
+  {
+    name: 'changes under right checksums',
+    total: 1_000_000,
+    batch: 250,
+    run: async (count, first) => ({ ...(await changeSealed({ first, count })) }),
   },
   {
     name: 'evaluation by unleash-client',

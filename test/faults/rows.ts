@@ -290,11 +290,16 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Hostile content under valid checksums',
-    promise: 'Refused with its place; no crash, no memory spent on claims.',
+    promise:
+      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay from nothing takes too, with the same state; an index file changes no state.',
     tests: [
       ...recovery('hostile content with valid checksums is refused with its place'),
       ...payload('hostile content with a valid checksum is refused by what is wrong with it'),
+      ...named('faults/sealed-changes.test.ts')(
+        'takes or refuses content that was changed under right checksums, and never fails by itself',
+      ),
     ],
+    longForms: ['changes under right checksums'],
   },
   {
     fault: 'Live state and recovered state differ',

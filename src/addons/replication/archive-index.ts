@@ -2,11 +2,13 @@
  * The index of an archive, read from the names of its files.
  *
  *   segment.<first event id>-<last event id>.<checksum of the last frame>    a whole segment file (segment.ts)
+ *   gap.<first event id>-<last event id>.<checksum of the last frame>        the same, where a repair has declared these events lost
  *   snapshot.<event id>.<start of the node>.<part>-of-<parts>                a part of a snapshot file, from 1 on
  *   history.<id>                                                             empty: the history that all of it belongs to
  *
  * Ids have 20 digits, checksums and starts eight hexadecimal ones. Several leaders may have archived the same events in
- * other segments; what overlaps says the same. A snapshot is good for use when all parts of one start are there.
+ * other segments; what overlaps says the same. A gap has a name of its own, so that it never takes the place of the events
+ * themselves, which another leader may have archived or may archive yet; where they are there, it is superseded. A snapshot is good for use when all parts of one start are there.
  */
 import { paddedId } from '../../persistence/journal/segment.ts';
 import type { ArchivedFile } from './file-archive.ts';
@@ -16,6 +18,8 @@ export interface ArchivedSegment extends ArchivedFile {
   readonly lastId: number;
   /** Checksum of its last frame. */
   readonly chain: number;
+  /** Whether it has placeholders alone (journal/declared-gap.ts). */
+  readonly isGap: boolean;
 }
 
 export interface ArchivedSnapshot {
@@ -31,8 +35,8 @@ export interface ArchiveIndex {
   readonly segments: readonly ArchivedSegment[];
   /** Oldest first. */
   readonly snapshots: readonly ArchivedSnapshot[];
-  /** Parts of snapshots that lack other parts. */
-  readonly incomplete: readonly ArchivedFile[];
+  /** Parts of snapshots that lack other parts, and gaps whose events are in segments. They are of no use. */
+  readonly useless: readonly ArchivedFile[];
 }
 
 /** Segments that follow each other without a gap. */
@@ -44,7 +48,7 @@ export interface ArchivedRun {
   readonly segments: readonly ArchivedSegment[];
 }
 
-const SEGMENT_NAME = /^segment\.(\d{20})-(\d{20})\.([0-9a-f]{8})$/;
+const SEGMENT_NAME = /^(segment|gap)\.(\d{20})-(\d{20})\.([0-9a-f]{8})$/;
 const PART_NAME = /^snapshot\.(\d{20})\.([0-9a-f]{8})\.(\d{1,6})-of-(\d{1,6})$/;
 
 const HISTORY_NAME = /^history\.([0-9a-f]{32})$/;
@@ -55,8 +59,9 @@ export const archivedSegmentName = ({
   firstId,
   lastId,
   chain,
-}: Pick<ArchivedSegment, 'firstId' | 'lastId' | 'chain'>): string =>
-  `segment.${paddedId(firstId)}-${paddedId(lastId)}.${chain.toString(16).padStart(8, '0')}`;
+  isGap,
+}: Omit<ArchivedSegment, keyof ArchivedFile>): string =>
+  `${isGap ? 'gap' : 'segment'}.${paddedId(firstId)}-${paddedId(lastId)}.${chain.toString(16).padStart(8, '0')}`;
 
 export const snapshotPartName = (id: number, run: string, part: number, parts: number): string =>
   `snapshot.${paddedId(id)}.${run}.${part}-of-${parts}`;
@@ -73,12 +78,13 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
     history ??= HISTORY_NAME.exec(file.name)?.[1] ?? null;
     const segment = SEGMENT_NAME.exec(file.name);
     if (segment !== null) {
-      const [, first, last, chain = ''] = segment;
+      const [, kind, first, last, chain = ''] = segment;
       segments.push({
         ...file,
         firstId: Number(first),
         lastId: Number(last),
         chain: Number.parseInt(chain, 16),
+        isGap: kind === 'gap',
       });
     }
     const part = PART_NAME.exec(file.name);
@@ -95,12 +101,22 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
     parts: set.parts.filter((part) => part !== undefined),
   }));
   const isWhole = ({ parts, wanted }: (typeof all)[number]): boolean => parts.length === wanted;
+  const whole = segments.filter(({ isGap }) => !isGap);
+  const superseded = segments.filter((segment) => segment.isGap && isFilled(segment, whole));
   return {
     history,
-    segments,
+    segments: segments.filter((segment) => !superseded.includes(segment)),
     snapshots: all.filter(isWhole).sort((a, b) => a.id - b.id),
-    incomplete: all.filter((set) => !isWhole(set)).flatMap(({ parts }) => parts),
+    useless: [...superseded, ...all.filter((set) => !isWhole(set)).flatMap(({ parts }) => parts)],
   };
+}
+
+/** Whether all events of a gap are in `segments`, which are sorted. */
+function isFilled({ firstId, lastId }: ArchivedSegment, segments: readonly ArchivedSegment[]): boolean {
+  let reached = firstId - 1;
+  for (const segment of segments)
+    if (segment.firstId <= reached + 1) reached = Math.max(reached, segment.lastId);
+  return reached >= lastId;
 }
 
 /** The segments from the first one on, up to the first gap; null without any. */

@@ -5,6 +5,7 @@
  * Guarantees
  * - The log forgets only what the archive holds without a gap, back to where this journal begins.
  * - It keeps what a node that was heard of lately has not read yet, a joining one included, and a margin besides.
+ * - What this journal has lost never takes the place of the events themselves, and they take the place of what another one has lost.
  * - Everything may be interrupted, and repeated by any leader: each step looks at what the archive holds, and what two leaders
  *   archived says the same.
  *
@@ -81,6 +82,8 @@ export class Archivist {
   #forgottenId = 0;
   #firstPosition = 0;
   #problem: string | null = null;
+  /** Names of gaps in the archive that this journal has too. */
+  readonly #ownGaps = new Set<string>();
 
   constructor(options: ArchivistOptions) {
     this.#options = options;
@@ -155,8 +158,9 @@ export class Archivist {
       await archive.put(archivedSegmentName(file), file.content);
       return true;
     }
+    if (await this.#fillGap(index)) return true;
     if (run !== null && (await this.#putSnapshot(index, run))) return true;
-    await this.#deleteOldSnapshots(index);
+    await this.#deleteUseless(index);
     this.#seen = seen;
     return false;
   }
@@ -267,10 +271,32 @@ export class Archivist {
     return true;
   }
 
-  /** Older ones than the newest two, and what another leader did not finish. */
-  async #deleteOldSnapshots({ snapshots, incomplete }: ArchiveIndex): Promise<void> {
+  /** Archives the events of a gap of the archive, where this journal has them; whether it has. */
+  async #fillGap({ segments }: ArchiveIndex): Promise<boolean> {
+    const { archive, isLeading, durableId } = this.#options;
+    const gap = segments.find(({ isGap, name }) => isGap && !this.#ownGaps.has(name));
+    if (gap === undefined) return false;
+    const before = segments.find(({ lastId }) => lastId === gap.firstId - 1);
+    const place =
+      before === undefined ? await this.#beginning(gap.firstId) : { ...before, id: before.lastId };
+    const gatherer = place === null ? null : await this.#gathererAt(place);
+    for (let reached = gap.firstId - 1; reached < gap.lastId && isLeading(); ) {
+      const file = (await gatherer?.next(durableId(), gap.lastId)) ?? null;
+      if (file === null || file.isGap) {
+        this.#ownGaps.add(gap.name);
+        return false;
+      }
+      this.#index = null;
+      await archive.put(archivedSegmentName(file), file.content);
+      reached = file.lastId;
+    }
+    return true;
+  }
+
+  /** Snapshots but for the newest two, what another leader did not finish, and gaps that are filled. */
+  async #deleteUseless({ snapshots, useless }: ArchiveIndex): Promise<void> {
     const old = snapshots.slice(0, -SNAPSHOTS_ARCHIVED).flatMap(({ parts }) => parts);
-    await this.#delete([...old, ...incomplete]);
+    await this.#delete([...old, ...useless]);
   }
 
   async #delete(files: readonly ArchivedFile[]): Promise<void> {

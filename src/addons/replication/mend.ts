@@ -112,6 +112,8 @@ async function readArchive(
   if (history !== null && index.history !== null && index.history !== history) return false;
   const run = firstRun(index);
   if (run === null || run.firstId > from || run.lastId < to) return false;
+  if (run.segments.some(({ isGap, firstId, lastId }) => isGap && firstId <= to && lastId >= from))
+    return false;
   let reached = from - 1;
   let frames = 0;
   for (const segment of run.segments) {

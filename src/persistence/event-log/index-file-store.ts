@@ -12,12 +12,19 @@ import { join } from 'node:path';
 import { type FileSystem, isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/write-fully.ts';
 import type { VouchedPart } from '../journal/deferred-part.ts';
+import { frameEnd, type RawFrame } from '../journal/frame-format.ts';
 import { paddedId } from '../journal/segment.ts';
 import { type JournalSource, type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
 import { EventIndex } from './event-index.ts';
 import { buildIndexBefore, nameFromSegment, type Restored } from './index-building.ts';
-import { decodeIndexFile, encodeIndexFile, INDEX_FILE_SUFFIX, type IndexFile } from './index-file.ts';
+import {
+  decodeIndexFile,
+  encodeIndexFile,
+  fillNames,
+  INDEX_FILE_SUFFIX,
+  type IndexFile,
+} from './index-file.ts';
 
 export interface IndexFileStoreOptions {
   readonly fs: FileSystem;
@@ -55,18 +62,19 @@ export class IndexFileStore {
     const indexFile = decodeIndexFile(bytes);
     const isTrusted =
       indexFile?.firstId === firstId && indexFile.bytesEnd <= end && (await fitsSegment(indexFile, segment));
-    if (!isTrusted) {
+    const { index, laterBytesMin = Number.POSITIVE_INFINITY } = this.#options;
+    const coversAll = indexFile?.bytesEnd === (await segment.file.size());
+    const isNamed = !(mayWait && coversAll && (indexFile?.bytesEnd ?? 0) >= laterBytesMin);
+    const names = isTrusted && isNamed ? indexFile.names() : [];
+    if (!isTrusted || names === null) {
       this.#options.note?.(`The index file ${path} does not match its segment file and is rebuilt`);
       return null;
     }
     this.#saved.set(firstId, indexFile.count);
-    const { index, laterBytesMin = Number.POSITIVE_INFINITY } = this.#options;
     const columns = indexFile.toColumns();
     assert(columns.firstId === firstId && columns.bytesEnd <= end, 'an index file covers its own segment');
-    const coversAll = indexFile.bytesEnd === (await segment.file.size());
-    const isNamed = !(mayWait && coversAll && indexFile.bytesEnd >= laterBytesMin);
     if (!isNamed) this.#unnamed.push(columns.view());
-    else for (const _ of indexFile.fillNames(index, columns.view().columns));
+    else for (const _ of fillNames(indexFile, names, { index, columns: columns.view().columns }));
     return { columns, chain: indexFile.chain, isNamed };
   }
 
@@ -80,8 +88,9 @@ export class IndexFileStore {
       const path = this.#pathOf(view.firstId);
       const bytes = await readWhole(fs, path);
       const indexFile = bytes === null || bytes === 'unreadable' ? null : decodeIndexFile(bytes);
-      if (indexFile !== null && isOf(indexFile, view)) {
-        for (const _ of indexFile.fillNames(index, view.columns)) await pause();
+      const names = indexFile?.names() ?? null;
+      if (indexFile !== null && names !== null && isOf(indexFile, view)) {
+        for (const _ of fillNames(indexFile, names, { index, columns: view.columns })) await pause();
         continue;
       }
       note?.(`The index file ${path} has changed since the start, and is rebuilt from its segment file`);
@@ -131,9 +140,9 @@ export class IndexFileStore {
     const { fs, folder, index, yieldToEventLoop } = this.#options;
     const lastOffset = view.columns.offset[view.count - 1] ?? 0;
     assert(lastOffset < view.bytesEnd, 'an index file ends behind the last frame that it covers');
-    const chain = await withSegment({ fs, folder }, view.firstId, (one) => checksumOfFrame(one, lastOffset));
-    if (chain === null) throw new Error(`its segment ends before event ${view.firstId + view.count - 1}`);
-    const bytes = await encodeIndexFile(view, { index, chain, yieldToEventLoop });
+    const frame = await withSegment({ fs, folder }, view.firstId, (one) => frameHeaderAt(one, lastOffset));
+    if (frame === null) throw new Error(`its segment ends before event ${view.firstId + view.count - 1}`);
+    const bytes = await encodeIndexFile(view, { index, chain: frame.checksum, yieldToEventLoop });
     await replaceFile(fs, this.#pathOf(view.firstId), bytes, { durable: false });
   }
 
@@ -153,16 +162,19 @@ function isOf(indexFile: IndexFile, { firstId, count, bytesEnd, columns }: Segme
   );
 }
 
+/** Whether the segment has a frame with the recorded checksum where the last one is, and nothing of it behind the recorded end. */
 async function fitsSegment(indexFile: IndexFile, segment: OpenSegment): Promise<boolean> {
-  if (indexFile.count === 0 || indexFile.bytesEnd > (await segment.file.size())) return false;
-  return (await checksumOfFrame(segment, indexFile.lastOffset)) === indexFile.chain;
+  const { count, lastOffset, chain, bytesEnd } = indexFile;
+  if (count === 0 || bytesEnd > (await segment.file.size())) return false;
+  const frame = await frameHeaderAt(segment, lastOffset);
+  return frame !== null && frame.checksum === chain && lastOffset + frameEnd(frame) === bytesEnd;
 }
 
-async function checksumOfFrame({ file, header }: OpenSegment, offset: number): Promise<number | null> {
+async function frameHeaderAt({ file, header }: OpenSegment, offset: number): Promise<RawFrame | null> {
   if (header === null) return null;
   const bytes = Buffer.alloc(header.format.headerBytes);
   const count = await file.read(bytes, 0, bytes.length, offset);
-  return header.format.readHeader(bytes.subarray(0, count), 0)?.checksum ?? null;
+  return header.format.readHeader(bytes.subarray(0, count), 0);
 }
 
 async function readWhole(fs: FileSystem, path: string): Promise<Buffer | 'unreadable' | null> {

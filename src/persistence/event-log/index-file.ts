@@ -33,7 +33,7 @@ import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION } from '../../domain/state/upgrade.ts';
-import { pack, unpack } from '../codec/message-pack.ts';
+import { guard, pack, unpack } from '../codec/message-pack.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import {
   allocateColumns,
@@ -158,9 +158,13 @@ export interface IndexFile {
   readonly lastOffset: number;
   /** The columns, of which only that of the offsets is filled. */
   toColumns(): EventColumns;
-  /** Registers the names in the index's tables, and fills the other columns with its codes. Yields after each piece of work. */
-  fillNames(index: EventIndex, columns: Readonly<ColumnSet>): Generator<void, void>;
+  /** The names of each column; null where they are no such names, although the checksum holds. */
+  names(): IndexNames | null;
+  /** The place of a column, by its number. */
+  columnAt(column: number): { readonly bytes: Buffer; readonly at: number };
 }
+
+type IndexNames = readonly (readonly (string | null)[])[];
 
 /** Null when the bytes are not a whole index file of this format and of the content that this build records. */
 export function decodeIndexFile(bytes: Buffer): IndexFile | null {
@@ -173,7 +177,9 @@ export function decodeIndexFile(bytes: Buffer): IndexFile | null {
   const bytesEnd = bytes.readUInt32LE(28);
   const columnAt = (column: number): number => HEAD_BYTES + column * count * 4;
   const namesAt = columnAt(COLUMN_NAMES.length);
-  assert(bytes.length === namesAt + bytes.readUInt32LE(36), 'an index file with a good checksum is whole');
+  // A checksum tells only of disks: whoever may write the folder may have made it.
+  if (bytes.length !== namesAt + bytes.readUInt32LE(36)) return null;
+  if (!areOrdered(bytes, columnAt(0), { count, bytesEnd })) return null;
   return {
     firstId,
     count,
@@ -185,17 +191,53 @@ export function decodeIndexFile(bytes: Buffer): IndexFile | null {
       readColumn(bytes, columnAt(0), columns.offset);
       return EventColumns.restore({ firstId, count, bytesEnd, columns });
     },
-    *fillNames(index, columns) {
-      const names = unpack(bytes.subarray(namesAt)) as (string | null)[][];
-      const tables = tablesOf(index);
-      for (const [place, name] of NAMED_COLUMNS.entries()) {
-        const codes = yield* codesOf(names[place] ?? [], tables[name]);
-        readColumn(bytes, columnAt(place + 1), columns[name]);
-        recode(columns[name], codes);
-        yield;
-      }
+    names() {
+      const block = bytes.subarray(namesAt);
+      if (guard(block).problem !== null) return null;
+      const names = unpack(block);
+      return areNames(names) ? names : null;
     },
+    columnAt: (column) => ({ bytes, at: columnAt(column) }),
   };
+}
+
+/** Whether frames begin where a segment's do, in order. */
+function areOrdered(
+  bytes: Buffer,
+  at: number,
+  { count, bytesEnd }: { readonly count: number; readonly bytesEnd: number },
+): boolean {
+  let before = SEGMENT_HEADER_BYTES;
+  if (count > 0 && bytes.readUInt32LE(at) !== before) return false;
+  for (let row = 0; row < count; row += 1) {
+    const offset = bytes.readUInt32LE(at + row * 4);
+    if (offset < before) return false;
+    before = offset;
+  }
+  return count === 0 || before < bytesEnd;
+}
+
+const areNames = (value: unknown): value is IndexNames =>
+  Array.isArray(value) &&
+  value.length === NAMED_COLUMNS.length &&
+  value.every(
+    (column) => Array.isArray(column) && column.every((name) => name === null || typeof name === 'string'),
+  );
+
+/** Registers the names in the index's tables, and fills the other columns with its codes. Yields after each piece of work. */
+export function* fillNames(
+  file: IndexFile,
+  names: IndexNames,
+  { index, columns }: { readonly index: EventIndex; readonly columns: Readonly<ColumnSet> },
+): Generator<void, void> {
+  const tables = tablesOf(index);
+  for (const [place, name] of NAMED_COLUMNS.entries()) {
+    const codes = yield* codesOf(names[place] ?? [], tables[name]);
+    const { bytes, at } = file.columnAt(place + 1);
+    readColumn(bytes, at, columns[name]);
+    recode(columns[name], codes);
+    yield;
+  }
 }
 
 const IS_LITTLE_ENDIAN = endianness() === 'LE';

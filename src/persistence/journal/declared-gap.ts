@@ -12,6 +12,7 @@ import assert from 'node:assert/strict';
 import { EVENT_LOST } from '../../domain/state/events.ts';
 import { FRAME_BYTES_MAX, type Frame } from './frame.ts';
 import { chainAfter, FRAME_HEADER_BYTES, type FrameLink, ownBody } from './frame-format.ts';
+import { FrameOutline } from './frame-outline.ts';
 import { encodePayload } from './frame-payload.ts';
 
 /** Whether the state has what the events of the frame changed, which are lost; null where the frame declares nothing. */
@@ -20,6 +21,12 @@ export function declaresLost({ events }: Frame): boolean | null {
   if (first?.type !== EVENT_LOST) return null;
   return Array.isArray(first.hidden) && first.hidden[0] === true;
 }
+
+const outline = new FrameOutline();
+
+/** Whether the frame with this payload declares events lost. */
+export const isPlaceholder = (payload: Buffer): boolean =>
+  payload.includes(EVENT_LOST) && outline.read(payload) && outline.names(0).type === EVENT_LOST;
 
 /** A part of a gap that ends with a known place. */
 export interface GapPart {

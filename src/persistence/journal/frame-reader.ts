@@ -40,6 +40,9 @@ export interface FramePlace {
   readonly ids?: readonly number[];
 }
 
+/** A checksum tells only of disks: whoever may write the folder may have made the index file. */
+const WRONG_PLACE = 'its index file has another place for it; run "flagstaff verify --deep"';
+
 type VisitFrame<Place extends FramePlace> = (frame: RecordedFrame, place: Place) => void;
 
 /** The frame from `offset` to `end` of `bytes`, which must be wholly there and unharmed; in steps, each of which yields the bytes it is through with. */
@@ -53,7 +56,7 @@ function* decodeFrameAt(
   if (format.checksum(bytes, offset, raw.payloadBytes) !== raw.checksum) {
     return { problem: 'a checksum does not match' };
   }
-  assert(frameEnd(raw) === end, 'the index has a frame end where the journal does');
+  if (frameEnd(raw) !== end) return { problem: WRONG_PLACE };
   const payload = bytes.subarray(offset + format.headerBytes, frameEnd(raw));
   const decoded =
     payload.length > PIECE_BYTES_MAX
@@ -207,10 +210,8 @@ async function readExtent(
   path: string,
   { offset, bytesEnd, places }: Group<FramePlace>,
 ): Promise<Buffer> {
-  assert(
-    offset >= SEGMENT_HEADER_BYTES && bytesEnd > offset,
-    'a frame lies behind the header of its segment',
-  );
+  if (offset < SEGMENT_HEADER_BYTES || bytesEnd <= offset)
+    throw unreadableEvent({ id: places[0]?.ids?.[0], file: path, offset, problem: WRONG_PLACE });
   const bytes = Buffer.allocUnsafe(bytesEnd - offset);
   const { count, unreadableAt } = await readLeniently(file, bytes, bytes.length, offset);
   const badAt = unreadableAt ?? (count < bytes.length ? offset + count : null);

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { align, recordBefore } from '../../../src/addons/replication/alignment.ts';
 import { firstRun, readArchiveIndex } from '../../../src/addons/replication/archive-index.ts';
+import { archiveSource } from '../../../src/addons/replication/mend.ts';
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
 import { LogDamageError } from '../../../src/addons/replication/record-format.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
-import { FRAME_FORMAT, frameEnd } from '../../../src/persistence/journal/frame-format.ts';
+import { gapFrames } from '../../../src/persistence/journal/declared-gap.ts';
+import {
+  FRAME_FORMAT,
+  type FrameLink,
+  frameEnd,
+  sealFrame,
+} from '../../../src/persistence/journal/frame-format.ts';
+import { peekId } from '../../../src/persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
 import { createFlag, FOLDER } from '../../support/engine.ts';
@@ -154,6 +162,77 @@ describe('a damaged file of the journal', () => {
     cluster.archive.files.clear();
     for (const [name, bytes] of files) cluster.archive.files.set(name, bytes);
     assert.deepEqual(await damagedFiles(cluster, follower), []);
+  });
+});
+
+/** Has a frame in the middle of the file declared lost, as a repair does; returns its event, and its payload before. */
+function declareLost({ disk }: TestNode, path: string): { readonly id: number; readonly payload: Buffer } {
+  const bytes = disk.bytesOf(path);
+  const frames = framesOf(bytes);
+  const [offset] = frames[Math.floor(frames.length / 2)]!;
+  const { payloadBytes, headerBytes, previous, checksum } = FRAME_FORMAT.readHeader(bytes, offset)!;
+  const payload = Buffer.from(bytes.subarray(offset + headerBytes, offset + headerBytes + payloadBytes));
+  const id = peekId(payload)!;
+  const parts = [{ toId: id, checksum, inState: true }];
+  const [frame] = gapFrames({ fromId: id, parts, at: 1, bytes: headerBytes + payloadBytes }, previous)!;
+  bytes.set(frame!.payload, offset + headerBytes);
+  const { contentVersion, rules } = frame!;
+  const links = { payloadBytes, previous, batchStart: offset, contentVersion, rules };
+  assert.equal(sealFrame(bytes, offset, links), checksum);
+  disk.put(path, bytes);
+  return { id, payload };
+}
+
+describe('an event that one node has lost', () => {
+  it('is archived as lost beside all others, and gives way to the event when another node leads', async () => {
+    let isReached = false;
+    const archiveTakesMs = (call: ArchiveCall): number =>
+      call === 'put' && !isReached ? Number.POSITIVE_INFINITY : 1;
+    const cluster = await clusterOf(2, { segmentBytes: 4 * 1024, archiveTakesMs });
+    await write(cluster, 60);
+    await cluster.caughtUp();
+    const lossy = cluster.nodes.find((node) => !node.isLeading)!;
+    for (const { store } of cluster.nodes) void store!.keeper.take();
+    await cluster.pass(1_000);
+    for (const node of cluster.nodes) node.crash();
+    isReached = true;
+    const { id, payload } = declareLost(lossy, sealedOf(lossy)[1]!);
+    const taken = async (): Promise<Buffer | null> => {
+      const read: { payload: Buffer | null; hasAll: boolean | null } = { payload: null, hasAll: null };
+      const take = (frame: FrameLink): void => {
+        read.payload = frame.payload;
+      };
+      const source = archiveSource(cluster.archive.connect(), null);
+      void source.read({ from: id, to: id, take, rest: () => Promise.resolve() }).then((has) => {
+        read.hasAll = has;
+      });
+      await cluster.until('the archive was read', () => read.hasAll !== null);
+      return read.hasAll === true ? read.payload : null;
+    };
+    const gapNames = (): readonly string[] =>
+      [...cluster.archive.files.keys()].filter((name) => name.startsWith('gap'));
+    lossy.begin();
+    await cluster.until('it leads', () => lossy.isLeading);
+    await cluster.until('what lies behind is archived', () => (archived(cluster)?.lastId ?? 0) > id);
+    assert.match(gapNames().join(), new RegExp(`^gap\\.0*${id}-0*${id}\\.`));
+    assert.equal(await taken(), null, 'nobody takes what is lost for the event');
+    const late = cluster.add();
+    await isLike(late, cluster);
+    late.crash();
+    const whole = cluster.nodes.find((node) => node !== lossy && node !== late)!;
+    whole.begin();
+    await isLike(whole, cluster);
+    void lossy.replica!.handOver();
+    await cluster.until('the other node leads', () => whole.isLeading);
+    await write(cluster, 5);
+    await cluster.until('the gap is filled', () => gapNames().length === 0);
+    assert.deepEqual(await taken(), payload);
+    void whole.replica!.handOver();
+    await cluster.until('the node leads again', () => lossy.isLeading);
+    await write(cluster, 60);
+    await cluster.pass(10_000);
+    assert.deepEqual(gapNames(), []);
+    assert.deepEqual(await taken(), payload, 'nothing takes the place of the event any more');
   });
 });
 
