@@ -11,7 +11,6 @@ import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import type { LostEvents } from '../../persistence/event-log/lost-events.ts';
 import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
 import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from './errors.ts';
@@ -160,7 +159,7 @@ function damageWarning({ damages }: HistoryCheck): string | null {
   return `Old history is damaged (${where}${others}); flags and changes are not affected. Run "flagstaff verify".`;
 }
 
-function lossWarning({ count, newestId }: LostEvents): string | null {
+function lossWarning({ count, newestId }: Engine['eventLog']['lost']): string | null {
   if (count === 0) return null;
   const which =
     count === 1 ? `Event ${newestId} is lost` : `${count} events are lost, the newest is ${newestId}`;
