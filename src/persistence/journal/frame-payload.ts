@@ -243,13 +243,13 @@ function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
   }
 }
 
-/** The last millisecond of which a `Date` knows the day. */
+/** The milliseconds before and after 1970 of which a `Date` knows the day. */
 const TIME_MS_MAX = 8.64e15;
 
 function frameProblem(value: Record<string, unknown>): string | null {
   for (const key in value) if (!FRAME_FIELDS.has(key)) return `an unknown field "${key}"`;
   if (!isId(value.id)) return 'no event id';
-  if (typeof value.at !== 'number' || !(value.at > 0 && value.at <= TIME_MS_MAX)) return 'no time';
+  if (typeof value.at !== 'number' || !(Math.abs(value.at) <= TIME_MS_MAX)) return 'no time';
   if (typeof value.by !== 'string') return 'no author';
   if (!Number.isSafeInteger(value.userId)) return 'no user id';
   if (!Array.isArray(value.events) || value.events.length === 0) return 'no events';

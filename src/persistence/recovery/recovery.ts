@@ -112,7 +112,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     tail.lastId === startOf(survey) + replayed.replayedEvents,
     'each event is in the snapshot, or was replayed',
   );
-  assert(tail.lastId === 0 || tail.lastAt > 0, 'the last event has a time');
+  assert(Number.isFinite(tail.lastAt), 'the last event has a time');
   assert(moved.length === survey.badSnapshots.length, 'each snapshot that is damaged is set aside');
   return {
     label,
