@@ -11,8 +11,6 @@ import { archiveSource } from '../../src/addons/replication/mend.ts';
 import { mend } from '../../src/operations/repair.ts';
 import { verifyFolder } from '../../src/operations/verify-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { openLog } from '../../src/start/cluster.ts';
-import { clusterConfig } from '../../src/start/cluster-config.ts';
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import { forge } from '../support/forged-folder.ts';
 import { headsOf } from '../support/journal-fixture.ts';
@@ -28,7 +26,6 @@ import {
   snapshotsIn,
 } from '../support/operator.ts';
 import { MemoryArchive } from '../support/replication/memory-archive.ts';
-import { initCluster, noNatsServer, startNats } from '../support/replication/nats-servers.ts';
 import { startTestServer } from '../support/server.ts';
 
 /** What a leader with this folder has archived: files that are cut otherwise. */
@@ -181,26 +178,5 @@ describe('flagstaff repair --from', () => {
     for (const snapshot of snapshotsIn(folder)) flipByte(snapshot, 100);
     await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
     await assertMended(folder, whole, 'snapshots');
-  });
-});
-
-describe('flagstaff repair --from archive', { skip: noNatsServer ?? false }, () => {
-  it('takes from the archive on NATS what is lost, and what an earlier repair has declared lost', async (t) => {
-    const whole = await wholeFolder((await pastFolder()).folder);
-    const nats = await startNats(1);
-    t.after(() => nats.close());
-    const env = await initCluster(nats.urls);
-    const log = { info: () => undefined, warn: () => undefined };
-    const shared = await openLog(clusterConfig(env)!, log, { make: false });
-    t.after(() => shared.log.close());
-    await archiveInto(shared.archive!, whole.folder);
-    for (const isDeclared of [false, true]) {
-      const folder = copyOf(whole.folder);
-      rmSync(fileAt(segmentsIn(folder), 1));
-      if (isDeclared) await outputOf(['repair', '--yes', '-d', folder]);
-      const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder], { env });
-      assert.equal(code, 0, err);
-      await assertMended(folder, whole, `declared before: ${isDeclared}`);
-    }
   });
 });
