@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
-import { METRICS_PATH } from '../../src/http/serving/probes.ts';
+import { METRICS_PATH } from '../../src/http/serving/metrics-page.ts';
 import { assertDeclared, declareSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import {
   copyOf,
