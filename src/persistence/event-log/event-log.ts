@@ -216,7 +216,8 @@ export class EventLog {
    */
   async search(query: EventQuery, durableId: number, reader: Reader = {}): Promise<EventPage> {
     assert(durableId <= this.lastId || this.count === 0, 'nothing is shown that is not in the log');
-    const span = await this.#spanOf(query, durableId);
+    const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
+    const span = isTimed ? await this.#timedSpan(query, durableId) : spanOf(query, 0, durableId);
     if (span === null) return NO_EVENTS;
     const page = await this.#searchWithin(span, query, reader);
     const listed = { from: (page.nextOffset ?? span.oldestId - 1) + 1, to: span.pageFrom };
@@ -237,16 +238,12 @@ export class EventLog {
   }
 
   /** Null for no events. */
-  async #spanOf({ fromMs, untilMs, offset }: EventQuery, durableId: number): Promise<EventSpan | null> {
-    const spanTo = (oldestId: number, newestId: number): EventSpan => {
-      return { oldestId, newestId, pageFrom: offset > 0 ? Math.min(offset, newestId) : newestId };
-    };
-    if (fromMs === undefined && untilMs === undefined) return spanTo(0, durableId);
+  async #timedSpan(query: EventQuery, durableId: number): Promise<EventSpan | null> {
     if (this.count === 0) return null;
+    const { fromMs, untilMs } = query;
     const before = fromMs === undefined ? null : await this.idAtOrBefore(fromMs - 1, durableId);
     const newestId = untilMs === undefined ? durableId : await this.idAtOrBefore(untilMs, durableId);
-    if (newestId === null) return null;
-    return spanTo(before === null ? 0 : before + 1, newestId);
+    return newestId === null ? null : spanOf(query, before === null ? 0 : before + 1, newestId);
   }
 
   async #page({ ids, total }: TextMatches, limit: number, reader: Reader): Promise<EventPage> {
@@ -397,4 +394,8 @@ export class EventLog {
     this.#indexFiles.forget(dropped);
     return dropped;
   }
+}
+
+function spanOf({ offset }: EventQuery, oldestId: number, newestId: number): EventSpan {
+  return { oldestId, newestId, pageFrom: offset > 0 ? Math.min(offset, newestId) : newestId };
 }
