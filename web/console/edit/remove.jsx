@@ -14,8 +14,9 @@ export async function removeAfterAsking(session, { title, agree, text, change, d
     await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
 }
 
-/** Where it says what the change was made from, and somebody else was faster, it is asked first what to do. @param {Session} session @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of */
+/** Whether it was made. Where it says what the change was made from, and somebody else was faster, it is asked first what to do. @param {Session} session @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of */
 export async function changeAtOnce(session, { change, done, undo, pinned }) {
+  let isMade = false;
   try {
     await session.client.change(change, pinned?.etag).catch((error) => {
       if (pinned !== undefined && error instanceof Refused && error.status === 412) {
@@ -23,11 +24,13 @@ export async function changeAtOnce(session, { change, done, undo, pinned }) {
       }
       throw error;
     });
+    isMade = true;
     notice('done', done, undo === undefined ? null : () => takeBack(session, undo));
   } catch (error) {
     if (error !== KEPT_THEIRS) notice('refused', messageOf(error));
   }
   void session.feed.look();
+  return isMade;
 }
 
 const KEPT_THEIRS = new Error('the change was given up for that of somebody else');

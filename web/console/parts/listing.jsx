@@ -87,12 +87,13 @@ export function Listing({ label, columns, rows, none, next }) {
 /** A text of its own is what somebody wrote; without one the cell is empty. @param {ComponentChildren} cell */
 const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name text={cell} /> : cell);
 
-/** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown }} props */
-export function RowAction({ text, of, act }) {
+/** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown, disabled?: boolean }} props */
+export function RowAction({ text, of, act, disabled = false }) {
   return (
     <Button
       looks={`quiet${text.startsWith('Delete') ? ' quiet-danger' : ''}`}
       aria-label={`${text} ${visible(of)}`}
+      disabled={disabled}
       act={() => act()}
     >
       {text}

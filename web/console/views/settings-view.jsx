@@ -1,5 +1,5 @@
 /** A project beside its flags: what it is called, who belongs to it, and which environments it uses. */
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { audienceOf } from '../audience.js';
 import { path } from '../client.js';
 import { exportFlags, importFlags } from '../edit/flag-files.jsx';
@@ -108,6 +108,13 @@ function Members({ project, access: { body, etag, since }, may }) {
   const session = useSession();
   const { users, groups, roles } = body;
   const read = { project, etag, since };
+  // Once a change is made, nothing else can be made from what was read before it.
+  const [changed, setChanged] = useState('');
+  /** @param {() => Promise<boolean>} change */
+  const changeOnce = async (change) => {
+    setChanged(etag);
+    if (!(await change())) setChanged('');
+  };
   const projectRoles = roles.filter(({ type }) => type === 'project' || type === 'custom');
   const rows = users.map((member) => ({
     key: String(member.id),
@@ -118,11 +125,16 @@ function Members({ project, access: { body, etag, since }, may }) {
         roles={projectRoles}
         held={member.roleId}
         name={userName(member)}
-        change={may ? (id) => setRole(session, read, member, id) : null}
+        change={may ? (id) => changeOnce(() => setRole(session, read, member, id)) : null}
       />,
     ],
     actions: may ? (
-      <RowAction text="Remove" of={userName(member)} act={() => removeMember(session, read, member)} />
+      <RowAction
+        text="Remove"
+        of={userName(member)}
+        disabled={changed === etag}
+        act={() => changeOnce(() => removeMember(session, read, member))}
+      />
     ) : null,
   }));
   const groupRows = groups.map((group) => ({
@@ -134,11 +146,16 @@ function Members({ project, access: { body, etag, since }, may }) {
         roles={projectRoles}
         held={group.roleId}
         name={group.name}
-        change={may ? (id) => setGroupRole(session, read, group, id) : null}
+        change={may ? (id) => changeOnce(() => setGroupRole(session, read, group, id)) : null}
       />,
     ],
     actions: may ? (
-      <RowAction text="Remove" of={group.name} act={() => removeGroup(session, read, group)} />
+      <RowAction
+        text="Remove"
+        of={group.name}
+        disabled={changed === etag}
+        act={() => changeOnce(() => removeGroup(session, read, group))}
+      />
     ) : null,
   }));
   return (
