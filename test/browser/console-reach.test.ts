@@ -533,6 +533,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.form('changeMyPassword', 'Change password…', passwords, 'Change');
   // The page is drawn anew for the new session.
   await hands.page.getByText('Your password is changed.').waitFor();
+  await hands.page.reload();
   await hands.open('server', 'Server');
   await hands.form('setCors', 'Edit origins…', { Origins: 'https://shop.example' }, 'Save');
   await hands.form('toggleMaintenance', 'Start maintenance…', {}, 'Start maintenance');
