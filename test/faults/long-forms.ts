@@ -22,6 +22,7 @@ import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
 import { checkEverything, EVERYTHING, fillEverything } from './limits/everything-full.ts';
 import { serveWorst } from './limits/worst-rules.ts';
 import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
+import { cutPower } from './power-cuts.ts';
 import { raceRestarts } from './restart-races.ts';
 import { changeSealed } from './sealed-changes.ts';
 import { shutDown } from './shutdown.ts';
@@ -297,6 +298,14 @@ export const LONG_FORMS: readonly LongForm[] = [
       const { folder } = await pastFolder();
       return { ...(await declareSingleDamages(await wholeFolder(folder), { first, count })) };
     },
+  },
+  {
+    name: 'power cuts',
+    total: 1_000,
+    batch: 10,
+    leastSeconds: 60,
+    skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
+    run: async (count, first) => ({ ...(await cutPower({ first, count })) }),
   },
   {
     name: 'changes under right checksums',

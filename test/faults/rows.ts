@@ -67,7 +67,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ),
       ...simulation(SEEDS),
     ],
-    longForms: ['simulation'],
+    longForms: ['simulation', 'power cuts'],
   },
   {
     fault: 'A tail that a killed process wrote, unsynced, is read after the restart, then the power is cut',
