@@ -176,12 +176,13 @@ class Hands {
     return this.page.getByRole('dialog').last();
   }
 
-  /** Opens another page, and goes on from its beginning, which gets the focus: here also where a new session is drawn meanwhile. */
+  /** Opens another page, and waits until it has got the focus, which goes on from there. The very first page does not take it. */
   async open(place: string, heading: string): Promise<void> {
     await this.page.getByRole('heading', { level: 1 }).first().waitFor();
+    await this.page.evaluate('document.activeElement.blur()');
     await this.page.goto(`${this.#server.origin}/#/${place}`);
+    await this.page.locator('main:focus').waitFor();
     await this.page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
-    await this.page.locator('main').focus();
   }
 
   press(button: string | RegExp | Locator, within: Page | Locator = this.page): Promise<void> {
@@ -531,9 +532,6 @@ async function service(hands: Hands): Promise<void> {
     'New password again': OTHER_PASSWORD,
   };
   await hands.form('changeMyPassword', 'Change password…', passwords, 'Change');
-  // The page is drawn anew for the new session.
-  await hands.page.getByText('Your password is changed.').waitFor();
-  await hands.page.reload();
   await hands.open('server', 'Server');
   await hands.form('setCors', 'Edit origins…', { Origins: 'https://shop.example' }, 'Save');
   await hands.form('toggleMaintenance', 'Start maintenance…', {}, 'Start maintenance');

@@ -26,6 +26,19 @@ async function typePassword(page: Page, username: string, password: string): Pro
   await page.keyboard.press('Enter');
 }
 
+interface Signal {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+function signal(): Signal {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 describeConsole('people', (shared) => {
   const expected = /status of 4(?:00|01|04|09|29)/;
   const call: typeof shared.server.call = (...args) => shared.server.call(...args);
@@ -127,6 +140,38 @@ describeConsole('people', (shared) => {
     await typePassword(elsewhere.page, 'changing', OTHER_PASSWORD);
     await elsewhere.page.locator('.shell').waitFor();
     await ending(elsewhere);
+    await ending(opened);
+  });
+
+  it('stay signed in where a refusal of the session before the new password comes late', async () => {
+    await createUser('late');
+    const opened = await signedInBy('late', PASSWORD, '#/account');
+    const { page } = opened;
+    const [searched, shown] = [signal(), signal()];
+    // The end of the old session ends the stream of events, and the page looks for them by a search.
+    await page.route('**/events/search', async (route) => {
+      const response = await route.fetch();
+      if (response.status() === 401) {
+        searched.resolve();
+        await shown.promise;
+      }
+      await route.fulfill({ response });
+    });
+    await page.route('**/auth/simple/login', async (route) => {
+      await searched.promise;
+      await route.continue();
+    });
+    await press(page, 'Change password…');
+    const dialog = dialogOf(page, 'Change your password');
+    await dialog.getByLabel('Current password').fill(PASSWORD);
+    await dialog.getByLabel('New password', { exact: true }).fill(OTHER_PASSWORD);
+    await dialog.getByLabel('New password again').fill(OTHER_PASSWORD);
+    await press(dialog, 'Change');
+    await page.getByText('Your password is changed.').waitFor();
+    const again = page.waitForResponse((one) => one.url().endsWith('/events/search') && one.ok());
+    shown.resolve();
+    await again;
+    await page.getByRole('heading', { name: 'late' }).waitFor();
     await ending(opened);
   });
 

@@ -35,6 +35,9 @@ const state = signal(null);
 /** Whether the session is being replaced by another: that one ends is expected then. */
 let isReplacing = false;
 
+/** How often that has been done. */
+let replaced = 0;
+
 /** Whoever has a session, or needs none, is let in; the first request tells. */
 async function start() {
   const problem = takeProblem();
@@ -53,7 +56,7 @@ async function askToSignIn(problem) {
 }
 
 async function open() {
-  const client = createClient(renew);
+  const client = createClient(renew, () => replaced);
   const { body } = await request('auth/console', { cache: 'no-cache' });
   const { newestEventId, profile, me } = body;
   const { projects } = body.projects;
@@ -104,6 +107,7 @@ async function replaceSession(change, next) {
   try {
     const response = await change();
     await beginSessionByPassword(next).catch((error) => leave(messageOf(error)));
+    replaced += 1;
     return response;
   } finally {
     isReplacing = false;

@@ -5,7 +5,11 @@ import { visible } from './said.jsx';
 
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
-  /** @param {number} status @param {string} message @param {readonly { message: string, path?: string }[]} [details] `path`: such as `/body/name` */
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {readonly { message: string, path?: string }[]} [details] `path`: such as `/body/name`
+   */
   constructor(status, message, details = []) {
     super(message);
     this.status = status;
@@ -22,11 +26,19 @@ export class Refused extends Error {
 
 /** @typedef {ReturnType<typeof createClient>} Client */
 
-/** @param {() => Promise<boolean>} [renew] called when nobody is signed in any more; resolves to whether somebody is again */
-export function createClient(renew = async () => false) {
+/**
+ * @param {() => Promise<boolean>} [renew] called when nobody is signed in any more; resolves to whether somebody is again
+ * @param {() => number} [replaced] how often another session has taken the place of that of before
+ */
+export function createClient(renew = async () => false, replaced = () => 0) {
   /** The newest event that this page made: in a cluster, another node may not have it yet, and waits for it. */
   let newest = 0;
-  /** @param {string} method @param {string} path below `api/admin`, made with `path` @param {{ body?: unknown, ifMatch?: string }} [options] @returns {Promise<{ body: any, etag: string }>} */
+  /**
+   * @param {string} method
+   * @param {string} path below `api/admin`, made with `path`
+   * @param {{ body?: unknown, ifMatch?: string }} [options]
+   * @returns {Promise<{ body: any, etag: string }>}
+   */
   async function call(method, path, { body, ifMatch = '' } = {}) {
     const send = () =>
       request(`api/admin${path}`, {
@@ -39,8 +51,11 @@ export function createClient(renew = async () => false) {
           ...(newest > 0 && { 'flagstaff-at-least': String(newest) }),
         },
       });
+    const before = replaced();
     const received = await send().catch(async (error) => {
-      if (error instanceof Refused && error.status === 401 && (await renew())) return send();
+      const isRefused = error instanceof Refused && error.status === 401;
+      // What the session of before was refused may be good for the one that has taken its place meanwhile.
+      if (isRefused && (replaced() !== before || (await renew()))) return send();
       throw error;
     });
     newest = Math.max(newest, Number(received.headers.get('flagstaff-event-id') ?? 0));
@@ -74,7 +89,12 @@ export function createClient(renew = async () => false) {
   };
 }
 
-/** Resolves to a success, and rejects with `Refused` else. @param {string} url @param {{ method?: string, body?: unknown, headers?: Record<string, string>, cache?: RequestCache }} [options] @returns {Promise<{ body: any, headers: Headers }>} */
+/**
+ * Resolves to a success, and rejects with `Refused` else.
+ * @param {string} url
+ * @param {{ method?: string, body?: unknown, headers?: Record<string, string>, cache?: RequestCache }} [options]
+ * @returns {Promise<{ body: any, headers: Headers }>}
+ */
 export async function request(url, { method = 'GET', body, headers = {}, ...options } = {}) {
   const withBody =
     body === undefined
@@ -121,7 +141,11 @@ const detailsIn = (body) =>
     message: visible(one.message),
   }));
 
-/** A path whose parts may hold any character: path`/projects/${id}`. @param {TemplateStringsArray} texts @param {...(string | number)} parts */
+/**
+ * A path whose parts may hold any character: path`/projects/${id}`.
+ * @param {TemplateStringsArray} texts
+ * @param {...(string | number)} parts
+ */
 export function path(texts, ...parts) {
   return texts.reduce((before, text, index) => before + encodeURIComponent(parts[index - 1] ?? '') + text);
 }
