@@ -24,7 +24,12 @@ import { Sentence } from './said.jsx';
 /** The flag that was read last after a change that was made here, for a view that shows it: the next change is then made from this one. @type {import('@preact/signals').Signal<{ at: string, flag: Flag, etag: string } | null>} */
 export const changedFlag = signal(null);
 
-/** Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response. @param {Session} session @param {FlagChange} of @returns {Promise<unknown>} */
+/**
+ * Sends a change of a flag, and offers to take it back. Rejects with the refusal. Resolves to the response.
+ * @param {Session} session
+ * @param {FlagChange} of
+ * @returns {Promise<unknown>}
+ */
 export async function changeFlag(session, { project, flag, change, done, ifMatch = '', undo }) {
   const at = flagPath(project, flag);
   const { client, feed } = session;
@@ -42,7 +47,11 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
 /** @param {string} project @param {string} flag */
 export const flagPath = (project, flag) => path`/projects/${project}/features/${flag}`;
 
-/** As one rollback. When somebody has changed the flag since, it is asked first what that takes back besides. @param {Session} session @param {{ at: string, before: number, etag: string, undo: Change | undefined }} of */
+/**
+ * As one rollback. When somebody has changed the flag since, it is asked first what that takes back besides.
+ * @param {Session} session
+ * @param {{ at: string, before: number, etag: string, undo: Change | undefined }} of
+ */
 async function undoChange(session, { at, before, etag, undo }) {
   /** @type {Change} */
   const change = undo ?? { method: 'POST', path: `${at}/rollback`, body: { eventId: before } };

@@ -58,7 +58,11 @@ export function sortedAs(column, sort) {
   return isFirst === isDown ? 'descending' : 'ascending';
 }
 
-/** @param {readonly FlagSummary[]} flags in the order of their creation @param {string} sort @param {{ isFavoriteFirst: boolean, ownerName: (id: number) => string }} by */
+/**
+ * @param {readonly FlagSummary[]} flags in the order of their creation
+ * @param {string} sort
+ * @param {{ isFavoriteFirst: boolean, ownerName: (id: number) => string }} by
+ */
 export function ordered(flags, sort, { isFavoriteFirst, ownerName }) {
   const sorted = inOrder(flags, sort, ownerName);
   if (!isFavoriteFirst || !flags.some(({ favorite }) => favorite)) return sorted;

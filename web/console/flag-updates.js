@@ -61,7 +61,12 @@ async function currentFlag({ client }, project, name) {
   }
 }
 
-/** In the order of creation, in which a new flag comes last. @param {readonly FlagSummary[]} flags @param {Flag | string} flag the name of one that is not listed any more @param {number} creator of one that is not listed yet */
+/**
+ * In the order of creation, in which a new flag comes last.
+ * @param {readonly FlagSummary[]} flags
+ * @param {Flag | string} flag the name of one that is not listed any more
+ * @param {number} creator of one that is not listed yet
+ */
 function withFlag(flags, flag, creator) {
   if (typeof flag === 'string') return flags.filter(({ name }) => name !== flag);
   const at = flags.findIndex(({ name }) => name === flag.name);
@@ -69,7 +74,12 @@ function withFlag(flags, flag, creator) {
   return at < 0 ? [...flags, summary] : flags.with(at, summary);
 }
 
-/** What the list says of a flag; the rest that the flag has does no harm. @param {Flag} flag @param {number} createdByUserId @returns {FlagSummary} */
+/**
+ * What the list says of a flag; the rest that the flag has does no harm.
+ * @param {Flag} flag
+ * @param {number} createdByUserId
+ * @returns {FlagSummary}
+ */
 const summaryOf = (flag, createdByUserId) => ({
   ...flag,
   createdByUserId,

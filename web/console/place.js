@@ -41,7 +41,11 @@ export function hrefOf(place) {
 /** The flags of a project, without a filter. @param {string} project @returns {Place} */
 export const flagsOf = (project) => ({ view: 'flags', project, query: '' });
 
-/** Where an address leads that says nothing; null for one that names nothing that there is. @param {readonly { id: string }[]} projects @returns {Place | null} */
+/**
+ * Where an address leads that says nothing; null for one that names nothing that there is.
+ * @param {readonly { id: string }[]} projects
+ * @returns {Place | null}
+ */
 export function firstPlace(projects) {
   if (location.hash.replace(/^#?\/?/, '') !== '') return null;
   const first = projects.find(({ id }) => id === 'default') ?? projects[0];

@@ -12,7 +12,11 @@ import { useSession } from './session.js';
  * @typedef {ReturnType<typeof createResource<T>>} Resource
  */
 
-/** Loads on `refresh`, and once more when that was called meanwhile. After the first success a failure leaves standing what was shown. @template T @param {() => Promise<T>} load */
+/**
+ * Loads on `refresh`, and once more when that was called meanwhile. After the first success a failure leaves standing what was shown.
+ * @template T
+ * @param {() => Promise<T>} load
+ */
 function createResource(load) {
   /** @type {import('@preact/signals').Signal<{ value: T } | null>} */
   const loaded = signal(null);
@@ -45,7 +49,12 @@ function createResource(load) {
   return { loaded, error, refresh, patch };
 }
 
-/** A resource that lives as long as the component, is loaded at once, and loads again when the server answers after an outage. @template T @param {() => Promise<T>} load @param {readonly unknown[]} [of] makes it another resource when one of them changes */
+/**
+ * A resource that lives as long as the component, is loaded at once, and loads again when the server answers after an outage.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {readonly unknown[]} [of] makes it another resource when one of them changes
+ */
 export function useResource(load, of = []) {
   const { feed } = useSession();
   const resource = useMemo(() => createResource(load), of);
@@ -54,7 +63,14 @@ export function useResource(load, of = []) {
   return resource;
 }
 
-/** What `run` resolves to a while after one of `of` has changed last goes to `take`, unless another change came meanwhile. @template T @param {number} ms @param {() => Promise<T>} run @param {(found: T) => void} take @param {readonly unknown[]} of */
+/**
+ * What `run` resolves to a while after one of `of` has changed last goes to `take`, unless another change came meanwhile.
+ * @template T
+ * @param {number} ms
+ * @param {() => Promise<T>} run
+ * @param {(found: T) => void} take
+ * @param {readonly unknown[]} of
+ */
 export function useDelayed(ms, run, take, of) {
   useEffect(() => {
     let isWanted = true;
@@ -69,7 +85,13 @@ export function useDelayed(ms, run, take, of) {
   }, of);
 }
 
-/** What is loaded, or that it is being loaded, or why it could not be. @template T @param {Resource<T>} resource @param {(value: T) => ComponentChildren} render @param {Shape} [shape] of what comes */
+/**
+ * What is loaded, or that it is being loaded, or why it could not be.
+ * @template T
+ * @param {Resource<T>} resource
+ * @param {(value: T) => ComponentChildren} render
+ * @param {Shape} [shape] of what comes
+ */
 export function whenLoaded({ loaded, error, refresh }, render, shape = 'rows') {
   if (loaded.value !== null) return render(loaded.value.value);
   if (error.value !== null) return <Failed error={error.value} retry={() => void refresh()} />;

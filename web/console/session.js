@@ -26,7 +26,12 @@ const PERMISSIONS = /** @type {const} */ ({
   'create-project': 'CREATE_PROJECT',
 });
 
-/** Whether a caller may do something, in the project where one is named. The server decides again at each request. @param {Me} me @param {Profile} profile @returns {Session['may']} */
+/**
+ * Whether a caller may do something, in the project where one is named. The server decides again at each request.
+ * @param {Me} me
+ * @param {Profile} profile
+ * @returns {Session['may']}
+ */
 export function rightsOf({ permissions }, { rootRole }) {
   const isAdmin = permissions.some(({ permission }) => permission === 'ADMIN');
   return (/** @type {Right} */ right, project) => {

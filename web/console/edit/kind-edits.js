@@ -55,7 +55,13 @@ export async function editKind(session, kind, item, refresh = () => undefined) {
   });
 }
 
-/** What the form begins with; and what that was read from, where it can be said who was faster. @param {Session} session @param {Kind<any, any>} kind @param {any} item @returns {Promise<{ values: Record<string, any>, pinned?: Pinned<any> }>} */
+/**
+ * What the form begins with; and what that was read from, where it can be said who was faster.
+ * @param {Session} session
+ * @param {Kind<any, any>} kind
+ * @param {any} item
+ * @returns {Promise<{ values: Record<string, any>, pinned?: Pinned<any> }>}
+ */
 async function readOne(session, { one, readAt, valuesOf }, item) {
   if (item === null || readAt === undefined) return { values: valuesOf(item) };
   const { id, name } = item;

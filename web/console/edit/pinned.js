@@ -2,7 +2,12 @@
 
 /** @import { Pinned, Session } from '../types.d.ts' */
 
-/** @template V @param {Session} session @param {Omit<Pinned<V>, 'etag' | 'since'>} of @returns {Promise<{ values: V, body: any, pinned: Pinned<V> }>} */
+/**
+ * @template V
+ * @param {Session} session
+ * @param {Omit<Pinned<V>, 'etag' | 'since'>} of
+ * @returns {Promise<{ values: V, body: any, pinned: Pinned<V> }>}
+ */
 export async function readPinned({ client, feed }, of) {
   const since = feed.newest();
   const { body, etag } = await client.read(of.at);

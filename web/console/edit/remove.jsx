@@ -14,7 +14,11 @@ export async function removeAfterAsking(session, { title, agree, text, change, d
     await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
 }
 
-/** Whether it was made. Where it says what the change was made from, and somebody else was faster, it is asked first what to do. @param {Session} session @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of */
+/**
+ * Whether it was made. Where it says what the change was made from, and somebody else was faster, it is asked first what to do.
+ * @param {Session} session
+ * @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of
+ */
 export async function changeAtOnce(session, { change, done, undo, pinned }) {
   let isMade = false;
   try {

@@ -11,7 +11,10 @@ const STAYS = {
   project: 'Flags that were made, archived or deleted since stay as they are. ',
 };
 
-/** @param {Session} session @param {{ at: string, eventId: number, when?: string, what?: 'flag' | 'project' }} to `at`: the path of what is brought back; `when`: the time of the event */
+/**
+ * @param {Session} session
+ * @param {{ at: string, eventId: number, when?: string, what?: 'flag' | 'project' }} to `at`: the path of what is brought back; `when`: the time of the event
+ */
 export async function rollBack({ client }, { at, eventId, when, what = 'flag' }) {
   const body = { eventId };
   /** @type {{ events: LoggedEvent[] }} */

@@ -104,7 +104,11 @@ export async function editStrategy(session, at, strategy) {
   });
 }
 
-/** @param {Session} session @param {At} at @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, valuesIn: (flag: Flag) => StrategyValues | null }} of */
+/**
+ * @param {Session} session
+ * @param {At} at
+ * @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, valuesIn: (flag: Flag) => StrategyValues | null }} of
+ */
 async function edit(session, at, { title, agree, values, change, valuesIn }) {
   const { flag, etag, environment } = at;
   const choices = await choicesOf(session, flag.project);

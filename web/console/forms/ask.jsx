@@ -5,7 +5,11 @@ import { Modal, openDialog } from './dialogs.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 
-/** Resolves to true when it is agreed to; to false on "Cancel", Escape, and when the page moves on. @param {{ title: string, agree: string, danger?: boolean, body: ComponentChildren }} question @returns {Promise<boolean>} */
+/**
+ * Resolves to true when it is agreed to; to false on "Cancel", Escape, and when the page moves on.
+ * @param {{ title: string, agree: string, danger?: boolean, body: ComponentChildren }} question
+ * @returns {Promise<boolean>}
+ */
 export async function ask({ title, agree, danger = false, body }) {
   let agreed = false;
   await openDialog((close) => {

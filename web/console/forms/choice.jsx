@@ -4,7 +4,9 @@ import { visible } from '../said.jsx';
 
 /** @import { TargetedEvent } from 'preact' */
 
-/** @param {{ options: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void, attributes?: Record<string, unknown> }} props `attributes`: such as its label */
+/**
+ * @param {{ options: readonly (readonly [value: string, text: string])[], value: string, change: (value: string) => void, attributes?: Record<string, unknown> }} props `attributes`: such as its label
+ */
 export function Choice({ options, value, change, attributes = {} }) {
   /** @param {TargetedEvent<HTMLSelectElement>} event */
   const onChange = (event) => change(event.currentTarget.value);
@@ -27,7 +29,10 @@ export const Filter = ({ label, ...props }) => (
   <Choice {...props} attributes={{ class: 'filter', 'aria-label': label }} />
 );
 
-/** The same of a part of the query of the address; `any`: what it is called, and what it says while it is not set. @param {{ name: string, any: string, options: readonly (readonly [string, string])[], label?: string }} props */
+/**
+ * The same of a part of the query of the address; `any`: what it is called, and what it says while it is not set.
+ * @param {{ name: string, any: string, options: readonly (readonly [string, string])[], label?: string }} props
+ */
 export function QueryFilter({ name, any, options, label = any }) {
   const { get, set } = useQuery();
   return (
@@ -40,7 +45,11 @@ export function QueryFilter({ name, any, options, label = any }) {
   );
 }
 
-/** What is called by a name, and meant by an id. @param {readonly { readonly id: string | number, readonly name: string }[]} list @returns {[string, string][]} */
+/**
+ * What is called by a name, and meant by an id.
+ * @param {readonly { readonly id: string | number, readonly name: string }[]} list
+ * @returns {[string, string][]}
+ */
 export const asOptions = (list) => list.map(({ id, name }) => [String(id), name]);
 
 /** A choice that is called as its value is. @param {string} name @returns {[string, string]} */

@@ -22,7 +22,11 @@ const LISTED_MAX = 10;
  * @property {string} etag of the flag as it is now
  */
 
-/** @param {Session} session @param {{ edit: Edit<any>, base: { values: any, etag: string }, mine: any }} edited @returns {Promise<ConflictState>} */
+/**
+ * @param {Session} session
+ * @param {{ edit: Edit<any>, base: { values: any, etag: string }, mine: any }} edited
+ * @returns {Promise<ConflictState>}
+ */
 export async function conflictOf({ client }, { edit, base, mine }) {
   const { at, since, search, isAbout, valuesIn } = sourceOf(edit, base.etag);
   const [{ body, etag }, events] = await Promise.all([
@@ -46,7 +50,12 @@ function sourceOf({ of, pinned }, etag) {
   };
 }
 
-/** What others did to it, newest first. @param {Client} client @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of @returns {Promise<readonly LoggedEvent[]>} */
+/**
+ * What others did to it, newest first.
+ * @param {Client} client
+ * @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of
+ * @returns {Promise<readonly LoggedEvent[]>}
+ */
 export async function eventsSince(client, { search, since, isAbout = () => true }) {
   /** @type {EventPage} */
   const { events } = await client.post('/events/search', { ...search, limit: LISTED_MAX });
@@ -58,7 +67,12 @@ export function revisionOf(etag) {
   return Number(/^"(\d+)/.exec(etag)?.[1] ?? 0);
 }
 
-/** Field by field: what only one of the two changed is theirs or mine, and what both changed is mine until decided. @param {Record<string, unknown>} base @param {Record<string, unknown>} mine @param {Record<string, unknown>} theirs */
+/**
+ * Field by field: what only one of the two changed is theirs or mine, and what both changed is mine until decided.
+ * @param {Record<string, unknown>} base
+ * @param {Record<string, unknown>} mine
+ * @param {Record<string, unknown>} theirs
+ */
 export function mergedOf(base, mine, theirs) {
   /** @type {Record<string, unknown>} */
   const merged = {};

@@ -11,7 +11,9 @@ import { replaced, valuesIn } from './rows.js';
 /** @import { ConstraintInput, ContextField } from '../types.d.ts' */
 /** @import { Operator } from '../operators.js' */
 
-/** @param {{ of: readonly ConstraintInput[], change: (constraints: ConstraintInput[]) => void, fields: readonly ContextField[], issuesAt: (path: string) => readonly string[] }} props */
+/**
+ * @param {{ of: readonly ConstraintInput[], change: (constraints: ConstraintInput[]) => void, fields: readonly ContextField[], issuesAt: (path: string) => readonly string[] }} props
+ */
 export function ConstraintsEditor({ of, change, fields, issuesAt }) {
   const list = useId();
   return (
@@ -55,7 +57,9 @@ function missingIn({ contextName, operator, values = [], value = '' }) {
   return value === '' ? 'Add a value.' : null;
 }
 
-/** @param {{ of: ConstraintInput, position: number, field: ContextField | undefined, fieldList: string, change: (constraint: ConstraintInput | null) => void, issues: readonly string[] }} props */
+/**
+ * @param {{ of: ConstraintInput, position: number, field: ContextField | undefined, fieldList: string, change: (constraint: ConstraintInput | null) => void, issues: readonly string[] }} props
+ */
 function ConstraintRow({ of, position, field, fieldList, change, issues }) {
   /** @param {TargetedEvent<HTMLSelectElement>} event */
   const onOperator = (event) => change(withOperator(of, /** @type {Operator} */ (event.currentTarget.value)));

@@ -11,7 +11,11 @@ import { Sentence } from '../said.jsx';
 const opened = signal([]);
 let lastId = 0;
 
-/** Resolves once the dialog is closed, which also happens when the page moves on. @param {(close: () => void) => ComponentChildren} render @returns {Promise<void>} */
+/**
+ * Resolves once the dialog is closed, which also happens when the page moves on.
+ * @param {(close: () => void) => ComponentChildren} render
+ * @returns {Promise<void>}
+ */
 export function openDialog(render) {
   lastId += 1;
   const id = lastId;
@@ -38,7 +42,9 @@ export function Dialogs() {
   return opened.value.map(({ id, render }) => <div key={id}>{render(() => close(id))}</div>);
 }
 
-/** @param {{ title: string, close: () => void, isWide?: boolean, isFirm?: boolean, children?: ComponentChildren }} props `isFirm`: whether Escape leaves it open */
+/**
+ * @param {{ title: string, close: () => void, isWide?: boolean, isFirm?: boolean, children?: ComponentChildren }} props `isFirm`: whether Escape leaves it open
+ */
 export function Modal({ title, close, isWide = false, isFirm = false, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const heading = useId();

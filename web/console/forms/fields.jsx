@@ -6,7 +6,10 @@ import { Checks, TextInput } from './inputs.jsx';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Field } from '../types.d.ts' */
 
-/** @param {{ field: Field<V>, values: V, set: (changed: Partial<V>) => void, issuesAt: (path: string) => readonly string[] }} props @template {object} V */
+/**
+ * @param {{ field: Field<V>, values: V, set: (changed: Partial<V>) => void, issuesAt: (path: string) => readonly string[] }} props
+ * @template {object} V
+ */
 export function FieldRow({ field, values, set, issuesAt }) {
   const id = useId();
   const { kind = 'text', label, hint, name } = field;
@@ -78,7 +81,11 @@ export function Issues({ id, of }) {
   );
 }
 
-/** @template {object} V @param {{ field: Field<V>, value: unknown, props: Record<string, any>, change: (value: unknown) => void, listId: string }} options @returns {ComponentChildren} */
+/**
+ * @template {object} V
+ * @param {{ field: Field<V>, value: unknown, props: Record<string, any>, change: (value: unknown) => void, listId: string }} options
+ * @returns {ComponentChildren}
+ */
 function controlOf({ field, value, props, change, listId }) {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   const { autocomplete = 'off' } = field;

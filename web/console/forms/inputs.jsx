@@ -11,7 +11,10 @@ export const TextInput = ({ change, ...others }) => (
   />
 );
 
-/** For words that narrow what is listed. @param {{ label: string, placeholder: string, value: string, change: (text: string) => void }} props */
+/**
+ * For words that narrow what is listed.
+ * @param {{ label: string, placeholder: string, value: string, change: (text: string) => void }} props
+ */
 export const SearchBox = ({ label, ...others }) => (
   <TextInput type="search" class="filter" aria-label={label} {...others} />
 );
@@ -24,7 +27,10 @@ export const Check = ({ text, checked, change, title }) => (
   </label>
 );
 
-/** Those that are chosen among some, in their order; chosen ones that are not offered stay so. @param {{ options: readonly (readonly [key: string, text: string])[], chosen: readonly string[], change: (chosen: string[]) => void }} props */
+/**
+ * Those that are chosen among some, in their order; chosen ones that are not offered stay so.
+ * @param {{ options: readonly (readonly [key: string, text: string])[], chosen: readonly string[], change: (chosen: string[]) => void }} props
+ */
 export function Checks({ options, chosen, change }) {
   const keys = options.map(([key]) => key);
   const others = chosen.filter((one) => !keys.includes(one));

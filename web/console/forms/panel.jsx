@@ -6,7 +6,12 @@ import { Modal, openDialog } from './dialogs.jsx';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../types.d.ts' */
 
-/** Resolves once it is closed. @param {Session | null} session for content that reads from the server @param {string} title @param {ComponentChildren} content */
+/**
+ * Resolves once it is closed.
+ * @param {Session | null} session for content that reads from the server
+ * @param {string} title
+ * @param {ComponentChildren} content
+ */
 export const openPanel = (session, title, content) =>
   openDialog((close) => (
     <SessionContext.Provider value={session}>

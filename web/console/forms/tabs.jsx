@@ -7,7 +7,9 @@ import { Button } from '../parts/button.jsx';
 /** Keys that lead from one tab to another, by how many. @type {Readonly<Record<string, number>>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
-/** @param {{ tabs: readonly (readonly [name: string, count: number])[], chosen: string, choose: (name: string) => void, panel: (name: string) => ComponentChildren }} props */
+/**
+ * @param {{ tabs: readonly (readonly [name: string, count: number])[], chosen: string, choose: (name: string) => void, panel: (name: string) => ComponentChildren }} props
+ */
 export function Tabs({ tabs, chosen, choose, panel }) {
   const id = useId();
   /** @param {TargetedKeyboardEvent<HTMLElement>} event */

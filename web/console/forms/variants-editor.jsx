@@ -20,7 +20,9 @@ const PAYLOAD_TYPES = [
   ['number', 'Number'],
 ];
 
-/** @param {{ of: readonly Variant[], change: (variants: Variant[]) => void, stickiness: string, issuesAt: (path: string) => readonly string[], at: string }} props `stickiness`: of new variants; `at`: where the list stands in the body; empty for the body itself */
+/**
+ * @param {{ of: readonly Variant[], change: (variants: Variant[]) => void, stickiness: string, issuesAt: (path: string) => readonly string[], at: string }} props `stickiness`: of new variants; `at`: where the list stands in the body; empty for the body itself
+ */
 export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
   /** @param {readonly Variant[]} next */
   const set = (next) => change(weighted(next));

@@ -44,7 +44,12 @@ export const NAME = { name: 'name', label: 'Name', required: true };
 /** @type {Field<any>} */
 export const DESCRIPTION = { name: 'description', label: 'Description', kind: 'long-text' };
 
-/** Texts that a form begins with; empty where one has none, and for a new one. @param {any} one @param {...string} names @returns {Record<string, any>} */
+/**
+ * Texts that a form begins with; empty where one has none, and for a new one.
+ * @param {any} one
+ * @param {...string} names
+ * @returns {Record<string, any>}
+ */
 export const textsOf = (one, ...names) => Object.fromEntries(names.map((name) => [name, one?.[name] ?? '']));
 
 /** @param {boolean} isOn @param {() => unknown} act @returns {Item} */

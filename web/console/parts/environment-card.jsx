@@ -45,7 +45,12 @@ export function EnvironmentCards({ usage, variants, ...props }) {
   ));
 }
 
-/** In what an environment differs from another. @param {FlagEnvironment} of @param {FlagEnvironment} measure @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known */
+/**
+ * In what an environment differs from another.
+ * @param {FlagEnvironment} of
+ * @param {FlagEnvironment} measure
+ * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known
+ */
 function differencesOf(of, measure, variants) {
   /** @param {FlagEnvironment} environment */
   const variantsIn = ({ name, variantCount }) => JSON.stringify(variants.get(name) ?? variantCount);
@@ -60,7 +65,9 @@ function differencesOf(of, measure, variants) {
 const contentOf = (strategies) =>
   JSON.stringify(strategies.map(({ id: _, sortOrder: __, ...content }) => content));
 
-/** @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly string[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, isOpen: boolean, }} props */
+/**
+ * @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly string[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, isOpen: boolean, }} props
+ */
 function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, usage, isOpen }) {
   const { project, name, archived } = flag;
   const { name: environment, enabled, strategies } = of;

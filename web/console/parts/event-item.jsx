@@ -13,7 +13,9 @@ import { TimeAgo } from './time-ago.jsx';
 /** How many changed fields are told without a click. */
 const FIELDS_SHOWN = 4;
 
-/** @param {{ event: LoggedEvent, isFresh?: boolean, isAboutFlag?: boolean, action?: ComponentChildren }} props `isAboutFlag`: the list is that of one flag, whose name need not be repeated */
+/**
+ * @param {{ event: LoggedEvent, isFresh?: boolean, isAboutFlag?: boolean, action?: ComponentChildren }} props `isAboutFlag`: the list is that of one flag, whose name need not be repeated
+ */
 export function EventItem({ event, isFresh = false, isAboutFlag = false, action = null }) {
   return (
     <li class={`event${isFresh ? ' event-fresh' : ''}`} data-id={event.id}>

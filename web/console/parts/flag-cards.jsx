@@ -70,7 +70,10 @@ export function FlagFacts({ flag, may }) {
   );
 }
 
-/** A part of a flag, with what is done to it most. @param {{ title: string, action: string, label?: string, act: (() => unknown) | null, children: ComponentChildren }} props */
+/**
+ * A part of a flag, with what is done to it most.
+ * @param {{ title: string, action: string, label?: string, act: (() => unknown) | null, children: ComponentChildren }} props
+ */
 const Card = ({ title, action, label, act, children }) => (
   <section class="card" aria-label={title}>
     <div class="card-head">

@@ -62,7 +62,10 @@ export function FlagTools({ filter, setFilter, environments, owners, askOwners, 
   );
 }
 
-/** The filters that are seldom needed. The word that opens them says how many of them leave flags out. @param {Omit<Parameters<typeof FlagTools>[0], 'shown' | 'isBusy'>} props */
+/**
+ * The filters that are seldom needed. The word that opens them says how many of them leave flags out.
+ * @param {Omit<Parameters<typeof FlagTools>[0], 'shown' | 'isBusy'>} props
+ */
 function More({ filter, setFilter, owners, askOwners, flags }) {
   const tags = useMemo(() => tagsOf(flags), [flags]);
   const count = [filter.seen, filter.owner, filter.tag].filter(Boolean).length;

@@ -43,7 +43,10 @@ export const Part = ({ title, lead, action = null, children }) => (
   </section>
 );
 
-/** A table whose first column names the row, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly string[], rows: readonly Row[], none: string, next?: string }} props */
+/**
+ * A table whose first column names the row, and rows below each other on a phone: the roles say so where styles hide it.
+ * @param {{ label: string, columns: readonly string[], rows: readonly Row[], none: string, next?: string }} props
+ */
 export function Listing({ label, columns, rows, none, next }) {
   if (rows.length === 0) return <Empty title={none}>{next}</Empty>;
   return (
@@ -87,7 +90,10 @@ export function Listing({ label, columns, rows, none, next }) {
 /** A text of its own is what somebody wrote; without one the cell is empty. @param {ComponentChildren} cell */
 const shownCell = (cell) => (typeof cell === 'string' && cell !== '' ? <Name text={cell} /> : cell);
 
-/** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown, disabled?: boolean }} props */
+/**
+ * A small button of a row. Its name says of which row it is.
+ * @param {{ text: string, of: string, act: () => unknown, disabled?: boolean }} props
+ */
 export function RowAction({ text, of, act, disabled = false }) {
   return (
     <Button

@@ -25,7 +25,9 @@ export const COMPARED_MAX = 30;
 /** @param {LoggedEvent} event */
 const momentText = (event) => `after event #${event.id}, ${deedOf(event)}, ${dateTime(event.createdAt)}`;
 
-/** @param {{ label: string, events: readonly LoggedEvent[], eventId: number | null, change: (eventId: number | null) => void }} props `events`: oldest first, more than one; the last one stands for now; `eventId`: null for now */
+/**
+ * @param {{ label: string, events: readonly LoggedEvent[], eventId: number | null, change: (eventId: number | null) => void }} props `events`: oldest first, more than one; the last one stands for now; `eventId`: null for now
+ */
 function MomentSlider({ label, events, eventId, change }) {
   const last = events.length - 1;
   const found = events.findIndex(({ id }) => id === eventId);

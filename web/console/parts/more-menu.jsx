@@ -5,7 +5,9 @@ import { Popover } from './popover.jsx';
 
 /** @typedef {readonly [text: string, icon: string, act: () => unknown, isDanger?: boolean]} Item */
 
-/** @param {{ label: string, of?: string, items: readonly (Item | null)[] }} props `of`: for those who hear the page, where the texts alone do not say of what they are */
+/**
+ * @param {{ label: string, of?: string, items: readonly (Item | null)[] }} props `of`: for those who hear the page, where the texts alone do not say of what they are
+ */
 export function MoreMenu({ label, of, items }) {
   const offered = items.filter((item) => item !== null);
   if (offered.length === 0) return null;

@@ -31,7 +31,10 @@ export function Popover({ title, label, looks = '', onOpen, children }) {
       removeEventListener('resize', onMove);
     };
   }, [isOpen]);
-  /** Opens the content, or closes it. The event `toggle` would come after the content was seen elsewhere. @param {TargetedMouseEvent<HTMLElement>} event */
+  /**
+   * Opens the content, or closes it. The event `toggle` would come after the content was seen elsewhere.
+   * @param {TargetedMouseEvent<HTMLElement>} event
+   */
   function onClick(event) {
     event.preventDefault();
     const element = details.current;

@@ -8,7 +8,9 @@ import { Button } from './button.jsx';
 
 /** @import { LoggedEvent } from '../types.d.ts' */
 
-/** @param {{ at: string, what: 'flag' | 'project', event: LoggedEvent, text: string, label?: string, looks?: string, after?: () => void }} props `at`: the path of what is brought back; `label`: for those who hear the page; the text unless it is given; `looks`: the class */
+/**
+ * @param {{ at: string, what: 'flag' | 'project', event: LoggedEvent, text: string, label?: string, looks?: string, after?: () => void }} props `at`: the path of what is brought back; `label`: for those who hear the page; the text unless it is given; `looks`: the class
+ */
 export function RollBackButton({ at, what, event, text, label, looks = 'quiet', after }) {
   const session = useSession();
   async function act() {

@@ -19,7 +19,10 @@ export const TileGroup = ({ title, tiles }) => (
   </section>
 );
 
-/** What somebody wrote or chose, by what it is; without what there is none of. @param {{ of: readonly (readonly [name: string, value: string | null | undefined | readonly ComponentChildren[]])[] }} props */
+/**
+ * What somebody wrote or chose, by what it is; without what there is none of.
+ * @param {{ of: readonly (readonly [name: string, value: string | null | undefined | readonly ComponentChildren[]])[] }} props
+ */
 export const Facts = ({ of }) => (
   <dl class="tiles">
     {of.map(([name, value]) =>

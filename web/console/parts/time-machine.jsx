@@ -14,7 +14,9 @@ import { RollBackButton } from './rollback-button.jsx';
 /** While the slider moves, in milliseconds: not every moment that it passes is asked for. */
 const MOVING_MS = 120;
 
-/** @param {{ flag: Flag, events: readonly LoggedEvent[], past: Past | null, setPast: (past: Past | null) => void }} props `flag`: as it is now; `events`: newest first; `past`: what is shown; null for the flag as it is now */
+/**
+ * @param {{ flag: Flag, events: readonly LoggedEvent[], past: Past | null, setPast: (past: Past | null) => void }} props `flag`: as it is now; `events`: newest first; `past`: what is shown; null for the flag as it is now
+ */
 export function TimeMachine({ flag, events, past, setPast }) {
   const session = useSession();
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));

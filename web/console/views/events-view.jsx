@@ -31,7 +31,12 @@ const TYPING_MS = 300;
 /** What the address may say besides the text, as the interface calls it. */
 const FILTERS = /** @type {const} */ (['project', 'type', 'createdBy', 'environment', 'from', 'to']);
 
-/** The events that match a search, newest first. @param {Client} client @param {string} of the project whose events are listed; empty for all @param {string} query of the address */
+/**
+ * The events that match a search, newest first.
+ * @param {Client} client
+ * @param {string} of the project whose events are listed; empty for all
+ * @param {string} query of the address
+ */
 function createEventList(client, of, query) {
   /** Null until the first page is there. @type {import('@preact/signals').Signal<readonly LoggedEvent[] | null>} */
   const events = signal(null);

@@ -137,7 +137,11 @@ function Flags({ project, overview, owners, askOwners }) {
   );
 }
 
-/** A value as it was until it has been painted what goes with it at once: a key is seen in its field before 20,000 flags are filtered. @template T @param {T} value */
+/**
+ * A value as it was until it has been painted what goes with it at once: a key is seen in its field before 20,000 flags are filtered.
+ * @template T
+ * @param {T} value
+ */
 function useDeferred(value) {
   const [shown, setShown] = useState(value);
   useEffect(() => setShown(value), [value]);

@@ -33,7 +33,9 @@ const TOKEN_FIELDS = [
   { name: 'token', label: 'API token or personal token', kind: 'password', required: true },
 ];
 
-/** @param {{ problem: string | null, offered: SignIns, enter: () => Promise<void> }} props `problem`: why nobody is signed in; `enter`: opens the page once there is a session */
+/**
+ * @param {{ problem: string | null, offered: SignIns, enter: () => Promise<void> }} props `problem`: why nobody is signed in; `enter`: opens the page once there is a session
+ */
 export function SignIn({ problem, offered, enter }) {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const { password, provider } = offered;
@@ -93,7 +95,11 @@ function Ways({ offered: { password, provider }, enter, isAgain = false }) {
   );
 }
 
-/** Asks whoever has a form open to sign in again, above it: what they typed stays. Resolves once that is done. @param {SignIns} offered @param {{ enter: () => Promise<void>, leave: () => void }} then `enter` rejects where somebody is not signed in yet */
+/**
+ * Asks whoever has a form open to sign in again, above it: what they typed stays. Resolves once that is done.
+ * @param {SignIns} offered
+ * @param {{ enter: () => Promise<void>, leave: () => void }} then `enter` rejects where somebody is not signed in yet
+ */
 export const signInAgain = (offered, then) =>
   openDialog((close) => <SignInAgain offered={offered} {...then} close={close} />);
 
