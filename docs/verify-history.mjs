@@ -19,36 +19,49 @@ const check = (holds, what) => {
 // Heads: checkpoints of C2SP (c2sp.org/tlog-checkpoint), signed with Ed25519.
 
 const HEAD =
-  /^flagstaff\/([0-9a-f]{32})\n([0-9]{1,10})\n([A-Za-z0-9+/]{43}=)\nevents ([0-9]+) to ([0-9]+) at ([-0-9T:.]+Z)\n$/;
+  /^flagstaff\/([0-9a-f]{32})\n([0-9]{1,10})\n([A-Za-z0-9+/]{43}=)\nevents ([0-9]+) to ([0-9]+) at ([-0-9T:.]+Z)\n(?:key \S+ hands over to \S+\n)?$/;
 
 function readKey(text) {
   const [, name, base64] = /^flagstaff\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? [];
   const bytes = Buffer.from(base64 ?? '', 'base64');
   check(bytes.length === 33 && bytes[0] === 1, 'the key is not one of Ed25519');
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bytes.subarray(1)]);
-  return { name: Buffer.from(name, 'hex'), key: createPublicKey({ key: der, format: 'der', type: 'spki' }) };
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  return { text: text.trim(), name: Buffer.from(name, 'hex'), key, upToSize: Number.POSITIVE_INFINITY };
 }
 
-function readHead(note, { name, key }) {
+function readHead(note, keys) {
   const end = note.indexOf('\n\n') + 1;
   const text = note.slice(0, end);
   const signatures = [...note.slice(end + 1).matchAll(/^— \S+ (\S+)$/gm)].map(([, base64]) =>
     Buffer.from(base64, 'base64'),
   );
-  const isSigned = signatures.some(
-    (bytes) => bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4)),
-  );
-  check(isSigned, 'the key did not sign the head');
-  const [, history, size, root, firstId, lastId, at] = HEAD.exec(text) ?? [];
+  const [, history, frames, root, first, last, at] = HEAD.exec(text) ?? [];
   check(history !== undefined, 'the head is not one of Flagstaff');
-  return {
-    history,
-    size: Number(size),
-    root: Buffer.from(root, 'base64'),
-    firstId: Number(firstId),
-    lastId: Number(lastId),
-    at,
-  };
+  const [size, firstId, lastId] = [frames, first, last].map(Number);
+  const isBy = ({ name, key }, bytes) =>
+    bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4));
+  const signers = keys.filter((key) => signatures.some((bytes) => isBy(key, bytes)));
+  check(
+    signers.some(({ upToSize }) => size <= upToSize),
+    'the key did not sign the head, or after it had handed over to another one',
+  );
+  return { history, at, root: Buffer.from(root, 'base64'), size, firstId, lastId };
+}
+
+/** The keys that count: the one that is named, and those before and after it, which handed over by heads that both signed. */
+function withHandovers(named, handovers) {
+  const keys = [named];
+  const find = (text) => keys.find((key) => key.text === text);
+  for (const note of [...handovers, ...[...handovers].reverse()]) {
+    const [from, to] = /\nkey (\S+) hands over to (\S+)\n/.exec(note)?.slice(1).map(readKey) ?? [];
+    if (from === undefined || (!find(from.text) && !find(to.text))) continue;
+    const [{ size }] = [from, to].map((key) => readHead(note, [key]));
+    keys.push(...[from, to].filter(({ text }) => !find(text)));
+    const older = find(from.text);
+    older.upToSize = Number.isFinite(older.upToSize) ? Math.max(older.upToSize, size) : size;
+  }
+  return keys;
 }
 
 // The Merkle tree of RFC 9162, §2.1.
@@ -116,17 +129,13 @@ class Reader {
     return this.take(length).readUIntBE(0, length);
   }
 
-  many(count, read) {
-    return Array.from({ length: count }, read);
-  }
-
   list(count) {
-    return this.many(count, () => this.value() ?? null);
+    return Array.from({ length: count }, () => this.value() ?? null);
   }
 
   /** A property that is undefined stands in no JSON. */
   map(count) {
-    const entries = this.many(count, () => [this.value(), this.value()]);
+    const entries = Array.from({ length: count }, () => [this.value(), this.value()]);
     return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   }
 
@@ -194,21 +203,20 @@ function checkShown(line, payload) {
 
 async function checkFile(file, keyText, keptFile) {
   const key = readKey(keyText);
-  const kept = keptFile === undefined ? null : readHead(noteIn(keptFile), key);
-  const state = { head: null, tree: null, lines: 0, lastIndex: -1, firstId: null, lastId: null };
+  const state = { kept: null, head: null, tree: null, lines: 0, lastIndex: -1, firstId: null, lastId: null };
   for await (const text of createInterface({ input: createReadStream(file) })) {
     state.lines += 1;
     try {
       const line = JSON.parse(text);
       // Of a name that stands there twice, people may read the one and this program the other.
       check(JSON.stringify(line) === text, 'it is not written as the export writes it');
-      if (state.head === null) begin(state, line, { key, kept });
-      else checkLine(state, line, kept);
+      if (state.head === null) begin(state, line, { key, keptFile });
+      else checkLine(state, line);
     } catch (error) {
       throw new Forged(`line ${state.lines}: ${error.message}`);
     }
   }
-  return end(state, kept);
+  return end(state);
 }
 
 /** A head as it stands in a file: alone, or in what /health responds. */
@@ -219,31 +227,26 @@ function noteIn(file) {
   return value.note ?? value.head.note;
 }
 
-function begin(state, first, { key, kept }) {
+function begin(state, first, { key, keptFile }) {
   check(first.format === 'flagstaff-audit 1', 'this is no file of "flagstaff audit export"');
-  state.head = readHead(first.head, key);
+  const keys = withHandovers(key, first.handovers ?? []);
+  state.head = readHead(first.head, keys);
   state.isWhole = first.whole;
   const peaks = first.peaks.map((peak) => Buffer.from(peak, 'base64'));
   state.tree = new Tree(first.size, peaks);
-  if (kept === null) return;
-  check(
-    kept.size <= state.head.size,
-    `the history ends with event ${state.head.lastId}, before the kept head`,
-  );
-  check(
-    kept.firstId === state.head.firstId,
-    'the history begins with another event than that of the kept head',
-  );
+  if (keptFile === undefined) return;
+  const kept = readHead(noteIn(keptFile), keys);
+  state.kept = kept;
+  const { size, root, firstId, lastId } = state.head;
+  check(kept.size <= size, `the history ends with event ${lastId}, before the kept head`);
+  check(kept.firstId === firstId, 'the history begins with another event than that of the kept head');
   check(kept.size > first.size, 'the frames of the kept head are not in the file any more');
   // Without all frames between them, only an equal head can be compared.
-  if (!first.whole)
-    check(
-      kept.root.equals(state.head.root),
-      'the kept head is an older one: it needs an export of the whole',
-    );
+  const canCompare = first.whole || kept.root.equals(root);
+  check(canCompare, 'the kept head is an older one: it needs an export of the whole');
 }
 
-function checkLine(state, line, kept) {
+function checkLine(state, line) {
   const payload = Buffer.from(line.payload, 'base64');
   const lastId = checkShown(line, payload);
   const leaf = leafOf({ ...line, payload });
@@ -251,19 +254,16 @@ function checkLine(state, line, kept) {
   state.lastIndex = line.index;
   if (!state.isWhole) {
     const path = line.path.map((hash) => Buffer.from(hash, 'base64'));
-    check(
-      rootFrom(leaf, line.index, state.head.size, path).equals(state.head.root),
-      'the frame is not in the signed history',
-    );
+    const root = rootFrom(leaf, line.index, state.head.size, path);
+    check(root.equals(state.head.root), 'the frame is not in the signed history');
   } else {
     check(line.index === state.tree.size, 'a frame is missing, or in another place');
     check(state.lastId === null || line.id === state.lastId + 1, 'the events do not follow each other');
     state.tree.add(leaf);
+    const { kept } = state;
     if (kept !== null && state.tree.size === kept.size) {
-      check(
-        state.tree.root.equals(kept.root) && lastId === kept.lastId,
-        'the history is not the one of the kept head',
-      );
+      const isSame = state.tree.root.equals(kept.root) && lastId === kept.lastId;
+      check(isSame, 'the history is not the one of the kept head');
       state.sawKept = true;
     }
   }
@@ -271,7 +271,7 @@ function checkLine(state, line, kept) {
   state.lastId = lastId;
 }
 
-function end({ head, isWhole, tree, lines, firstId, lastId, sawKept }, kept) {
+function end({ kept, head, isWhole, tree, lines, firstId, lastId, sawKept }) {
   check(head !== null, 'the file is empty');
   if (!isWhole)
     return `${lines - 1} frames are part of the history that was signed at ${head.at}. Others may have been left out.`;

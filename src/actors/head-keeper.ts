@@ -14,6 +14,7 @@ import { eachHead, forgetHeads, HeadsFile } from '../persistence/proof/heads-fil
 import { rootOf } from '../persistence/proof/merkle-tree.ts';
 import type { Head, HeadSigner } from '../persistence/proof/signed-head.ts';
 import type { TreePlace } from '../persistence/proof/tree-growth.ts';
+import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 
 /** Changes within this time share a head. */
 const HEAD_DELAY_MS = 1_000;
@@ -109,6 +110,7 @@ export class HeadKeeper {
    */
   async check({ isLost, pause }: HeadChecking): Promise<void> {
     const { fs, folder, signer } = this.#options;
+    const trusted = await TrustedKeys.read(fs, folder, [signer.publicKey]);
     let before: TreePlace | null = null;
     for await (const { head, place, note } of eachHead(fs, folder)) {
       await pause();
@@ -116,7 +118,7 @@ export class HeadKeeper {
       const { firstId } = this.#options;
       const isKept = before === null ? head.firstId === firstId() : before.lastId >= firstId() - 1;
       const from: number = (before?.lastId ?? head.firstId - 1) + 1;
-      const isRight = !isKept || !signer.publicKey.signed(note) || (await this.#hasRoot(before, head));
+      const isRight = !isKept || !trusted.signed(note) || (await this.#hasRoot(before, head));
       if (!isRight && from >= firstId() && !(await isLost(from, head.lastId))) {
         const time = new Date(head.at).toISOString();
         return this.#contradicted(

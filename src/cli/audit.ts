@@ -4,10 +4,12 @@ import { type Audit, auditFolder, type Difference, keptHead } from '../operation
 import { exportAudit } from '../operations/audit-export.ts';
 import { newestEvent } from '../operations/journal-reading.ts';
 import { OperationError } from '../operations/operation-error.ts';
+import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import type { RecordedFrame } from '../persistence/journal/frame.ts';
 import { PublicKey } from '../persistence/proof/signed-head.ts';
+import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import { keyFileOf, readHistoryKey } from '../start/history-key.ts';
+import { keyFileOf, readHistoryKey, replaceHistoryKey } from '../start/history-key.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -56,6 +58,11 @@ export const addAudit: AddCommand = (program, context) => {
     .option('--to <event id or time>', 'only changes up to this one')
     .addHelpText('after', EXPORT_HELP)
     .action((options: ExportOptions) => write(context, options));
+  withDataDir(audit.command('replace-key'))
+    .description(
+      'Sign with a new key from now on. The old one hands over in a head that both sign. Stop the server first.',
+    )
+    .action((options: CommonOptions) => replaceKey(context, options));
   withDataDir(audit.command('key'))
     .description('Print the public key that verifies the heads of this folder.')
     .action((options: CommonOptions) =>
@@ -98,6 +105,23 @@ function keysOf(folder: string, { key }: KeyOptions, context: CommandContext): r
   });
 }
 
+async function replaceKey(context: CommandContext, options: CommonOptions): Promise<void> {
+  const { fs, terminal } = context;
+  const folder = dataDirectory(context, options);
+  const file = keyFileOf(terminal.env, folder);
+  const lock = lockFolder(folder);
+  try {
+    const key = await replaceHistoryKey(fs, folder, file);
+    if (key === null) throw new OperationError('missing', nothingToHandOver(file));
+    terminal.out(key.text);
+  } finally {
+    lock.release();
+  }
+}
+
+const nothingToHandOver = (file: string): string =>
+  `The key in ${file} has not signed the newest head of this folder, so it cannot hand over. Start the server once, which signs, or name the right key with HISTORY_KEY_FILE. Nothing was changed.`;
+
 /** A head as it stands in a file: alone, or in what /health responds. */
 function noteIn(file: string): string {
   const text = readFileSync(file, 'utf8');
@@ -116,7 +140,7 @@ function noteIn(file: string): string {
 async function verify(context: CommandContext, options: VerifyOptions): Promise<void> {
   const { fs, terminal, monotonicMs } = context;
   const folder = dataDirectory(context, options);
-  const keys = keysOf(folder, options, context);
+  const keys = await TrustedKeys.read(fs, folder, keysOf(folder, options, context));
   const kept = options.head === undefined ? null : keptHead(noteIn(options.head), keys);
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'events', monotonicMs);

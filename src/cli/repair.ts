@@ -20,6 +20,7 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { readLogHistory } from '../persistence/journal/log-history.ts';
 import type { FrameSource } from '../persistence/proof/mended-segment.ts';
+import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { openLog } from '../start/cluster.ts';
@@ -210,7 +211,7 @@ async function mendFrom(
   const plan = { damages: verified.damages, plan: { from: copy.name, taken, lost: null, unlisted: null } };
   if (options.dryRun) return printResult(context, options, { repaired: false, ...plan }, text);
   if (!options.yes) await agree(context, text);
-  const keys = key === null ? [] : [key.publicKey];
+  const keys = key === null ? null : await TrustedKeys.read(fs, folder, [key.publicKey]);
   const repaired = await mend({ fs, ...mending, keys });
   const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
   printResult(context, options, { ...plan, repaired: true, ...repaired }, done);

@@ -2,7 +2,7 @@
  * Writes history for an auditor: lines of JSON, the first with the signed head that proves the others, then one for each
  * frame, as people read it and as it was signed. docs/verify-history.mjs checks such a file without anything of ours.
  *
- *   {"format":"flagstaff-audit 1","key":"flagstaff+…","head":"flagstaff/…","whole":true,"peaks":[],"size":0}
+ *   {"format":"flagstaff-audit 1","key":"flagstaff+…","handovers":[],"head":"flagstaff/…","whole":true,"size":0,"peaks":[]}
  *   {"index":0,"contentVersion":3,"rules":3,"payload":"base64","id":1,"at":"2025-…","by":"admin","userId":1,"events":[…]}
  *
  * A whole history needs no proofs: its frames give the root. `peaks` and `size` are the tree before the oldest event that is kept. A
@@ -27,7 +27,8 @@ import {
   leafOf,
   type TreeState,
 } from '../persistence/proof/merkle-tree.ts';
-import type { PublicKey } from '../persistence/proof/signed-head.ts';
+import { handoverOf, type PublicKey } from '../persistence/proof/signed-head.ts';
+import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 
@@ -37,6 +38,7 @@ export interface AuditExportOptions {
   readonly fs: FileSystem;
   /** The data folder. */
   readonly folder: string;
+  /** The key that the reader of the export has. */
   readonly key: PublicKey;
   /** The frames that are wanted; all of them when null. */
   readonly wants: ((frame: RecordedFrame) => boolean) | null;
@@ -48,10 +50,12 @@ type Write = (lines: string) => Promise<void>;
 export async function exportAudit(options: AuditExportOptions, write: Write): Promise<void> {
   const { fs, folder, key, wants } = options;
   const source = { fs, folder: dataFolder(folder).journal };
-  const { newest, before } = await boundsOf(options, source);
+  const { newest, before, handovers } = await boundsOf(options, source);
   const peaks = before.peaks.map((peak) => peak.toString('base64'));
-  const proof = { key: key.text, head: newest.note, whole: wants === null, size: before.size, peaks };
-  await write(`${JSON.stringify({ format: FORMAT, ...proof })}\n`);
+  const proof = { key: key.text, handovers, head: newest.note };
+  await write(
+    `${JSON.stringify({ format: FORMAT, ...proof, whole: wants === null, size: before.size, peaks })}\n`,
+  );
   if (wants === null) return writeWhole(source, { newest, before }, write);
   return writeProved(source, newest, { wants, write, upper: new HashTree(await chunkRoots(source, newest)) });
 }
@@ -60,6 +64,8 @@ interface Bounds {
   readonly newest: RecordedHead;
   /** The tree before the oldest event that is kept. */
   readonly before: TreeState;
+  /** The heads in which one key hands over to another. */
+  readonly handovers: readonly string[];
 }
 
 async function boundsOf(
@@ -67,11 +73,14 @@ async function boundsOf(
   source: JournalSource,
 ): Promise<Bounds> {
   const [oldest] = await listSegments(source);
+  const trusted = await TrustedKeys.read(fs, folder, [key]);
+  const handovers: string[] = [];
   let newest: RecordedHead | null = null;
   let before: TreeState | null = null;
   for await (const recorded of eachHead(fs, folder)) {
-    if (!key.signed(recorded.note)) continue;
+    if (!trusted.signed(recorded.note)) continue;
     newest = recorded;
+    if (handoverOf(recorded.note) !== null) handovers.push(recorded.note);
     const { boundary, tree } = recorded.place;
     if (boundary.segment === oldest && boundary.offset === SEGMENT_HEADER_BYTES) before ??= tree;
   }
@@ -80,8 +89,8 @@ async function boundsOf(
       'missing',
       'history.heads has no head that the key has signed; a running server signs one within seconds.',
     );
-  if (oldest === newest.head.firstId) return { newest, before: EMPTY_TREE };
-  if (wants === null && before !== null) return { newest, before };
+  if (oldest === newest.head.firstId) return { newest, before: EMPTY_TREE, handovers };
+  if (wants === null && before !== null) return { newest, before, handovers };
   const message = `A part of the history can be proved only while all of its events are kept, from ${newest.head.firstId} on; export the whole.`;
   throw new OperationError('unsound', message);
 }
@@ -127,7 +136,11 @@ async function readUnder(
   );
 }
 
-async function writeWhole(source: JournalSource, { newest, before }: Bounds, write: Write): Promise<void> {
+async function writeWhole(
+  source: JournalSource,
+  { newest, before }: Omit<Bounds, 'handovers'>,
+  write: Write,
+): Promise<void> {
   let lines: string[] = [];
   const flush = async (): Promise<void> => {
     const text = lines.join('');

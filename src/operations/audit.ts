@@ -13,8 +13,9 @@ import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
 import { eachHead, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import { rootOf } from '../persistence/proof/merkle-tree.ts';
-import { type Head, type PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
+import { type Head, parseHead } from '../persistence/proof/signed-head.ts';
 import { growTree, type TreePlace } from '../persistence/proof/tree-growth.ts';
+import type { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 import type { EventRange } from './verify-journal.ts';
@@ -24,7 +25,7 @@ export interface AuditOptions {
   /** The data folder. */
   readonly folder: string;
   /** The keys whose heads count. */
-  readonly keys: readonly PublicKey[];
+  readonly keys: TrustedKeys;
   /** A head that was kept elsewhere. */
   readonly kept: Head | null;
   /** The last event that is certain to be on disk, asked for when the heads are read: a running server may sign more. */
@@ -68,9 +69,6 @@ export async function auditFolder(options: AuditOptions): Promise<Audit> {
   return new Auditor({ source, begin, lastId, onProgress }).run(witnesses);
 }
 
-const isTrusted = ({ note }: RecordedHead, keys: readonly PublicKey[]): boolean =>
-  keys.some((key) => key.signed(note));
-
 interface Beginning {
   /** The tree before the oldest event that is kept; null where that is the tree's first one. */
   readonly begin: TreePlace | null;
@@ -90,7 +88,7 @@ async function beginningOf(
   for await (const recorded of eachHead(fs, folder)) {
     const { head, place } = recorded;
     newestSize = head.size;
-    if (begin !== null || head.firstId === oldest || !isTrusted(recorded, keys)) continue;
+    if (begin !== null || head.firstId === oldest || !keys.signed(recorded.note)) continue;
     isFirst = false;
     const { segment, offset } = place.boundary;
     if (segment === oldest && offset === SEGMENT_HEADER_BYTES) begin = place;
@@ -168,7 +166,7 @@ class Witnesses {
   #consider(recorded: RecordedHead): void {
     const { head } = recorded;
     if (head.size > this.#sizes.upTo) return;
-    if (!isTrusted(recorded, this.#options.keys) || head.size < (this.#newest?.size ?? 0)) {
+    if (!this.#options.keys.signed(recorded.note) || head.size < (this.#newest?.size ?? 0)) {
       this.#refused ??= { first: head, count: 0 };
       this.#refused.count += 1;
       return;
@@ -326,9 +324,9 @@ function besideGaps(gaps: readonly EventRange[], time: string): string {
 }
 
 /** A head that the auditor has kept. Throws where it is none, or none of the keys signed it. */
-export function keptHead(note: string, keys: readonly PublicKey[]): Head {
+export function keptHead(note: string, keys: TrustedKeys): Head {
   const head = parseHead(note);
   if (head === null) throw new OperationError('unsound', 'This is no signed head.');
-  if (keys.some((key) => key.signed(note))) return head;
+  if (keys.signed(note)) return head;
   throw new OperationError('unsound', 'None of the keys signed this head.');
 }

@@ -114,7 +114,7 @@ export async function copyUpTo(options: CopyOptions): Promise<number> {
   }
   if (end !== null) {
     await copyJournal(options, copy, end);
-    await copyHeads(fs, { from: from.root, to: to.root, lastId, keys: null });
+    await copyHeads(fs, { from: from.root, to: to.root, lastId });
   }
   await fs.syncFolder(to.snapshots);
   await fs.syncFolder(to.journal);

@@ -19,9 +19,9 @@ import { type DurableMark, DurableMarkFile } from '../persistence/journal/durabl
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { LOG_BEGINNING_FILE_NAME } from '../persistence/journal/log-beginning.ts';
 import { listSegments } from '../persistence/journal/segment-file.ts';
-import { copyHeads, headsPath } from '../persistence/proof/heads-file.ts';
+import { copyHeads, headsPath, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import type { FrameSource } from '../persistence/proof/mended-segment.ts';
-import type { PublicKey } from '../persistence/proof/signed-head.ts';
+import type { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { recover } from '../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../persistence/recovery/unfinished-work.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
@@ -100,8 +100,8 @@ export async function repairWithGaps(options: GapOptions): Promise<Repaired> {
 export interface MendOptions extends Omit<RepairOptions, 'plan'> {
   readonly verified: FolderVerification;
   readonly copy: FrameSource;
-  /** The keys whose signed heads prove what the copy gives; none where nobody knows them. */
-  readonly keys: readonly PublicKey[];
+  /** The keys whose signed heads prove what the copy gives; null where nobody knows one. */
+  readonly keys: TrustedKeys | null;
 }
 
 /** Takes from a copy what is lost, and nothing else, and proves it by checksums, by signed heads and by a start. */
@@ -111,8 +111,8 @@ export async function mend(options: MendOptions): Promise<Repaired> {
     const from = dataFolder(folder);
     const mark = await mendJournal({ fs, from, copy, to: target, verified });
     const { snapshots } = verified;
-    await copyEnd(fs, { from, to: target, mark, snapshots, lost: [], keys: keys.length > 0 ? keys : null });
-    if (keys.length > 0)
+    await copyEnd(fs, { from, to: target, mark, snapshots, lost: [], keys });
+    if (keys !== null)
       await proveSigned(
         { fs, folder: target.root, keys, kept: null, newestId: async () => mark.lastId },
         copy.name,
@@ -131,7 +131,8 @@ async function copyEnd(
     readonly snapshots: readonly VerifiedSnapshot[];
     /** The events that are lost. */
     readonly lost: readonly EventRange[];
-    readonly keys: readonly PublicKey[] | null;
+    /** Null to keep heads whoever signed them. */
+    readonly keys: TrustedKeys | null;
   },
 ): Promise<void> {
   const { from, to, mark, snapshots, lost, keys } = options;
@@ -145,9 +146,10 @@ async function copyEnd(
   await file.write(mark);
   await file.close();
   // A head within a gap, or at its end where nothing follows, stands at a place that is not in the journal.
-  const wants = (id: number): boolean =>
+  const wants = ({ place: { lastId: id }, note }: RecordedHead): boolean =>
+    (keys === null || keys.signed(note)) &&
     lost.every((range) => id < range.from || (id >= range.to && range.to < mark.lastId));
-  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, wants, keys });
+  await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, wants });
 }
 
 async function proveSigned(audit: AuditOptions, copy: string): Promise<void> {

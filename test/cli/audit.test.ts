@@ -10,6 +10,7 @@ import { recordOldest } from '../../src/operations/copy-folder.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { headsPath } from '../../src/persistence/proof/heads-file.ts';
+import { PublicKey } from '../../src/persistence/proof/signed-head.ts';
 import { forge, framesOf, type Signed } from '../support/forged-folder.ts';
 import { headsOf } from '../support/journal-fixture.ts';
 import { copyOf, fileAt, flagstaff, outputOf, pastFolder, segmentsIn } from '../support/operator.ts';
@@ -35,6 +36,9 @@ function swapped(
     ...frames.slice(b + length),
   ];
 }
+
+const keyOf = async (folder: string): Promise<string> =>
+  (await flagstaff(['audit', 'key', '-d', folder])).out;
 
 const FORGERIES: Readonly<Record<string, (frames: Signed[]) => readonly Signed[]>> = {
   'another author': changed(12, () => ({ by: 'somebody-else', userId: 99 })),
@@ -62,7 +66,7 @@ describe('flagstaff audit', () => {
 
   before(async () => {
     ({ folder } = await pastFolder());
-    key = (await flagstaff(['audit', 'key', '-d', folder])).out;
+    key = await keyOf(folder);
     const newest = (await headsOf(realFileSystem, folder)).at(-1);
     assert(newest !== undefined, 'a stopped server has signed its history');
     events = newest.head.lastId;
@@ -178,23 +182,26 @@ describe('flagstaff audit', () => {
 
   // The verifier of the manual, which has no line of ours in it.
 
-  async function exported(...args: string[]): Promise<string> {
-    const { code, out, err } = await flagstaff(['audit', 'export', '-d', folder, ...args]);
+  const exported = (...args: string[]): Promise<string> => exportOf(folder, ...args);
+
+  async function exportOf(of: string, ...args: string[]): Promise<string> {
+    const { code, out, err } = await flagstaff(['audit', 'export', '-d', of, ...args]);
     assert.deepEqual([code, err], [0, '']);
     return `${out}\n`;
   }
 
   async function check(
     text: string,
-    ...more: string[]
+    kept: string | null = null,
+    { trusted = key } = {},
   ): Promise<{ readonly code: number; readonly said: string }> {
     const file = join(temporaryFolder(), 'history.ndjson');
     writeFileSync(file, text);
     const run = promisify(execFile)(process.execPath, [
       join(ROOT_FOLDER, 'docs/verify-history.mjs'),
       file,
-      key,
-      ...more,
+      trusted,
+      ...(kept === null ? [] : [kept]),
     ]);
     return run.then(
       ({ stdout }) => ({ code: 0, said: stdout }),
@@ -267,6 +274,69 @@ describe('flagstaff audit', () => {
         );
       }
     }
+  });
+
+  it('a key hands over to a new one: either proves all history, and the old one signs nothing that follows', async () => {
+    const rotated = copyOf(folder);
+    const { code, out: newKey } = await flagstaff(['audit', 'replace-key', '-d', rotated]);
+    assert.equal(code, 0);
+    assert.equal(newKey, await keyOf(rotated));
+    const server = await startTestServer({ folder: rotated });
+    await server.call('POST', '/projects/default/features', { name: 'under-the-new-key' });
+    const health = await fetch(`${server.origin}/health`);
+    const { head: told } = (await health.json()) as { readonly head: { readonly key: string } };
+    assert.equal(told.key, newKey, '/health tells the new key');
+    await server.stop();
+    const newest = (await headsOf(realFileSystem, rotated)).at(-1)!;
+    assert(newest.head.lastId > events && PublicKey.parse(newKey)?.signed(newest.note));
+    const file = join(temporaryFolder(), 'newest');
+    writeFileSync(file, newest.note);
+    for (const [trusted, kept] of [key, newKey].flatMap((one) =>
+      [head, file].map((at) => [one, at] as const),
+    )) {
+      const args = ['audit', 'verify', '--json', '-d', rotated, '--key', trusted, '--head', kept];
+      const { json } = await flagstaff(args);
+      assert.deepEqual([json.proved, json.differences, json.signed.lastId], [true, [], newest.head.lastId]);
+      const { code: checked, said } = await check(await exportOf(rotated, '--key', trusted), kept, {
+        trusted,
+      });
+      assert.equal(checked, 0, said);
+    }
+  });
+
+  it('a key that has handed over signs nothing that follows, whoever has found it', async () => {
+    const rotated = copyOf(folder);
+    const stolen = readFileSync(join(rotated, 'history.key'));
+    await flagstaff(['audit', 'replace-key', '-d', rotated]);
+    const handedOver = copyOf(rotated);
+    writeFileSync(join(handedOver, 'history.key'), stolen);
+    const server = await startTestServer({ folder: handedOver });
+    await server.call('POST', '/projects/default/features', { name: 'under-the-stolen-key' });
+    await server.stop();
+    for (const trusted of [key, await keyOf(rotated)]) {
+      const { code, json } = await flagstaff([
+        'audit',
+        'verify',
+        '--json',
+        '-d',
+        handedOver,
+        '--key',
+        trusted,
+      ]);
+      assert.equal(code, 65);
+      assert.match(json.differences[0].what, /none of the keys signed/);
+    }
+  });
+
+  it('refuses to hand over with a key that has signed nothing here, and while a server runs', async () => {
+    const foreign = copyOf(folder);
+    rmSync(join(foreign, 'history.key'));
+    const { code, err } = await flagstaff(['audit', 'replace-key', '-d', foreign]);
+    assert.deepEqual([code, /has not signed the newest head/.test(err)], [66, true]);
+    assert(!existsSync(join(foreign, 'history.key')), 'nothing was changed');
+    const server = await startTestServer({ folder: foreign });
+    assert.notEqual((await flagstaff(['audit', 'replace-key', '-d', foreign])).code, 0);
+    await server.stop();
   });
 
   it('keeps the key for the server alone, and out of backups', async () => {

@@ -97,7 +97,7 @@ describe('flagstaff repair --from', () => {
       const folder = copyOf(whole.folder);
       rmSync(fileAt(segmentsIn(folder), at));
       const verified = await verifyFolder({ fs: realFileSystem, folder });
-      await mend({ fs: realFileSystem, folder, verified, copy, keys: [], asideName: 'damaged-then' });
+      await mend({ fs: realFileSystem, folder, verified, copy, keys: null, asideName: 'damaged-then' });
       await assertMended(folder, whole, `file ${at}`);
     }
     const folder = copyOf(whole.folder);
@@ -111,7 +111,7 @@ describe('flagstaff repair --from', () => {
       ],
     ] as const)
       await assert.rejects(
-        mend({ fs: realFileSystem, folder, verified, copy: from, keys: [], asideName: 'damaged-then' }),
+        mend({ fs: realFileSystem, folder, verified, copy: from, keys: null, asideName: 'damaged-then' }),
         problem,
       );
     const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder]);

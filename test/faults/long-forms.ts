@@ -145,11 +145,11 @@ export const LONG_FORMS: readonly LongForm[] = [
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (_, first) => ({ starts: await failAllStarts(START_CALLS[first - 1] ?? '') }),
   },
-  { name: 'shutdown', total: 20, batch: 4, run: async (rounds) => ({ ...(await shutDown({ rounds })) }) },
+  { name: 'shutdown', total: 20, batch: 2, run: async (rounds) => ({ ...(await shutDown({ rounds })) }) },
   {
     name: 'restart races',
     total: 50,
-    batch: 5,
+    batch: 2,
     run: async (rounds) => ({ ...(await raceRestarts({ rounds })) }),
   },
   {

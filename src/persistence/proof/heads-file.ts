@@ -14,11 +14,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { newerFormat, setAside } from '../disk/data-folder.ts';
-import { type FileSystem, type OpenFile, readLeniently, withFile } from '../disk/file-system.ts';
+import { type FileSystem, type OpenFile, readLeniently } from '../disk/file-system.ts';
 import { replaceFile, writeFully } from '../disk/write-fully.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { isTreeState, rootOf } from './merkle-tree.ts';
-import { type Head, type PublicKey, parseHead } from './signed-head.ts';
+import { type Head, handoverOf, parseHead } from './signed-head.ts';
 import { STRIDE_FRAMES, type TreePlace } from './tree-growth.ts';
 
 const HEADS_FILE_NAME = 'history.heads';
@@ -123,25 +123,17 @@ interface HeadsCopy {
   readonly from: string;
   readonly to: string;
   readonly lastId: number;
-  /** Whether a head that ends with this event is wanted; all of them are unless given. */
-  wants?(lastId: number): boolean;
-  /** Null to copy them whoever signed them. */
-  readonly keys: readonly PublicKey[] | null;
+  /** Takes a head or leaves it out; takes all unless given. */
+  wants?(head: RecordedHead): boolean;
 }
 
-/** Writes the heads of another folder, as far as they are about events up to `lastId`, and one of the keys signed them. */
+/** Writes the heads of another folder, as far as they are about events up to `lastId`. */
 export async function copyHeads(
   fs: FileSystem,
-  { from, to, lastId, keys, wants = () => true }: HeadsCopy,
+  { from, to, lastId, wants = () => true }: HeadsCopy,
 ): Promise<void> {
   if (!(await fs.exists(headsPath(from)))) return;
-  const slots = slotsOf(
-    eachHead(fs, from),
-    ({ place, note }) =>
-      place.lastId <= lastId &&
-      wants(place.lastId) &&
-      (keys === null || keys.some((key) => key.signed(note))),
-  );
+  const slots = slotsOf(eachHead(fs, from), (head) => head.place.lastId <= lastId && wants(head));
   await replaceFile(fs, headsPath(to), slots, { durable: true });
 }
 
@@ -152,14 +144,20 @@ async function* slotsOf(
   for await (const head of heads) if (isWanted(head)) yield encodeSlot(head);
 }
 
-/** Leaves out the heads from before the oldest event that retention has kept, but for the one right before it. */
+/**
+ * Leaves out the heads from before the oldest event that retention has kept, but for the one right before it, and for those
+ * in which one key hands over to another.
+ */
 export async function forgetHeads(fs: FileSystem, root: string, firstId: number): Promise<void> {
-  const path = headsPath(root);
-  if (!(await fs.exists(path))) return;
-  const oldest = await withFile(fs, path, (file) => readSlot(file, 0, path));
-  if (oldest === null || oldest.place.lastId >= firstId - 1) return;
-  const slots = slotsOf(eachHead(fs, root), ({ place }) => place.lastId >= firstId - 1);
-  await replaceFile(fs, path, slots, { durable: false });
+  const isWanted = ({ place, note }: RecordedHead): boolean =>
+    place.lastId >= firstId - 1 || handoverOf(note) !== null;
+  for await (const head of eachHead(fs, root)) {
+    if (!isWanted(head)) {
+      const slots = slotsOf(eachHead(fs, root), isWanted);
+      return replaceFile(fs, headsPath(root), slots, { durable: false });
+    }
+    if (head.place.lastId >= firstId - 1) return;
+  }
 }
 
 /** Appends heads, one at a time. */
@@ -217,7 +215,9 @@ export class HeadsFile {
       'a head is about the tree at its place',
     );
     const stays =
-      head.size - this.#stayingSize >= STRIDE_FRAMES || place.boundary.offset === SEGMENT_HEADER_BYTES;
+      head.size - this.#stayingSize >= STRIDE_FRAMES ||
+      place.boundary.offset === SEGMENT_HEADER_BYTES ||
+      handoverOf(note) !== null;
     const record = { note, head, place, stays };
     const slot = this.#newest?.stays === false ? this.#slots - 1 : this.#slots;
     this.#file ??= await this.#fs.open(this.#path, 'create');
@@ -225,6 +225,11 @@ export class HeadsFile {
     this.#slots = slot + 1;
     this.#newest = record;
     if (stays) this.#stayingSize = head.size;
+  }
+
+  /** Resolves when what was appended is on disk. */
+  async sync(): Promise<void> {
+    await this.#file?.datasync();
   }
 
   /** Gives the file a name that no file has yet, and begins anew. */

@@ -11,6 +11,10 @@
  *
  * The signature is Ed25519 over all up to the empty line. A head needs no link to the one before: a tree that grows has one
  * root for each of its sizes, so that the newest head stands for all that any earlier one stood for.
+ *
+ * A head in which one key hands over to another has a line more, and the signatures of both:
+ *
+ *   key flagstaff+8a61d99e+AQ… hands over to flagstaff+04f1c1b2+AQ…
  */
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
@@ -36,7 +40,8 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 export const HEAD_CHARS_MAX = 1024;
 
 const HEAD =
-  /^flagstaff\/([0-9a-f]{32})\n([0-9]{1,10})\n([A-Za-z0-9+/]{43}=)\nevents ([0-9]{1,16}) to ([0-9]{1,16}) at ([-0-9T:.]{23}Z)\n$/;
+  /^flagstaff\/([0-9a-f]{32})\n([0-9]{1,10})\n([A-Za-z0-9+/]{43}=)\nevents ([0-9]{1,16}) to ([0-9]{1,16}) at ([-0-9T:.]{23}Z)\n(?:key \S{63} hands over to \S{63}\n)?$/;
+const HANDOVER = /\nkey (\S+) hands over to (\S+)\n$/;
 const SIGNATURE = /^— flagstaff\/[0-9a-f]{32} ([A-Za-z0-9+/]{91}=)$/;
 
 function textOf({ history, size, root, firstId, lastId, at }: Head): string {
@@ -103,12 +108,39 @@ export class HeadSigner {
   }
 
   sign(head: Head): string {
-    const text = textOf(head);
-    const bytes = Buffer.concat([this.publicKey.name, sign(null, Buffer.from(text), this.#key)]);
-    const note = `${text}\n— ${ORIGIN}${head.history} ${bytes.toString('base64')}\n`;
-    assert(parseHead(note) !== null, 'a head can be read back');
-    return note;
+    return noteOf(head, textOf(head), [this]);
   }
+
+  /** Signs a head by both keys, the last of this one and the first of `next`. */
+  handOver(head: Head, next: HeadSigner): string {
+    const line = `key ${this.publicKey.text} hands over to ${next.publicKey.text}\n`;
+    return noteOf(head, `${textOf(head)}${line}`, [this, next]);
+  }
+
+  /** The name of the key and its signature, base64. */
+  signatureOf(text: string): string {
+    return Buffer.concat([this.publicKey.name, sign(null, Buffer.from(text), this.#key)]).toString('base64');
+  }
+}
+
+function noteOf({ history }: Head, text: string, signers: readonly HeadSigner[]): string {
+  const signatures = signers.map((signer) => `— ${ORIGIN}${history} ${signer.signatureOf(text)}\n`);
+  const note = `${text}\n${signatures.join('')}`;
+  assert(parseHead(note) !== null, 'a head can be read back');
+  return note;
+}
+
+export interface Handover {
+  readonly from: PublicKey;
+  readonly to: PublicKey;
+}
+
+/** The keys of a handover, where the head is one and both have signed it. */
+export function handoverOf(note: string): Handover | null {
+  const [, first, second] = HANDOVER.exec(partsOf(note).text) ?? [];
+  if (first === undefined || second === undefined) return null;
+  const [from, to] = [PublicKey.parse(first), PublicKey.parse(second)];
+  return from?.signed(note) && to?.signed(note) ? { from, to } : null;
 }
 
 function partsOf(note: string): { readonly text: string; readonly signatures: readonly Buffer[] } {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { HeadSigner, PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
+import { HeadSigner, handoverOf, PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
 
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
 const HEAD = {
@@ -39,4 +39,16 @@ test('a text that is no head is none', () => {
   const note = newSigner().sign(HEAD);
   for (const text of ['', '\n\n', note.slice(10), note.replace('events', 'event'), note.repeat(9)])
     assert.equal(parseHead(text), null);
+});
+
+test('a handover is read back where both keys have signed it, and nowhere else', () => {
+  const [from, to, stranger] = [newSigner(), newSigner(), newSigner()];
+  const note = from.handOver(HEAD, to);
+  assert.deepEqual(parseHead(note), HEAD);
+  assert(from.publicKey.signed(note) && to.publicKey.signed(note), 'both keys verify it');
+  const found = handoverOf(note);
+  assert.deepEqual([found?.from.text, found?.to.text], [from.publicKey.text, to.publicKey.text]);
+  assert.equal(handoverOf(note.replace(to.publicKey.text, stranger.publicKey.text)), null, 'another key');
+  assert.equal(handoverOf(note.split('\n').slice(0, -2).join('\n')), null, 'one signature alone');
+  assert.equal(handoverOf(from.sign(HEAD)), null, 'a head');
 });

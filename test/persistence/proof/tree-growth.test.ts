@@ -93,7 +93,7 @@ test('a head is written over by the next one, until a thousand frames lie betwee
     [1000, 2200, FRAMES],
   );
   await disk.makeFolder('/copy');
-  await copyHeads(disk, { from: FOLDER, to: '/copy', lastId: 2200, keys: null });
+  await copyHeads(disk, { from: FOLDER, to: '/copy', lastId: 2200 });
   assert.deepEqual(await headsOf(disk, '/copy'), heads.slice(0, 2));
 });
 
