@@ -103,6 +103,21 @@ export async function ownTurn(): Promise<void> {
   await nextTurn(0);
 }
 
+/** Each of those who waited for the same thing goes on with work of its own, such as an evaluation: so many do in a round of the loop. */
+export const TOGETHER_MAX = 10;
+const released: (() => void)[] = [];
+
+/** Resolves in a later round of the event loop, for a few of those who call it at a time, in their order. */
+export function inGroups(): Promise<void> {
+  if (released.length === 0) setImmediate(release);
+  return new Promise((resolve) => released.push(resolve));
+}
+
+function release(): void {
+  for (const resolve of released.splice(0, TOGETHER_MAX)) resolve();
+  if (released.length > 0) setImmediate(release);
+}
+
 /** One step for each item, until `visit` returns true. */
 export function* each<T>(items: Iterable<T>, visit: (item: T) => unknown): Generator<void, void> {
   for (const item of items) {

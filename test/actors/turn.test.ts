@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { atOnce, inBriefTurns, inTurns, ownTurn, until } from '../../src/actors/turn.ts';
+import {
+  atOnce,
+  inBriefTurns,
+  inGroups,
+  inTurns,
+  ownTurn,
+  TOGETHER_MAX,
+  until,
+} from '../../src/actors/turn.ts';
 import { LoopRounds } from './loop-rounds.ts';
 
 /** Longer than a turn, so that each call is one. */
@@ -31,6 +39,27 @@ describe('work in turns', () => {
     assert.equal(new Set(rounds).size, 12, `two turns in one round: ${rounds}`);
     const early = new Set(turns.slice(0, 6).map(({ job }) => job));
     assert.equal(early.size, 4, 'nobody waits until others are done');
+  });
+
+  it('lets those who waited for the same thing go on a few in a round, in their order', async () => {
+    const passed = new LoopRounds();
+    const shared = Promise.resolve();
+    const gone: { readonly caller: number; readonly round: number }[] = [];
+    const callers = Array.from({ length: 3 * TOGETHER_MAX }, (_, caller) => caller);
+    await Promise.all(
+      callers.map(async (caller) => {
+        await shared;
+        await inGroups();
+        gone.push({ caller, round: passed.count });
+      }),
+    );
+    passed.stop();
+    assert.deepEqual(
+      gone.map(({ caller }) => caller),
+      callers,
+    );
+    for (let at = TOGETHER_MAX; at < gone.length; at += 1)
+      assert(gone[at]!.round > gone[at - TOGETHER_MAX]!.round, `caller ${at} goes on in a later round`);
   });
 
   it('gives turns of their own, and none in a round with another', async () => {

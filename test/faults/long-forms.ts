@@ -23,6 +23,7 @@ import { checkEverything, EVERYTHING, fillEverything } from './limits/everything
 import { serveWorst } from './limits/worst-rules.ts';
 import { FILLINGS, FILLINGS_EACH, migrateEachMinute, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { cutPower } from './power-cuts.ts';
+import { raiseStorms, STORM_CLIENTS } from './request-storm.ts';
 import { raceRestarts } from './restart-races.ts';
 import { changeSealed } from './sealed-changes.ts';
 import { shutDown } from './shutdown.ts';
@@ -122,6 +123,18 @@ export const LONG_FORMS: readonly LongForm[] = [
     total: 1_000,
     batch: 1_000,
     run: async (readers) => ({ ...(await stallReaders({ readers })) }),
+  },
+  {
+    name: 'request storms',
+    total: STORM_CLIENTS,
+    batch: STORM_CLIENTS,
+    leastSeconds: 60,
+    run: async (clients) => {
+      const { turns, slowestSurface, ...storms } = await raiseStorms({ clients });
+      const slowestMicros = storms.slowestTurnMs * 1_000;
+      assert(slowestMicros <= TURN_MAX, `${slowestSurface}: ${JSON.stringify(turns)} ms`);
+      return storms;
+    },
   },
   {
     name: 'full disk',

@@ -342,6 +342,20 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['slow readers'],
   },
   {
+    fault: 'A thousand clients who ask in the same moment, of a server that has evaluated nothing yet',
+    promise:
+      'The event loop takes them in rounds, and no turn of it is above 20 ms; searches beyond the limit get 503.',
+    tests: [
+      ...named('http/transport/request-rounds.test.ts')(
+        'is taken a few requests at a time, and each gets its response',
+      ),
+      ...named('actors/turn.test.ts')(
+        'lets those who waited for the same thing go on a few in a round, in their order',
+      ),
+    ],
+    longForms: ['request storms'],
+  },
+  {
     fault: 'Hostile callers of every kind at once, with little memory, and kills',
     promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
     tests: named('faults/soak/soak.test.ts')('friendly clients among hostile ones lose nothing'),

@@ -5,7 +5,7 @@
 import { type Cache, type CachePart, cacheOf } from '../../actors/cache.ts';
 import { FairQueue, type FairQueueLimits } from '../../actors/fair-queue.ts';
 import type { ServedState } from '../../actors/served-state.ts';
-import { atOnce, inTurns } from '../../actors/turn.ts';
+import { atOnce, inGroups, inTurns } from '../../actors/turn.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import { ALL, type World } from '../../domain/state/world.ts';
 import type { CallerScope } from '../serving/access.ts';
@@ -100,6 +100,7 @@ export class ScopeEvaluators {
       if (entry.updating === null) this.#goOn(entry, evaluator.next(lastId()));
       await entry.updating;
     }
+    await inGroups();
     return evaluator;
   }
 
