@@ -173,6 +173,7 @@ describeConsole('the console', (shared) => {
     const opened = await signedIn({ place: '#/projects/default/flags/to-archive' });
     const { page } = opened;
     await choose(page, 'More for this flag', 'Archive…');
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.equal(flagOf('to-archive')?.archivedAt, null);
@@ -249,13 +250,30 @@ describeConsole('the console', (shared) => {
     await page.locator('.event').first().filter({ hasText: 'marked stale' }).waitFor();
     await page.getByRole('button', { name: 'Older events' }).click();
     await page.locator('.event').nth(99).waitFor();
-    const ids = await page
-      .locator('.event')
-      .evaluateAll((events: ShownElement[]) => events.map((event) => Number(event.getAttribute('data-id'))));
-    assert.deepEqual(
-      ids,
-      ids.map((_, index) => (ids[0] ?? 0) - index),
-    );
+    await assertWithoutGap(page);
+    await ending(opened);
+  });
+
+  it('leaves no gap in the events when many come while older ones are fetched', async () => {
+    const features = Array.from({ length: 60 }, (_, index) => `meanwhile-${index}`);
+    for (const name of features) await makeFlag(shared.server.call, name);
+    const opened = await signedIn({ place: '#/events' });
+    const { page } = opened;
+    await page.locator('.event').nth(49).waitFor();
+    const asked = page.waitForRequest(/search\/events.*offset=0/);
+    await page.route('**/search/events?*offset=50*', async (route) => {
+      const response = await route.fetch();
+      await shared.server.call('POST', '/projects/default/stale', { features, stale: true });
+      // A list that asks for the new ones meanwhile has them before the older ones.
+      await Promise.race([asked, page.waitForTimeout(500)]);
+      await page.waitForTimeout(200);
+      await route.fulfill({ response });
+    });
+    const older = page.waitForResponse(/search\/events.*offset=50/);
+    await page.getByRole('button', { name: 'Older events' }).click();
+    await (await older).finished();
+    await page.locator('.event').first().filter({ hasText: 'marked stale' }).waitFor();
+    await assertWithoutGap(page);
     await ending(opened);
   });
 
@@ -342,6 +360,16 @@ describeConsole('the console', (shared) => {
 });
 
 /** Goes on by the Tab key to the element that is called so. */
+async function assertWithoutGap(page: Page): Promise<void> {
+  const ids = await page
+    .locator('.event')
+    .evaluateAll((events: ShownElement[]) => events.map((event) => Number(event.getAttribute('data-id'))));
+  assert.deepEqual(
+    ids,
+    ids.map((_, index) => (ids[0] ?? 0) - index),
+  );
+}
+
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let pressed = 0; pressed < 20; pressed += 1) {
     await page.keyboard.press('Tab');

@@ -83,6 +83,7 @@ function createEventList(client, of, query) {
 
   /** Which of the new events match a search, only the server can tell. */
   async function loadNew() {
+    isNewAwaited = false;
     const before = events.value;
     const found = await page(0).catch(() => null);
     if (found === null || before === null) return;
@@ -99,7 +100,24 @@ function createEventList(client, of, query) {
     said.value = counted(arrived.length, 'new event') + (flag === null ? '' : `, the last about ${flag}`);
   }
 
-  return { events, total, error, newest, said, restart, loadOlder, loadNew };
+  // One after the other: older events that are asked for while the list begins anew would leave a gap in it.
+  let work = Promise.resolve();
+  let isNewAwaited = false;
+  /** @param {() => Promise<void>} next */
+  const inTurn = (next) => {
+    work = work.then(next);
+    return work;
+  };
+  return {
+    ...{ events, total, error, newest, said },
+    restart: () => inTurn(restart),
+    loadOlder: () => inTurn(loadOlder),
+    async loadNew() {
+      if (isNewAwaited) return;
+      isNewAwaited = true;
+      await inTurn(loadNew);
+    },
+  };
 }
 
 /** @typedef {ReturnType<typeof createEventList>} EventList */
