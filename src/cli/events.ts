@@ -14,6 +14,7 @@ import {
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { dataText, type LoggedEvent, toLoggedEvent } from '../persistence/event-log/logged-event.ts';
+import { declaresLost } from '../persistence/journal/declared-gap.ts';
 import { readDurableMark } from '../persistence/journal/durable-mark.ts';
 import { type Frame, lastEventId } from '../persistence/journal/frame.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
@@ -25,7 +26,7 @@ import {
   withCommonOptions,
 } from './command.ts';
 import { misuse } from './command-failure.ts';
-import { printable } from './format.ts';
+import { count, printable } from './format.ts';
 
 /** Shows recent events on about two screens. */
 const LIMIT_DEFAULT = 50;
@@ -78,8 +79,9 @@ Examples:
       const selection = selectionOf(options);
       const show = (event: LoggedEvent): void =>
         terminal.out(options.json ? JSON.stringify(event) : eventText(event));
-      const { events, durableId } = await newestEvents({ fs, folder, selection }, limitOf(options));
+      const { events, durableId, lost } = await newestEvents({ fs, folder, selection }, limitOf(options));
       for (const event of events) show(event);
+      if (lost > 0) terminal.err(lostText(lost));
       if (!options.follow) return;
       const { stopped } = terminal;
       await followEvents({ fs, folder, selection, afterId: durableId, stopped, onEvent: show });
@@ -115,6 +117,9 @@ function selectionOf(options: EventsCommandOptions): EventSelection {
     untilMs: end?.kind === 'before' ? end.timeMs : undefined,
   };
 }
+
+const lostText = (lost: number): string =>
+  `${count(lost, 'event')} of this time ${lost === 1 ? 'is' : 'are'} lost, as a repair has declared, and may have been among them: see --type event-lost.`;
 
 /** `   1042  2025-06-01T12:00:00.000Z  feature-archived  default/checkout  by admin`. */
 function eventText({
@@ -163,13 +168,17 @@ export async function newestEvents(options: ReadEventsOptions, limit: number): P
   const source = { fs, folder: dataFolder(folder).journal };
   const segments = await listSegments(source);
   let events: LoggedEvent[] = [];
+  let lost = 0;
+  const onLost = (): void => {
+    lost += 1;
+  };
   let end = Math.min(durableId, selection.upTo ?? durableId);
   // Begins with the newest segment, so that old segments are read only when the newer ones have too few events.
   for (const firstId of segments.toReversed()) {
     const afterId = Math.max(selection.afterId ?? 0, firstId - 1);
     if (events.length < limit && afterId < end) {
       const found: LoggedEvent[] = [];
-      const reading = readFrom({ fs, folder, selection, end }, afterId, (event) => {
+      const reading = readFrom({ fs, folder, selection, end, onLost }, afterId, (event) => {
         found.push(event);
         // Shortened only now and then, because a shift for each event would cost more than reading it.
         if (found.length >= 2 * limit) found.splice(0, found.length - limit);
@@ -182,7 +191,7 @@ export async function newestEvents(options: ReadEventsOptions, limit: number): P
     }
     end = Math.min(end, firstId - 1);
   }
-  return { events, durableId };
+  return { events, durableId, lost };
 }
 
 /** Null when the segment is gone. */
@@ -203,16 +212,20 @@ interface NewestEvents {
   readonly events: readonly LoggedEvent[];
   /** The newest event that could have been among them. */
   readonly durableId: number;
+  /** Events, of those that were read, that a repair has declared lost: nobody knows which filters they would match. */
+  readonly lost: number;
 }
 
 interface Reading extends ReadEventsOptions {
   /** No event beyond this one is durable for certain. */
   readonly end: number;
+  /** Told of each event in the time of the selection that is lost and not selected. */
+  onLost?(): void;
 }
 
 /** Gives `onEvent` the selected events after `afterId`; returns the last event read. */
 async function readFrom(
-  { fs, folder, selection, end }: Reading,
+  { fs, folder, selection, end, onLost }: Reading,
   afterId: number,
   onEvent: (event: LoggedEvent) => void,
 ): Promise<number> {
@@ -233,6 +246,7 @@ async function readFrom(
       if (frame.id > newest) return false;
       for (let id = Math.max(frame.id, afterId + 1); id <= Math.min(lastId, newest); id += 1) {
         if (isSelected(selection, frame, id)) onEvent(toLoggedEvent(frame, id));
+        else if (declaresLost(frame) !== null && isInTime(selection, frame)) onLost?.();
       }
       lastSeen = Math.min(lastId, newest);
       return lastId < newest;
@@ -241,10 +255,14 @@ async function readFrom(
   return lastSeen;
 }
 
+function isInTime(selection: EventSelection, { at }: Frame): boolean {
+  const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = selection;
+  return at >= sinceMs && at < untilMs;
+}
+
 function isSelected(selection: EventSelection, frame: Frame, id: number): boolean {
   const event = frame.events[id - frame.id];
-  const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = selection;
-  if (event === undefined || frame.at < sinceMs || frame.at >= untilMs) return false;
+  if (event === undefined || !isInTime(selection, frame)) return false;
   const wants = (wanted: string | undefined, value: string | null): boolean =>
     wanted === undefined || wanted === value;
   return (
