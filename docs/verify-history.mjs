@@ -42,10 +42,8 @@ function readHead(note, keys) {
   const isBy = ({ name, key }, bytes) =>
     bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4));
   const signers = keys.filter((key) => signatures.some((bytes) => isBy(key, bytes)));
-  check(
-    signers.some(({ upToSize }) => size <= upToSize),
-    'the key did not sign the head, or after it had handed over to another one',
-  );
+  const counts = signers.some(({ upToSize }) => size <= upToSize);
+  check(counts, 'the key did not sign the head, or after it had handed over to another one');
   return { history, at, root: Buffer.from(root, 'base64'), size, firstId, lastId };
 }
 
@@ -53,14 +51,17 @@ function readHead(note, keys) {
 function withHandovers(named, handovers) {
   const keys = [named];
   const find = (text) => keys.find((key) => key.text === text);
-  for (const note of [...handovers, ...[...handovers].reverse()]) {
+  const follow = (note, isForward) => {
     const [from, to] = /\nkey (\S+) hands over to (\S+)\n/.exec(note)?.slice(1).map(readKey) ?? [];
-    if (from === undefined || (!find(from.text) && !find(to.text))) continue;
+    if (from === undefined || !find((isForward ? from : to).text)) return;
     const [{ size }] = [from, to].map((key) => readHead(note, [key]));
-    keys.push(...[from, to].filter(({ text }) => !find(text)));
+    keys.push(...[isForward ? to : from].filter(({ text }) => !find(text)));
     const older = find(from.text);
     older.upToSize = Number.isFinite(older.upToSize) ? Math.max(older.upToSize, size) : size;
-  }
+  };
+  for (const note of handovers) follow(note, true);
+  // A key that is trusted for what it handed over is trusted with no other handover.
+  for (const note of [...handovers].reverse()) follow(note, false);
   return keys;
 }
 
@@ -285,9 +286,7 @@ function end({ kept, head, isWhole, tree, lines, firstId, lastId, sawKept }) {
 
 const [file, keyText, keptFile] = process.argv.slice(2);
 if (keyText === undefined) {
-  console.error(
-    'Usage: node verify-history.mjs <file of "flagstaff audit export"> <public key> [<file of a kept head>]',
-  );
+  console.error('Usage: node verify-history.mjs <file of the export> <public key> [<file of a kept head>]');
   process.exit(64);
 }
 try {

@@ -1,7 +1,7 @@
 /** An auditor with the public key and one signed head: no forgery of history passes, though all checksums are made anew. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -326,6 +326,31 @@ describe('flagstaff audit', () => {
       assert.equal(code, 65);
       assert.match(json.differences[0].what, /none of the keys signed/);
     }
+  });
+
+  it('a key that has handed over cannot hand over once more to whoever has found it', async () => {
+    const forged = copyOf(folder);
+    const stolen = join(temporaryFolder(), 'stolen.key');
+    copyFileSync(join(forged, 'history.key'), stolen);
+    const { out: newKey } = await flagstaff(['audit', 'replace-key', '-d', forged]);
+    const honest = (await headsOf(realFileSystem, forged)).at(-1)!;
+    copyFileSync(stolen, join(forged, 'history.key'));
+    const { out: strangers } = await flagstaff(['audit', 'replace-key', '-d', forged]);
+    const second = (await headsOf(realFileSystem, forged)).at(-1)!;
+    assert(PublicKey.parse(strangers)?.signed(second.note) && second.head.size === honest.head.size);
+    const server = await startTestServer({ folder: forged });
+    await server.call('POST', '/projects/default/features', { name: 'under-the-key-of-a-stranger' });
+    await server.stop();
+    const { code, json } = await flagstaff(['audit', 'verify', '--json', '-d', forged, '--key', newKey]);
+    assert.equal(code, 65);
+    assert.match(json.differences[0].what, /none of the keys signed/);
+    // What the stranger exports, with all of the handovers, is not proved to those who have the new key.
+    const text = await exportOf(forged, '--key', strangers);
+    const [first = '', ...lines] = text.split('\n');
+    const value = JSON.parse(first);
+    const both = JSON.stringify({ ...value, handovers: [second.note, honest.note] });
+    const checked = await check([both, ...lines].join('\n'), null, { trusted: newKey });
+    assert.deepEqual([checked.code, /the key did not sign the head/.test(checked.said)], [1, true]);
   });
 
   it('refuses to hand over with a key that has signed nothing here, and while a server runs', async () => {

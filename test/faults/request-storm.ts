@@ -1,6 +1,6 @@
 /**
  * A thousand clients who ask the same surface in the same moment, as after the start of a proxy in front: the event loop takes their
- * requests and responses in rounds, with turns between them. Each asks for something else, so that no kept response serves two.
+ * requests and responses in rounds, with turns between them. Evaluations are for a context of each client's own.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -27,9 +27,11 @@ export class TrustedKeys {
       if (handovers.length > HANDOVERS_MAX) handovers.shift();
     }
     const trusted = new TrustedKeys(keys);
-    for (const { handover, size } of handovers) trusted.#follow(handover, size);
-    // Those who name a newer key trust what it took over.
-    for (const { handover, size } of handovers.toReversed()) trusted.#follow(handover, size);
+    for (const { handover, size } of handovers)
+      if (trusted.#named(handover.from) !== undefined) trusted.#follow(handover, size);
+    // Those who name a newer key trust what it took over, and no other handover of the older one, which may be stolen.
+    for (const { handover, size } of handovers.toReversed())
+      if (trusted.#named(handover.to) !== undefined) trusted.#follow(handover, size);
     return trusted;
   }
 
@@ -41,7 +43,6 @@ export class TrustedKeys {
 
   #follow({ from, to }: Handover, size: number): void {
     const [older, newer] = [this.#named(from), this.#named(to)];
-    if (older === undefined && newer === undefined) return;
     if (newer === undefined) this.#upToSizes.set(to, Number.POSITIVE_INFINITY);
     // A crash can come between a handover and the use of the new key: then the older one hands over once more.
     const before = older === undefined ? 0 : (this.#upToSizes.get(older) ?? 0);
