@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { copyHeads, forgetHeads, HeadsFile, headsPath } from '../../../src/persistence/proof/heads-file.ts';
 import { rootOf } from '../../../src/persistence/proof/merkle-tree.ts';
-import { HeadSigner } from '../../../src/persistence/proof/signed-head.ts';
+import { HeadSigner, handoverOf } from '../../../src/persistence/proof/signed-head.ts';
 import { growTree, STRIDE_FRAMES, type TreePlace } from '../../../src/persistence/proof/tree-growth.ts';
 import { appendFrames, FOLDER, headsOf, JOURNAL } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
@@ -111,6 +111,22 @@ test('heads from before the oldest event are left out, but for the one right bef
   assert.deepEqual(await headsOf(disk, FOLDER), before.slice(1));
   const reopened = await HeadsFile.open(disk, FOLDER);
   assert.deepEqual(reopened.newest, before.at(-1));
+});
+
+test('a head in which one key hands over to another outlasts the events before it', async () => {
+  const disk = await writtenJournal();
+  const file = await HeadsFile.open(disk, FOLDER);
+  const [first, ...later] = await grownTo(disk, 10, FRAMES);
+  assert(first !== undefined && later.length > 1);
+  await sign(file, first);
+  const { head } = file.newest!;
+  const next = new HeadSigner(generateKeyPairSync('ed25519').privateKey);
+  await file.append(head, signer.handOver(head, next), first);
+  for (const place of later) await sign(file, place);
+  const before = await headsOf(disk, FOLDER);
+  await forgetHeads(disk, FOLDER, before.at(-1)!.head.lastId + 1);
+  assert.deepEqual(await headsOf(disk, FOLDER), [before[0], before.at(-1)]);
+  assert(handoverOf(before[0]!.note) !== null, 'the handover is the first of them');
 });
 
 test('a slot that a crash tore is passed over, and used again', async () => {
