@@ -365,6 +365,32 @@ describeConsole('editing in the console', (shared) => {
     await ending(opened);
   });
 
+  it('makes a change right after another one without a conflict between them, and takes a dependency back', async () => {
+    await makeFlag(shared.server.call, 'upper');
+    await makeFlag(shared.server.call, 'lower');
+    const opened = await openFlag('lower');
+    const { page } = opened;
+    // What is read again because of the events of the changes does not arrive.
+    await page.route('**/api/admin/events/search', () => undefined);
+    await press(page, 'Add tag');
+    await dialogOf(page, 'Tag lower').getByLabel('Value').fill('checkout');
+    await press(dialogOf(page, 'Tag lower'), 'Add tag');
+    await dialogOf(page, 'Tag lower').waitFor({ state: 'detached' });
+    await page.getByText('simple: checkout').waitFor();
+    await page.getByRole('region', { name: 'Dependencies' }).getByRole('button', { name: 'Add' }).click();
+    const dialog = dialogOf(page, /depend on another/);
+    await dialog.getByLabel('Flag', { exact: true }).fill('upper');
+    await press(dialog, 'Add dependency');
+    await page.getByText('to be on').waitFor();
+    await page.getByText('lower depends on upper.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByText('Undone.').waitFor();
+    assert.deepEqual((await read(`${FEATURES}/lower`)).dependencies, []);
+
+    await page.unroute('**/api/admin/events/search');
+    await ending(opened);
+  });
+
   it('changes many flags at once, and takes that back at once', async () => {
     for (const name of ['many-1', 'many-2', 'many-3']) await makeFlag(shared.server.call, name);
     const opened = await signedIn({ place: '#/projects/default?text=many-' });

@@ -9,7 +9,7 @@ import { Sentence } from './said.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Change } from './client.js' */
-/** @import { Flag, Session } from './types.d.ts' */
+/** @import { Flag, Session, Undo } from './types.d.ts' */
 
 /**
  * @typedef {object} FlagChange
@@ -18,7 +18,7 @@ import { Sentence } from './said.jsx';
  * @property {Change} change
  * @property {string} done what is said once it is done
  * @property {string} [ifMatch] the ETag of the flag that the change was made from
- * @property {Change} [undo] what takes it back; a rollback when it is left out
+ * @property {Undo | null | undefined} [undo] what takes it back; a rollback when it is left out, nothing when it is null
  */
 
 /** The flag that was read last after a change that was made here, for a view that shows it: the next change is then made from this one. @type {import('@preact/signals').Signal<{ at: string, flag: Flag, etag: string } | null>} */
@@ -37,9 +37,10 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
   const response = await client.change(change, ifMatch);
   // A flag that was deleted or renamed has nothing to be brought back to.
   const after = await client.read(at).catch(() => null);
-  const takeBack = () => undoChange(session, { at, before, etag: after?.etag ?? '', undo });
   if (after !== null) changedFlag.value = { at, flag: after.body, etag: after.etag };
-  notice('done', done, after === null ? null : takeBack);
+  const takesBack = () =>
+    undo ? takeBack(session, undo) : rollFlagBack(session, { at, before, etag: after?.etag ?? '' });
+  notice('done', done, after === null || undo === null ? null : takesBack);
   void feed.look();
   return response;
 }
@@ -47,16 +48,25 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
 /** @param {string} project @param {string} flag */
 export const flagPath = (project, flag) => path`/projects/${project}/features/${flag}`;
 
-/**
- * As one rollback. When somebody has changed the flag since, it is asked first what that takes back besides.
- * @param {Session} session
- * @param {{ at: string, before: number, etag: string, undo: Change | undefined }} of
- */
-async function undoChange(session, { at, before, etag, undo }) {
-  /** @type {Change} */
-  const change = undo ?? { method: 'POST', path: `${at}/rollback`, body: { eventId: before } };
+/** @param {Session} session @param {Undo} undo one after another, where they are several */
+export async function takeBack(session, undo) {
   try {
-    await session.client.change(change, undo === undefined ? etag : '');
+    for (const one of [undo].flat()) await session.client.change(one);
+    notice('done', 'Undone.');
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+  void session.feed.look();
+}
+
+/**
+ * When somebody has changed the flag since, it is asked first what that takes back besides.
+ * @param {Session} session
+ * @param {{ at: string, before: number, etag: string }} of
+ */
+async function rollFlagBack(session, { at, before, etag }) {
+  try {
+    await session.client.change({ method: 'POST', path: `${at}/rollback`, body: { eventId: before } }, etag);
     notice('done', 'Undone.');
   } catch (error) {
     if (error instanceof Refused && error.status === 412) await askFirst(session, at, before);

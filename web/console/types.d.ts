@@ -152,10 +152,10 @@ export interface Edit<V extends object> {
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
   /** The requests that take it back, where some can; where something was made, the response may name it. */
-  undo?: import('./client.js').Change | ((values: V, response: { readonly id: number }) => Undo) | null;
+  undo?: Undo | ((values: V, response: { readonly id: number }) => Undo) | null;
 }
 
-type Undo = import('./client.js').Change | readonly import('./client.js').Change[];
+export type Undo = import('./client.js').Change | readonly import('./client.js').Change[];
 
 export interface EditedFlag<V> {
   project: string;

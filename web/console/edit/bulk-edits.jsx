@@ -1,9 +1,9 @@
 /** What can be done with many flags of a project at once, as one change. */
-import { flagPath, isProduction } from '../changes.jsx';
+import { flagPath, isProduction, takeBack } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
-import { openEdit, takeBack } from '../forms/edit-dialog.jsx';
+import { openEdit } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 import { said } from '../said.jsx';
 import { projectField, TAG_FIELDS } from './flag-edits.jsx';

@@ -185,6 +185,12 @@ export async function deleteFlags(session, project, names) {
   void session.feed.look();
 }
 
+/**
+ * The flag of a change that is made whatever others do to the flag meanwhile: the change names no ETag.
+ * @param {{ project: string, name: string }} flag
+ */
+const anyVersionOf = ({ project, name }) => ({ project, name, etag: '', valuesIn: () => null });
+
 /** @type {readonly Field<{ type: string, value: string }>[]} */
 export const TAG_FIELDS = [
   { name: 'type', label: 'Type', required: true },
@@ -192,7 +198,7 @@ export const TAG_FIELDS = [
 ];
 
 /** @param {Session} session @param {Flag} flag */
-export function addTag(session, { name, tags }) {
+export function addTag(session, { project, name, tags }) {
   return openEdit(session, {
     title: `Tag ${name}`,
     agree: 'Add tag',
@@ -202,6 +208,8 @@ export function addTag(session, { name, tags }) {
       `${code(name)} has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' besides those it has'}.`,
     change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
     done: ({ value }) => `${name} is tagged ${said(value)}.`,
+    of: anyVersionOf({ project, name }),
+    undo: ({ type, value }) => ({ method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` }),
   });
 }
 
@@ -215,8 +223,8 @@ export const removeTag = (session, { project, name }, { type, value }) =>
     done: `The tag ${said(value)} is removed.`,
   });
 
-/** @param {Session} session @param {Flag} flag @param {string} etag */
-export async function addDependency(session, { project, name }, etag) {
+/** @param {Session} session @param {Flag} flag */
+export async function addDependency(session, { project, name, dependencies }) {
   const at = flagPath(project, name);
   /** @type {string[]} */
   const parents = await session.client.get(`${at}/parents`);
@@ -260,18 +268,27 @@ export async function addDependency(session, { project, name }, etag) {
       },
     }),
     done: ({ feature }) => `${name} depends on ${feature}.`,
-    of: { project, name, etag, valuesIn: () => ({ feature: '', enabled: 'true', variants: '' }) },
+    of: anyVersionOf({ project, name }),
+    // A rollback does not change dependencies.
+    undo({ feature }) {
+      const replaced = dependencies.find((one) => one.feature === feature);
+      if (replaced !== undefined) return { method: 'POST', path: `${at}/dependencies`, body: replaced };
+      return { method: 'DELETE', path: at + path`/dependencies/${feature}` };
+    },
   });
 }
 
-/** @param {Session} session @param {Flag} flag @param {string} parent */
-export const removeDependency = (session, { project, name }, parent) =>
-  tryChangeFlag(session, {
+/** @param {Session} session @param {Flag} flag @param {Flag['dependencies'][number]} dependency */
+export function removeDependency(session, { project, name }, dependency) {
+  const at = `${flagPath(project, name)}/dependencies`;
+  return tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/dependencies/${parent}` },
-    done: `${name} no longer depends on ${parent}.`,
+    change: { method: 'DELETE', path: at + path`/${dependency.feature}` },
+    undo: { method: 'POST', path: at, body: dependency },
+    done: `${name} no longer depends on ${dependency.feature}.`,
   });
+}
 
 /** @param {Session} session @param {Flag} flag @param {Flag['links'][number] | null} link null for a new one */
 export function editLink(session, { project, name }, link) {
@@ -291,6 +308,7 @@ export function editLink(session, { project, name }, link) {
       body: { url, title: title === '' ? null : title },
     }),
     done: () => `The links of ${name} are changed.`,
+    of: anyVersionOf({ project, name }),
   });
 }
 
@@ -331,6 +349,7 @@ export function completeFlag(session, { project, name }) {
       body: { status, ...(statusValue === '' ? {} : { statusValue }) },
     }),
     done: () => `${name} is completed.`,
+    of: anyVersionOf({ project, name }),
     undo: { method: 'POST', path: `${at}/uncomplete` },
   });
 }

@@ -1,8 +1,9 @@
 /** Removes something for good, once that is agreed to; what the server refuses becomes a message. */
+
+import { takeBack } from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { ByOthers, eventsSince } from '../forms/conflict.jsx';
-import { takeBack } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 
 /** @import { Change } from '../client.js' */

@@ -3,7 +3,7 @@
  * what the server refuses at the field that it names, and what to do when somebody else was faster.
  */
 import { useRef, useState } from 'preact/hooks';
-import { changeFlag, flagPath, mayChangeProduction } from '../changes.jsx';
+import { changeFlag, flagPath, mayChangeProduction, takeBack } from '../changes.jsx';
 import { messageOf, Refused } from '../client.js';
 import { notice } from '../notices.jsx';
 import { Button } from '../parts/button.jsx';
@@ -254,26 +254,18 @@ function isBelow(pointer, path) {
 async function save(session, edit, values, etag) {
   const change = edit.change(values);
   const done = edit.done(values);
+  /** @param {any} response */
+  const undoOf = (response) => (typeof edit.undo === 'function' ? edit.undo(values, response) : edit.undo);
   if (edit.of !== undefined) {
     const { project, name } = edit.of;
-    const response = await changeFlag(session, { project, flag: name, change, done, ifMatch: etag });
+    const of = { project, flag: name, change, done, ifMatch: etag, undo: undoOf(null) };
+    const response = await changeFlag(session, of);
     edit.after?.(response, values);
     return;
   }
   const response = await (edit.send?.(change, values) ?? session.client.change(change, etag));
-  const undo = typeof edit.undo === 'function' ? edit.undo(values, response) : (edit.undo ?? null);
+  const undo = undoOf(response) ?? null;
   notice('done', done, undo === null ? null : () => takeBack(session, undo));
   void session.feed.look();
   edit.after?.(response, values);
-}
-
-/** @param {Session} session @param {Change | readonly Change[]} undo one after another, where they are several */
-export async function takeBack(session, undo) {
-  try {
-    for (const one of [undo].flat()) await session.client.change(one);
-    notice('done', 'Undone.');
-  } catch (error) {
-    notice('refused', messageOf(error));
-  }
-  void session.feed.look();
 }

@@ -176,31 +176,34 @@ export function LifeCard({ flag, may }) {
 }
 
 /** The flags that it depends on, and those that depend on it. @param {FlagProps} props */
-export function DependencyCards({ flag, etag, may }) {
+export function DependencyCards({ flag, may }) {
   const session = useSession();
   const { project, dependencies, children } = flag;
   return (
-    <Card title="Dependencies" action="Add" act={may ? () => addDependency(session, flag, etag) : null}>
+    <Card title="Dependencies" action="Add" act={may ? () => addDependency(session, flag) : null}>
       {dependencies.length + children.length === 0 ? <p class="muted">It depends on no other flag.</p> : null}
-      {dependencies.map(({ feature, enabled, variants }) => (
-        <p key={feature} class="card-line">
-          <span>
-            Needs <FlagLink project={project} name={feature} />
-            <Sentence>
-              {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.map((one) => said(one)).join(' or ')}`}`}
-            </Sentence>
-          </span>
-          {may ? (
-            <Button
-              looks="quiet"
-              aria-label={`Remove the dependency on ${feature}`}
-              act={() => removeDependency(session, flag, feature)}
-            >
-              Remove
-            </Button>
-          ) : null}
-        </p>
-      ))}
+      {dependencies.map((dependency) => {
+        const { feature, enabled, variants } = dependency;
+        return (
+          <p key={feature} class="card-line">
+            <span>
+              Needs <FlagLink project={project} name={feature} />
+              <Sentence>
+                {` to be ${enabled ? 'on' : 'off'}${variants.length === 0 ? '' : ` with ${variants.map((one) => said(one)).join(' or ')}`}`}
+              </Sentence>
+            </span>
+            {may ? (
+              <Button
+                looks="quiet"
+                aria-label={`Remove the dependency on ${feature}`}
+                act={() => removeDependency(session, flag, dependency)}
+              >
+                Remove
+              </Button>
+            ) : null}
+          </p>
+        );
+      })}
       {children.map((child) => (
         <p key={child}>
           <FlagLink project={project} name={child} /> depends on it.
