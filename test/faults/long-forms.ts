@@ -169,6 +169,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     name: 'kills',
     total: 200,
     batch: KILLS_AT_ONCE,
+    leastSeconds: 15,
     run: async (rounds, first) => {
       const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first });
       return { kills, cleanStops, acknowledged };
@@ -323,7 +324,7 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'changes under right checksums',
     total: 1_000_000,
-    batch: 250,
+    batch: 100,
     run: async (count, first) => ({ ...(await changeSealed({ first, count })) }),
   },
   {
