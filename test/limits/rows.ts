@@ -697,10 +697,14 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `${number(INVALID_MAX)}, each for ${seconds(INVALID_FOR_MS)}`,
         'the oldest is asked for again when it comes',
       ),
-      row('tokens that wait for the word of the upstream', number(TOKENS_WAITING_MAX), '503'),
+      row(
+        'tokens that wait for the word of the upstream',
+        `${number(TOKENS_WAITING_MAX)}; one network: half of them`,
+        '503',
+      ),
       row(
         'requests that wait for it, or for the first flags',
-        `${number(WAITING_REQUESTS_MAX)}, and ${bytes(EDGE_BODIES_BYTES_MAX)} of bodies`,
+        `${number(WAITING_REQUESTS_MAX)}, and ${bytes(EDGE_BODIES_BYTES_MAX)} of bodies; one network: half of it`,
         '503',
       ),
       row(

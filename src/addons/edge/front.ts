@@ -16,6 +16,7 @@ import type {
   TransportRequestHead,
 } from '../../http/transport/transport.ts';
 import type { FedMirror, Mirrors } from './mirrors.ts';
+import { Room } from './room.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Bytes of the bodies of requests whose tokens are not known. Protects memory. */
@@ -58,8 +59,8 @@ export interface FrontOptions {
 export class Front {
   readonly #options: FrontOptions;
   readonly #validatePath: string;
-  #waitingCount = 0;
-  #waitingBytes = 0;
+  readonly #waiting = new Room(WAITING_REQUESTS_MAX);
+  readonly #waitingBodies = new Room(WAITING_BODIES_BYTES_MAX);
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -67,7 +68,7 @@ export class Front {
   }
 
   get waitingCount(): number {
-    return this.#waitingCount;
+    return this.#waiting.taken;
   }
 
   readonly handle: RequestHandler = (received, responder) => {
@@ -84,7 +85,7 @@ export class Front {
     const fed = mirrors.of(secret);
     if (fed?.served.mirror.isFilled === true) return this.#serve(fed, request, responder);
     if (this.#options.tokens.known(secret) === 'invalid') return fallback.handle(request, responder);
-    this.#wait(request, responder, () => this.#assigned(secret));
+    this.#wait(request, responder, () => this.#assigned(secret, request.remoteAddress()));
   };
 
   /** Whether a body is worth memory: what the token is good for is not known yet for a token that is new. */
@@ -96,7 +97,7 @@ export class Front {
     if (secret === null) return fallback.admit(head);
     const fed = mirrors.of(secret);
     if (fed !== undefined) return fed.served.api.admit(head);
-    return tokens.known(secret) !== 'invalid' && this.#waitingCount < WAITING_REQUESTS_MAX;
+    return tokens.known(secret) !== 'invalid' && this.#waiting.has(head.remoteAddress());
   };
 
   #serve(fed: FedMirror, request: TransportRequest, responder: Responder): void {
@@ -112,9 +113,9 @@ export class Front {
   }
 
   /** The mirror of the token, or why it has none; null for a token that is not valid. */
-  async #assigned(secret: string): Promise<FedMirror | Refusal | null> {
+  async #assigned(secret: string, address: string): Promise<FedMirror | Refusal | null> {
     const { tokens, mirrors, patienceMs } = this.#options;
-    const verdict = await tokens.find(secret);
+    const verdict = await tokens.find(secret, address);
     if (verdict === 'unknown') return UPSTREAM_AWAY;
     if (verdict === 'too-many') return TOO_MANY;
     const token = tokens.get(secret);
@@ -137,14 +138,16 @@ export class Front {
     find: () => Promise<FedMirror | Refusal | null>,
   ): void {
     const { fallback } = this.#options;
-    const bytes = request.body.byteLength;
-    if (this.#waitingCount >= WAITING_REQUESTS_MAX || this.#waitingBytes + bytes > WAITING_BODIES_BYTES_MAX)
+    const address = request.remoteAddress();
+    const leave = this.#waiting.take(address);
+    const dropBody = leave === null ? null : this.#waitingBodies.take(address, request.body.byteLength);
+    if (leave === null || dropBody === null) {
+      leave?.();
       return fallback.refuseEarly(request, responder, TOO_MANY);
-    this.#waitingCount += 1;
-    this.#waitingBytes += bytes;
+    }
     const found = find().finally(() => {
-      this.#waitingCount -= 1;
-      this.#waitingBytes -= bytes;
+      leave();
+      dropBody();
     });
     found.then(
       (mirror) => {
@@ -163,7 +166,9 @@ export class Front {
     const unknown = tokensIn(request).filter((secret) => tokens.known(secret) === null);
     if (unknown.length === 0) return this.#options.fallback.handle(request, responder);
     this.#wait(request, responder, async () => {
-      const verdicts = await Promise.all(unknown.map((secret) => tokens.find(secret)));
+      const verdicts = await Promise.all(
+        unknown.map((secret) => tokens.find(secret, request.remoteAddress())),
+      );
       if (verdicts.includes('unknown')) return UPSTREAM_AWAY;
       return verdicts.includes('too-many') ? TOO_MANY : null;
     });

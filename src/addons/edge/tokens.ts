@@ -8,6 +8,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../../http/serving/access.ts';
+import { Room } from './room.ts';
 import { environmentIn, type ValidToken } from './upstream-client.ts';
 
 /** The form in which upstreams take a token apart. Anything else is no token, and is asked of nobody. */
@@ -16,7 +17,7 @@ const TOKEN_PATTERN = /^[^:]{1,250}:[^.]{1,100}\.[\x21-\x7e]{1,250}$/;
 /** Characters of a token. */
 const TOKEN_LENGTH_MAX = 300;
 
-/** Tokens that wait for an answer of the upstream: 300 KB. */
+/** Tokens that wait for an answer of the upstream: 300 KB. Requests with the same token wait together. */
 export const WAITING_MAX = 1_000;
 
 /** Tokens of one request to the upstream. */
@@ -44,8 +45,8 @@ export interface TokensOptions {
   monotonicMs(): number;
 }
 
-interface Waiter {
-  readonly secret: string;
+interface Waiting {
+  readonly verdict: Promise<Verdict>;
   readonly resume: (verdict: Verdict) => void;
 }
 
@@ -56,7 +57,9 @@ export class Tokens {
   readonly #trusted = new Set<string>();
   /** By digest: the time at which it is asked again. */
   readonly #invalid: LRUCache<string, number>;
-  #waiting: Waiter[] = [];
+  /** By secret, in the order in which they are asked. */
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #room = new Room(WAITING_MAX);
   #isAsking = false;
   #askedCount = 0;
 
@@ -70,7 +73,7 @@ export class Tokens {
   }
 
   get waitingCount(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
   get invalidCount(): number {
@@ -106,16 +109,25 @@ export class Tokens {
     return until !== undefined && until > this.#options.monotonicMs() ? 'invalid' : null;
   }
 
-  /** Asks the upstream, together with all others that wait. Never rejects. */
-  find(secret: string): Promise<Verdict> {
+  /** Asks the upstream, together with all others that wait, for a caller at this address. Never rejects. */
+  find(secret: string, address: string): Promise<Verdict> {
     const known = this.known(secret);
     if (known !== null) return Promise.resolve(known);
-    if (this.#waiting.length >= WAITING_MAX || this.#valid.size >= VALID_MAX)
-      return Promise.resolve('too-many');
-    return new Promise((resume) => {
-      this.#waiting.push({ secret, resume });
-      void this.#ask();
+    const waiting = this.#waiting.get(secret);
+    if (waiting !== undefined) return waiting.verdict;
+    const leave = this.#valid.size >= VALID_MAX ? null : this.#room.take(address);
+    if (leave === null) return Promise.resolve('too-many');
+    let resume: Waiting['resume'] = () => undefined;
+    const verdict = new Promise<Verdict>((resolve) => {
+      resume = (found) => {
+        this.#waiting.delete(secret);
+        leave();
+        resolve(found);
+      };
     });
+    this.#waiting.set(secret, { verdict, resume });
+    void this.#ask();
+    return verdict;
   }
 
   /** Forgets the token, which is asked for again when it comes again. */
@@ -128,11 +140,10 @@ export class Tokens {
     this.#isAsking = true;
     // What comes in the same moment is asked together.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const waiters = this.#waiting.slice(0, ASKED_TOGETHER_MAX);
-      const answered = await this.#validated([...new Set(waiters.map(({ secret }) => secret))]);
-      this.#waiting = this.#waiting.slice(waiters.length);
-      for (const { secret, resume } of waiters)
+    while (this.#waiting.size > 0) {
+      const asked = [...this.#waiting].slice(0, ASKED_TOGETHER_MAX);
+      const answered = await this.#validated(asked.map(([secret]) => secret));
+      for (const [secret, { resume }] of asked)
         resume(answered ? (this.known(secret) ?? 'invalid') : 'unknown');
     }
     this.#isAsking = false;

@@ -107,7 +107,7 @@ describe('hostile callers', () => {
     let [refusedCount, askedCount] = [0, 0];
     for (let round = 0; round < 20; round += 1) {
       const found = Array.from({ length: 2 * WAITING_MAX }, (_, at) =>
-        tokens.find(`*:development.made-up-${round}-${at}`),
+        tokens.find(`*:development.made-up-${round}-${at}`, `192.0.2.${at % 2}`),
       );
       assert.ok(tokens.waitingCount <= WAITING_MAX);
       const verdicts = await Promise.all(found);
@@ -117,15 +117,51 @@ describe('hostile callers', () => {
     assert.equal(together, 1);
     assert.deepEqual([refusedCount, askedCount], [20 * WAITING_MAX, 20 * WAITING_MAX]);
     assert.equal(tokens.invalidCount, INVALID_MAX);
-    assert.equal(await tokens.find(CLIENT), 'valid', 'a token that is valid is found beside them');
+    assert.equal(
+      await tokens.find(CLIENT, '192.0.2.2'),
+      'valid',
+      'a token that is valid is found beside them',
+    );
     const before = tokens.askedCount;
-    assert.equal(await tokens.find('*:development.made-up-19-1'), 'invalid');
-    assert.equal(await tokens.find('no token at all'), 'invalid');
+    assert.equal(await tokens.find('*:development.made-up-19-1', '192.0.2.2'), 'invalid');
+    assert.equal(await tokens.find('no token at all', '192.0.2.2'), 'invalid');
     assert.equal(
       tokens.askedCount,
       before,
       'nobody is asked twice within a minute, nor for what is no token',
     );
+  });
+
+  it('made-up tokens from one network leave room for a new token from another', async () => {
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const tokens = new Tokens({
+      validate: async (asked) => {
+        await answered;
+        return asked
+          .filter((one) => one === CLIENT)
+          .map((token) => ({ token, type: 'client', projects: ['*'], environment: 'development' }));
+      },
+      isStrict: false,
+      onValid: () => undefined,
+      onRevoked: () => undefined,
+      onFault: (error) => assert.fail(String(error)),
+      monotonicMs: () => 0,
+    });
+    const madeUp = Array.from({ length: 2 * WAITING_MAX }, (_, at) =>
+      tokens.find(`*:development.made-up-${at}`, `2001:db8::${(at % 250).toString(16)}`),
+    );
+    assert.equal(tokens.waitingCount, WAITING_MAX / 2);
+    // Many requests with one token, as of a fleet that starts behind one address, take one place.
+    const fleet = Array.from({ length: 2 * WAITING_MAX }, () => tokens.find(CLIENT, '192.0.2.1'));
+    assert.equal(tokens.waitingCount, WAITING_MAX / 2 + 1);
+    answer();
+    assert.deepEqual(new Set(await Promise.all(fleet)), new Set(['valid']));
+    const verdicts = await Promise.all(madeUp);
+    assert.equal(verdicts.filter((one) => one === 'invalid').length, WAITING_MAX / 2);
+    assert.equal(tokens.waitingCount, 0);
   });
 
   it('addresses that are denied, or not allowed, get 403', async () => {
@@ -180,6 +216,7 @@ describe('a mirror that cannot be opened', () => {
     const request = {
       ...{ method: 'GET', path: '/api/client/features', query: '', body: Buffer.alloc(0) },
       header: (name: string) => (name === 'authorization' ? CLIENT : ''),
+      remoteAddress: () => '192.0.2.1',
     } as unknown as TransportRequest;
     const { status } = await new Promise<HttpResponse>((send) =>
       front.handle(request, { send, isWanted: true } as unknown as Responder),
