@@ -387,7 +387,6 @@ describeConsole('editing in the console', (shared) => {
     await page.getByText('Undone.').waitFor();
     assert.deepEqual((await read(`${FEATURES}/lower`)).dependencies, []);
 
-    await page.unroute('**/api/admin/events/search');
     await ending(opened);
   });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
-import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
+import { describeConsole, ending, isAccessible, signal } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const EDITOR_ROLE_ID = 2;
@@ -100,6 +100,31 @@ describeConsole('the page of a flag', (shared) => {
     await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('button', { name: 'Copy in production' }).click();
     await development.getByText('the same as production').waitFor();
+    await ending(opened);
+  });
+
+  it('stays as it is now where the past comes late', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'late', { description: 'then' });
+    await call('PUT', `${FEATURES}/late`, { description: 'now' });
+    const opened = await shared.signedIn({ place: '#/projects/default/flags/late' });
+    const { page } = opened;
+    const [asked, released] = [signal(), signal()];
+    await page.route('**/features/late?at=*', async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.continue();
+    });
+    await page.getByRole('slider', { name: 'Moment' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await asked.promise;
+    await page.keyboard.press('ArrowRight');
+    const came = page.waitForResponse((response) => response.url().includes('/features/late?at='));
+    released.resolve();
+    await (await came).finished();
+    await page.getByRole('button', { name: 'Edit…', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Description').waitFor();
+    assert.equal(await page.getByRole('status').filter({ hasText: 'As it is now' }).count(), 1);
     await ending(opened);
   });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { launchBrowser, NO_BROWSER, type OpenPage, openPage } from '../support/browser/browser.ts';
-import { choose, describeConsole, ending, isAccessible } from '../support/browser/console.ts';
+import { choose, describeConsole, ending, isAccessible, signal } from '../support/browser/console.ts';
 import { freePort } from '../support/free-port.ts';
 import { startTestServer } from '../support/server.ts';
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../support/sign-in/oidc-provider.ts';
@@ -24,19 +24,6 @@ async function typePassword(page: Page, username: string, password: string): Pro
   await main(page).getByLabel('Username or email').fill(username);
   await main(page).getByLabel('Password').fill(password);
   await page.keyboard.press('Enter');
-}
-
-interface Signal {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-function signal(): Signal {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 describeConsole('people', (shared) => {

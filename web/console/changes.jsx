@@ -36,10 +36,9 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
   const before = revisionOf(ifMatch === '' ? (await client.read(at)).etag : ifMatch);
   const response = await client.change(change, ifMatch);
   // A flag that was deleted or renamed has nothing to be brought back to.
-  const after = await client.read(at).catch(() => null);
-  if (after !== null) changedFlag.value = { at, flag: after.body, etag: after.etag };
+  const after = await readAgain(session, at);
   const takesBack = () =>
-    undo ? takeBack(session, undo) : rollFlagBack(session, { at, before, etag: after?.etag ?? '' });
+    undo ? takeBack(session, undo, at) : rollFlagBack(session, { at, before, etag: after?.etag ?? '' });
   notice('done', done, after === null || undo === null ? null : takesBack);
   void feed.look();
   return response;
@@ -48,10 +47,22 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
 /** @param {string} project @param {string} flag */
 export const flagPath = (project, flag) => path`/projects/${project}/features/${flag}`;
 
-/** @param {Session} session @param {Undo} undo one after another, where they are several */
-export async function takeBack(session, undo) {
+/**
+ * Reads a flag for the views that show it, so that the next change is made from what this one made of it; null where there is none.
+ * @param {Session} session
+ * @param {string} at
+ */
+export async function readAgain({ client }, at) {
+  const now = await client.read(at).catch(() => null);
+  if (now !== null) changedFlag.value = { at, flag: now.body, etag: now.etag };
+  return now;
+}
+
+/** @param {Session} session @param {Undo} undo one after another, where they are several @param {string | null} at the path of the flag that was changed, if it was one */
+export async function takeBack(session, undo, at = null) {
   try {
     for (const one of [undo].flat()) await session.client.change(one);
+    if (at !== null) await readAgain(session, at);
     notice('done', 'Undone.');
   } catch (error) {
     notice('refused', messageOf(error));
@@ -66,8 +77,13 @@ export async function takeBack(session, undo) {
  */
 async function rollFlagBack(session, { at, before, etag }) {
   try {
-    await session.client.change({ method: 'POST', path: `${at}/rollback`, body: { eventId: before } }, etag);
-    notice('done', 'Undone.');
+    /** @type {{ events: readonly unknown[] }} */
+    const { events } = await session.client.change(
+      { method: 'POST', path: `${at}/rollback`, body: { eventId: before } },
+      etag,
+    );
+    await readAgain(session, at);
+    notice('done', events.length === 0 ? 'There was nothing to take back.' : 'Undone.');
   } catch (error) {
     if (error instanceof Refused && error.status === 412) await askFirst(session, at, before);
     else notice('refused', messageOf(error));
@@ -79,6 +95,7 @@ async function rollFlagBack(session, { at, before, etag }) {
 async function askFirst(session, at, before) {
   try {
     await rollBack(session, { at, eventId: before });
+    await readAgain(session, at);
   } catch (error) {
     notice('refused', messageOf(error));
   }

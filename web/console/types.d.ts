@@ -151,8 +151,8 @@ export interface Edit<V extends object> {
   affected?: () => Promise<string>;
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
-  /** The requests that take it back, where some can; where something was made, the response may name it. */
-  undo?: Undo | ((values: V, response: { readonly id: number }) => Undo) | null;
+  /** The requests that take it back, where some can; where something was made, the response may name it. `from`: the values that it was changed from. */
+  undo?: Undo | ((values: V, response: { readonly id: number }, from: V) => Undo | null) | null;
 }
 
 export type Undo = import('./client.js').Change | readonly import('./client.js').Change[];

@@ -68,5 +68,13 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
     }
   });
   await page.addInitScript({ content: TELL_VIOLATIONS });
-  return { page, faults, close: () => context.close() };
+  return {
+    page,
+    faults,
+    async close() {
+      // What the page asked for last may still be on its way through a route of the test.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
+  };
 }

@@ -115,3 +115,17 @@ export async function isAccessible(page: Page, what: string): Promise<void> {
   const violations: readonly Violation[] = await page.evaluate(FIND_VIOLATIONS);
   assert.deepEqual(violations, [], what);
 }
+
+interface Signal {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+/** Something that a test waits for, or lets others wait for. */
+export function signal(): Signal {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -6,7 +6,8 @@ import { ask } from '../forms/ask.jsx';
 import { notice } from '../notices.jsx';
 import { changeMany } from './bulk-edits.jsx';
 
-/** @import { Flag, FlagSummary, FlagUsage, Session } from '../types.d.ts' */
+/** @import { Change } from '../client.js' */
+/** @import { Flag, FlagUsage, Session } from '../types.d.ts' */
 
 /** Names that a question lists. */
 const NAMED_MAX = 8;
@@ -28,33 +29,66 @@ export async function archiveFlag(session, { project, name }) {
     body: (
       <>
         <p>
-          <code>{name}</code> leaves the lists, and is off for applications until it is revived. It keeps its
-          history, its strategies and its name.
+          <code>{name}</code> leaves the lists, and is off for applications until it is revived and switched
+          on again. It keeps its history, its strategies and its name.
         </p>
         <Facts of={facts} />
       </>
     ),
   });
   if (!agreed) return;
+  const at = flagPath(project, name);
+  const before = await session.client.get(at).catch(() => null);
   await tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'DELETE', path: flagPath(project, name) },
-    undo: { method: 'POST', path: path`/archive/revive/${name}` },
+    change: { method: 'DELETE', path: at },
+    undo: revived(project, before === null ? [] : [before], {
+      method: 'POST',
+      path: path`/archive/revive/${name}`,
+    }),
     done: `${name} is archived.`,
   });
 }
 
-/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags */
-export async function archiveMany(session, project, flags) {
-  const features = flags.map(({ name }) => name);
+/**
+ * Takes the archiving of flags back: revives them, switches them on where they were, and makes them depend on what they depended on,
+ * since archiving ends all of that.
+ * @param {string} project
+ * @param {readonly Flag[]} flags as they were
+ * @param {Change} revive
+ * @returns {readonly Change[]}
+ */
+function revived(project, flags, revive) {
+  /** @type {Map<string, string[]>} */
+  const on = new Map();
+  for (const { name, environments } of flags)
+    for (const { name: environment, enabled } of environments)
+      if (enabled) on.set(environment, [...(on.get(environment) ?? []), name]);
+  return [
+    revive,
+    ...flags.flatMap(({ name, dependencies }) =>
+      dependencies.map((body) => ({ method: 'POST', path: `${flagPath(project, name)}/dependencies`, body })),
+    ),
+    ...[...on].map(([environment, features]) => ({
+      method: 'POST',
+      path: path`/projects/${project}/bulk_features/environments/${environment}/on`,
+      body: { features },
+    })),
+  ];
+}
+
+/** @param {Session} session @param {string} project @param {readonly string[]} features */
+export async function archiveMany(session, project, features) {
+  const flags = await flagsNow(session, project, features);
+  if (flags === null) return false;
   const agreed = await ask({
     title: `Archive ${counted(flags.length, 'flag')}?`,
     agree: `Archive ${counted(flags.length, 'flag')}`,
     danger: true,
     body: (
       <>
-        <p>{`${namesOf(flags)} leave the lists, and are off for applications until they are revived.`}</p>
+        <p>{`${namesOf(flags)} leave the lists, and are off for applications until they are revived and switched on again.`}</p>
         <Facts of={factsOfMany(session, flags)} />
       </>
     ),
@@ -62,9 +96,29 @@ export async function archiveMany(session, project, flags) {
   if (!agreed) return false;
   return changeMany(session, {
     change: { method: 'POST', path: path`/projects/${project}/archive`, body: { features } },
-    undo: { method: 'POST', path: path`/projects/${project}/revive`, body: { features } },
+    undo: revived(project, flags, {
+      method: 'POST',
+      path: path`/projects/${project}/revive`,
+      body: { features },
+    }),
     done: `${counted(flags.length, 'flag is', 'flags are')} archived.`,
   });
+}
+
+/**
+ * The list was read when the page was opened, and no event tells of use. Null, with a message, where they cannot be read.
+ * @param {Session} session
+ * @param {string} project
+ * @param {readonly string[]} names
+ * @returns {Promise<readonly Flag[] | null>}
+ */
+async function flagsNow({ client }, project, names) {
+  try {
+    return await Promise.all(names.map((name) => client.get(flagPath(project, name))));
+  } catch (error) {
+    notice('refused', messageOf(error));
+    return null;
+  }
 }
 
 /** @param {{ of: readonly string[] }} props */
@@ -98,7 +152,7 @@ async function factsOf({ client }, project, name) {
   ];
 }
 
-/** @param {Session} session @param {readonly FlagSummary[]} flags */
+/** @param {Session} session @param {readonly Flag[]} flags */
 function factsOfMany(session, flags) {
   const on = flags.filter(({ environments }) =>
     environments.some(({ name, enabled }) => enabled && isProduction(session, name)),
@@ -113,7 +167,7 @@ function factsOfMany(session, flags) {
   ];
 }
 
-/** @param {readonly FlagSummary[]} flags */
+/** @param {readonly Flag[]} flags */
 function namesOf(flags) {
   const rest = flags.length - NAMED_MAX;
   const named = flags.slice(0, NAMED_MAX).map(({ name }) => name);

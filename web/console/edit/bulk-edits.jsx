@@ -9,20 +9,32 @@ import { said } from '../said.jsx';
 import { projectField, TAG_FIELDS } from './flag-edits.jsx';
 
 /** @import { Change } from '../client.js' */
-/** @import { Session } from '../types.d.ts' */
+/** @import { FlagSummary, Session } from '../types.d.ts' */
 
-/** @param {Session} session @param {string} project @param {readonly string[]} features @param {boolean} stale */
-export function markMany(session, project, features, stale) {
+/** @param {readonly FlagSummary[]} flags */
+const namesOf = (flags) => flags.map(({ name }) => name);
+
+/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags @param {boolean} stale */
+export function markMany(session, project, flags, stale) {
   const at = path`/projects/${project}/stale`;
+  const features = namesOf(flags);
+  const changed = namesOf(flags.filter((flag) => flag.stale !== stale));
   return changeMany(session, {
     change: { method: 'POST', path: at, body: { features, stale } },
-    undo: { method: 'POST', path: at, body: { features, stale: !stale } },
+    undo:
+      changed.length === 0 ? [] : { method: 'POST', path: at, body: { features: changed, stale: !stale } },
     done: `${counted(features.length, 'flag is', 'flags are')} ${stale ? 'stale' : 'no longer stale'}.`,
   });
 }
 
-/** @param {Session} session @param {string} project @param {readonly string[]} features @param {string} environment @param {boolean} enabled */
-export async function switchMany(session, project, features, environment, enabled) {
+/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags @param {string} environment @param {boolean} enabled */
+export async function switchMany(session, project, flags, environment, enabled) {
+  const features = namesOf(flags);
+  const changed = namesOf(
+    flags.filter(({ environments }) =>
+      environments.some((one) => one.name === environment && one.enabled !== enabled),
+    ),
+  );
   const [word, other] = enabled ? ['on', 'off'] : ['off', 'on'];
   const at = path`/projects/${project}/bulk_features/environments/${environment}`;
   const count = counted(features.length, 'flag');
@@ -35,35 +47,48 @@ export async function switchMany(session, project, features, environment, enable
   if (!agreed) return false;
   return changeMany(session, {
     change: { method: 'POST', path: `${at}/${word}`, body: { features } },
-    undo: { method: 'POST', path: `${at}/${other}`, body: { features } },
+    undo: changed.length === 0 ? [] : { method: 'POST', path: `${at}/${other}`, body: { features: changed } },
     done: `${counted(features.length, 'flag is', 'flags are')} ${word} in ${environment}.`,
   });
 }
 
-/** @param {Session} session @param {string} project @param {readonly string[]} features */
-export function tagMany(session, project, features) {
+/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags */
+export function tagMany(session, project, flags) {
   const at = path`/projects/${project}/tags`;
-  /** @param {{ type: string, value: string }} tag @param {'addedTags' | 'removedTags'} part */
-  const body = (tag, part) => ({ features, tags: { addedTags: [], removedTags: [], [part]: [tag] } });
+  const features = namesOf(flags);
+  /** @param {{ type: string, value: string }} tag */
+  const withoutTag = ({ type, value }) =>
+    namesOf(flags.filter(({ tags }) => !tags.some((one) => one.type === type && one.value === value)));
   return openEdit(session, {
     title: `Tag ${counted(features.length, 'flag')}`,
     agree: 'Add tag',
     fields: TAG_FIELDS,
     values: { type: 'simple', value: '' },
     sentence: ({ type, value }) => `Each of them has the tag ${said(type || '…')}: ${said(value || '…')}.`,
-    change: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'addedTags') }),
+    change: (tag) => ({
+      method: 'PUT',
+      path: at,
+      body: { features, tags: { addedTags: [tag], removedTags: [] } },
+    }),
     done: ({ value }) => `${counted(features.length, 'flag is', 'flags are')} tagged ${said(value)}.`,
-    undo: (tag) => ({ method: 'PUT', path: at, body: body(tag, 'removedTags') }),
+    undo(tag) {
+      const tagged = withoutTag(tag);
+      if (tagged.length === 0) return null;
+      const tags = { addedTags: [], removedTags: [tag] };
+      return { method: 'PUT', path: at, body: { features: tagged, tags } };
+    },
   });
 }
 
-/** Favorites are the caller's own, so that each is a change by itself. @param {Session} session @param {string} project @param {readonly string[]} features */
-export function favoriteMany(session, project, features) {
-  const paths = features.map((name) => `${flagPath(project, name)}/favorites`);
+/** Favorites are the caller's own, so that each is a change by itself. @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags */
+export function favoriteMany(session, project, flags) {
+  const paths = namesOf(flags.filter(({ favorite }) => !favorite)).map(
+    (name) => `${flagPath(project, name)}/favorites`,
+  );
   return changeMany(session, {
     change: paths.map((at) => ({ method: 'POST', path: at })),
     undo: paths.map((at) => ({ method: 'DELETE', path: at })),
-    done: `${counted(features.length, 'flag is a favorite', 'flags are favorites')} of yours.`,
+    done: `${counted(flags.length, 'flag is a favorite', 'flags are favorites')} of yours.`,
   });
 }
 
@@ -96,7 +121,7 @@ export function moveMany(session, project, features) {
   });
 }
 
-/** @param {Session} session @param {{ change: Change | readonly Change[], undo: Change | readonly Change[], done: string }} of several are made one after another, until one is refused */
+/** @param {Session} session @param {{ change: Change | readonly Change[], undo: Change | readonly Change[], done: string }} of several are made one after another, until one is refused; `undo`: empty where all was so before */
 export async function changeMany(session, { change, undo, done }) {
   let made = 0;
   try {
@@ -104,7 +129,8 @@ export async function changeMany(session, { change, undo, done }) {
       await session.client.change(one);
       made += 1;
     }
-    notice('done', done, () => takeBack(session, undo));
+    const canBeUndone = [undo].flat().length > 0;
+    notice('done', done, canBeUndone ? () => takeBack(session, undo) : null);
     void session.feed.look();
     return true;
   } catch (error) {

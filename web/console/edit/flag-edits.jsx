@@ -209,7 +209,10 @@ export function addTag(session, { project, name, tags }) {
     change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
     done: ({ value }) => `${name} is tagged ${said(value)}.`,
     of: anyVersionOf({ project, name }),
-    undo: ({ type, value }) => ({ method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` }),
+    undo: ({ type, value }) =>
+      tags.some((one) => one.type === type && one.value === value)
+        ? null
+        : { method: 'DELETE', path: path`/features/${name}/tags/${type}/${value}` },
   });
 }
 
@@ -355,10 +358,17 @@ export function completeFlag(session, { project, name }) {
 }
 
 /** @param {Session} session @param {Flag} flag */
-export const resumeFlag = (session, { project, name }) =>
-  tryChangeFlag(session, {
+export async function resumeFlag(session, { project, name }) {
+  const at = `${flagPath(project, name)}/lifecycle`;
+  const search = { project, feature: name, type: 'feature-completed', limit: 1 };
+  // How it was completed, without which that cannot be taken back.
+  const found = await session.client.post('/events/search', search).catch(() => null);
+  const completed = found?.events[0]?.data ?? null;
+  return tryChangeFlag(session, {
     project,
     flag: name,
-    change: { method: 'POST', path: `${flagPath(project, name)}/lifecycle/uncomplete` },
+    change: { method: 'POST', path: `${at}/uncomplete` },
+    undo: completed === null ? null : { method: 'POST', path: `${at}/complete`, body: completed },
     done: `${name} is reopened.`,
   });
+}

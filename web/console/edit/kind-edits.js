@@ -45,7 +45,7 @@ export async function editKind(session, kind, item, refresh = () => undefined) {
       ? madeAt === undefined
         ? null
         : (now, response) => ({ method: 'DELETE', path: madeAt(now, response) })
-      : { method: changeBy, path: changeAt(item), body: bodyOf(values, false, item) },
+      : (_, __, from) => ({ method: changeBy, path: changeAt(item), body: bodyOf(from, false, item) }),
     ...(pinned === undefined ? {} : { pinned }),
     ...more,
     after(response, now) {

@@ -75,7 +75,7 @@ export async function describeProject(session, { id, name }) {
     sentence: (now) => `The project ${code(id)} is called ${said(now.name || '…')}.`,
     change: (body) => ({ method: 'PUT', path: at, body }),
     done: (now) => `The project ${said(now.name)} is changed.`,
-    undo: { method: 'PUT', path: at, body: values },
+    undo: (_, __, from) => ({ method: 'PUT', path: at, body: from }),
     pinned,
   });
 }
@@ -138,7 +138,7 @@ export async function editRules(session, { id, name }) {
       `Names of new flags ${pattern === '' ? 'follow no pattern' : `match ${said(pattern)}`}; the project has ${limit === '' ? 'any number of flags' : `${limit} flags at most`}.`,
     change,
     done: () => `The rules of ${said(name)} are changed.`,
-    undo: change(values),
+    undo: (_, __, from) => change(from),
     pinned,
   });
 }
@@ -224,10 +224,11 @@ export function removeMember(session, { project, ...read }, member) {
   });
 }
 
-/** @param {Session} session @param {string} project @param {readonly Role[]} roles */
-export async function addGroup(session, project, roles) {
+/** @param {Session} session @param {string} project @param {readonly Role[]} roles @param {ProjectAccess['groups']} members groups that have a role already */
+export async function addGroup(session, project, roles, members) {
   /** @type {{ groups: readonly { id: number, name: string }[] }} */
-  const { groups } = await session.client.get('/user-admin/access');
+  const known = await session.client.get('/user-admin/access');
+  const groups = known.groups.filter(({ id }) => !members.some((member) => member.id === id));
   const role = roles.find(({ name }) => name === 'Member') ?? roles.at(-1);
   await openEdit(session, {
     title: `Add a group to ${project}`,
@@ -300,10 +301,9 @@ export function setProjectEnvironment(session, project, environment, isWanted) {
   }
   return removeAfterAsking(session, {
     title: `Remove ${environment} from ${project}?`,
-    agree: 'Remove',
-    text: `Applications get no flags of ${project} in ${environment} until it is added again.`,
+    agree: 'Remove for good',
+    text: `Every flag of ${project} loses its strategies and variants in ${environment}, and the default strategy there goes too. They cannot be brought back: added again, ${environment} begins without them.`,
     change: remove,
-    undo: add,
     done: `${project} no longer uses ${environment}.`,
   });
 }

@@ -124,7 +124,7 @@ function useForm(session, edit, close) {
       if (missing.length > 0) throw new Refused(0, 'Something is missing.', missing);
       if (await isOutdated(session, edit, base.etag)) return await showConflict();
       if (!(await mayChangeProduction(session, edit, edit.sentence(values)))) return;
-      await save(session, edit, values, base.etag);
+      await save(session, edit, values, base);
       dropDraft(key);
       close();
     } catch (error) {
@@ -250,12 +250,14 @@ function isBelow(pointer, path) {
   return pointer === `/body/${path}` || pointer?.startsWith(`/body/${path}/`) === true;
 }
 
-/** @param {Session} session @param {Edit<any>} edit @param {any} values @param {string} etag */
-async function save(session, edit, values, etag) {
+/** @param {Session} session @param {Edit<any>} edit @param {any} values @param {{ values: any, etag: string }} base what they were made from */
+async function save(session, edit, values, base) {
+  const { etag } = base;
   const change = edit.change(values);
   const done = edit.done(values);
   /** @param {any} response */
-  const undoOf = (response) => (typeof edit.undo === 'function' ? edit.undo(values, response) : edit.undo);
+  const undoOf = (response) =>
+    typeof edit.undo === 'function' ? edit.undo(values, response, base.values) : edit.undo;
   if (edit.of !== undefined) {
     const { project, name } = edit.of;
     const of = { project, flag: name, change, done, ifMatch: etag, undo: undoOf(null) };

@@ -1,4 +1,5 @@
 /** Brings a flag, or the flags of a project, back to what they were after an event, once it is clear what that changes. */
+import { readAgain } from '../changes.jsx';
 import { messageOf } from '../client.js';
 import { rollBack } from '../edit/rollback.jsx';
 import { dateTime } from '../format.js';
@@ -16,6 +17,7 @@ export function RollBackButton({ at, what, event, text, label, looks = 'quiet', 
   async function act() {
     try {
       await rollBack(session, { at, eventId: event.id, when: dateTime(event.createdAt), what });
+      if (what === 'flag') await readAgain(session, at);
       after?.();
       void session.feed.look();
     } catch (error) {

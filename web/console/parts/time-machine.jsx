@@ -22,6 +22,8 @@ export function TimeMachine({ flag, events, past, setPast }) {
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const [other, setOther] = useState(/** @type {number | null} */ (null));
   const timer = useRef(0);
+  /** The event that is chosen by now: a response for another one comes late. */
+  const wanted = useRef(/** @type {number | null} */ (null));
   useEffect(() => () => clearTimeout(timer.current), []);
   if (events.length < 2) return null;
   const at = flagPath(flag.project, flag.name);
@@ -31,14 +33,17 @@ export function TimeMachine({ flag, events, past, setPast }) {
     const event = events.find(({ id }) => id === eventId);
     if (event === undefined) return;
     try {
-      setPast({ flag: await session.client.get(`${at}?at=${eventId}`), event });
+      const then = await session.client.get(`${at}?at=${eventId}`);
+      if (wanted.current === eventId) setPast({ flag: then, event });
     } catch (error) {
+      if (wanted.current !== eventId) return;
       notice('refused', messageOf(error));
       back();
     }
   }
   function back() {
     clearTimeout(timer.current);
+    wanted.current = null;
     setChosen(null);
     setOther(null);
     setPast(null);
@@ -47,6 +52,7 @@ export function TimeMachine({ flag, events, past, setPast }) {
   function choose(eventId) {
     if (eventId === null) return back();
     clearTimeout(timer.current);
+    wanted.current = eventId;
     setChosen(eventId);
     timer.current = setTimeout(() => void look(eventId), MOVING_MS);
   }

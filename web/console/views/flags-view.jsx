@@ -202,13 +202,13 @@ function ManyBar({ project, environments, flags, clear }) {
   return (
     <div class="many" role="region" aria-label="Selected flags">
       <span role="status">{`${counted(names.length, 'flag')} selected`}</span>
-      {button('Mark stale', () => markMany(session, project, names, true))}
-      {button('Not stale', () => markMany(session, project, names, false))}
+      {button('Mark stale', () => markMany(session, project, flags, true))}
+      {button('Not stale', () => markMany(session, project, flags, false))}
       <MoreMenu
         label="More for the selected flags"
         items={[
-          ['Add tag…', 'tag', () => tagMany(session, project, names)],
-          session.isUser ? ['Mark as favorites', 'flag', () => favoriteMany(session, project, names)] : null,
+          ['Add tag…', 'tag', () => tagMany(session, project, flags)],
+          session.isUser ? ['Mark as favorites', 'flag', () => favoriteMany(session, project, flags)] : null,
           session.projects.value.length < 2
             ? null
             : ['Move…', 'project', () => moveMany(session, project, names)],
@@ -218,18 +218,18 @@ function ManyBar({ project, environments, flags, clear }) {
                 [
                   `Switch on in ${environment}`,
                   'check',
-                  () => switchMany(session, project, names, environment, true),
+                  () => switchMany(session, project, flags, environment, true),
                 ],
                 [
                   `Switch off in ${environment}`,
                   'close',
-                  () => switchMany(session, project, names, environment, false),
+                  () => switchMany(session, project, flags, environment, false),
                 ],
               ]),
           ),
         ]}
       />
-      {button('Archive…', () => archiveMany(session, project, flags))}
+      {button('Archive…', () => archiveMany(session, project, names))}
       <Button looks="quiet" act={clear}>
         Clear selection
       </Button>

@@ -125,6 +125,7 @@ function Members({ project, access: { body, etag, since }, may }) {
         roles={projectRoles}
         held={member.roleId}
         name={userName(member)}
+        disabled={changed === etag}
         change={may ? (id) => changeOnce(() => setRole(session, read, member, id)) : null}
       />,
     ],
@@ -146,6 +147,7 @@ function Members({ project, access: { body, etag, since }, may }) {
         roles={projectRoles}
         held={group.roleId}
         name={group.name}
+        disabled={changed === etag}
         change={may ? (id) => changeOnce(() => setGroupRole(session, read, group, id)) : null}
       />,
     ],
@@ -164,7 +166,7 @@ function Members({ project, access: { body, etag, since }, may }) {
       action={
         may ? (
           <div class="actions">
-            <PartAction text="Add group" act={() => addGroup(session, project, projectRoles)} />
+            <PartAction text="Add group" act={() => addGroup(session, project, projectRoles, groups)} />
             <PartAction text="Add member" act={() => addMember(session, project, projectRoles)} />
           </div>
         ) : null
@@ -181,14 +183,15 @@ function Members({ project, access: { body, etag, since }, may }) {
   );
 }
 
-/** @param {{ roles: readonly Role[], held: number, name: string, change: ((id: number) => unknown) | null }} props */
-function RoleCell({ roles, held, name, change }) {
+/** @param {{ roles: readonly Role[], held: number, name: string, disabled: boolean, change: ((id: number) => unknown) | null }} props */
+function RoleCell({ roles, held, name, disabled, change }) {
   if (change === null) return roles.find(({ id }) => id === held)?.name ?? String(held);
   return (
     <Filter
       label={`Role of ${visible(name)}`}
       options={asOptions(roles)}
       value={String(held)}
+      disabled={disabled}
       change={(id) => void change(Number(id))}
     />
   );

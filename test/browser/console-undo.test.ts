@@ -1,0 +1,161 @@
+/** What "Undo" in the console takes back: what was done, all of it, and nothing else. */
+// Own process: it waits for a browser most of the time.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { type ConsoleOptions, choose, describeConsole, ending } from '../support/browser/console.ts';
+import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
+
+describeConsole('undo in the console', (shared) => {
+  const signedIn = (options?: ConsoleOptions) => shared.signedIn(options);
+  const read = async (path: string) => (await shared.server.call('GET', path)).body;
+  const flagNamed = (name: string) => read(`${FEATURES}/${name}`);
+  const openFlag = (name: string) => signedIn({ place: `#/projects/default/flags/${name}` });
+  const dialogOf = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name });
+  const press = (within: Page | Locator, name: string) =>
+    within.getByRole('button', { name, exact: true }).click();
+  const notice = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor();
+  const undo = async (page: Page) => {
+    await press(page, 'Undo');
+    await notice(page, 'Undone.');
+  };
+  const isOn = async (name: string, environment = 'development'): Promise<boolean> => {
+    const { environments } = await flagNamed(name);
+    return environments.find((one: { name: string }) => one.name === environment).enabled;
+  };
+  const makeFlagThatIsOn = async (name: string) => {
+    const { call } = shared.server;
+    await makeFlag(call, name);
+    await addStrategy(call, name, {});
+    await call('POST', `${FEATURES}/${name}/environments/development/on`);
+  };
+
+  it('brings archived flags back with their switches and dependencies', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'parent');
+    for (const name of ['alone', 'together-1', 'together-2']) {
+      await makeFlagThatIsOn(name);
+      await call('POST', `${FEATURES}/${name}/dependencies`, { feature: 'parent' });
+    }
+    await call('POST', `${FEATURES}/together-2/environments/development/off`);
+    const before = await flagNamed('alone');
+
+    const opened = await openFlag('alone');
+    const { page } = opened;
+    await choose(page, 'More for this flag', 'Archive…');
+    await press(page.getByRole('dialog'), 'Archive');
+    await notice(page, 'alone is archived.');
+    await undo(page);
+    const after = await flagNamed('alone');
+    assert.equal(await isOn('alone'), true);
+    assert.deepEqual(after.dependencies, before.dependencies);
+
+    await page.goto(`${shared.server.origin}/#/projects/default?text=together-`);
+    await page.getByLabel('Select together-1').check();
+    await page.getByLabel('Select together-2').check();
+    await press(page, 'Archive…');
+    await press(page.getByRole('dialog'), 'Archive 2 flags');
+    await notice(page, '2 flags are archived.');
+    await undo(page);
+    assert.deepEqual([await isOn('together-1'), await isOn('together-2')], [true, false]);
+    assert.deepEqual((await flagNamed('together-2')).dependencies, before.dependencies);
+    await ending(opened);
+  });
+
+  it('leaves flags as they are that a change of many did not change', async () => {
+    const { call } = shared.server;
+    await makeFlagThatIsOn('some-1');
+    await makeFlagThatIsOn('some-2');
+    await call('POST', `${FEATURES}/some-2/environments/development/off`);
+    await call('POST', '/features/some-1/tags', { type: 'simple', value: 'summer' });
+    const opened = await signedIn({ place: '#/projects/default?text=some-' });
+    const { page } = opened;
+    const select = async () => {
+      await page.getByLabel('Select some-1').check();
+      await page.getByLabel('Select some-2').check();
+    };
+    await select();
+    await choose(page, 'More for the selected flags', 'Switch on in development');
+    await press(page.getByRole('dialog'), 'Switch on in development');
+    await notice(page, '2 flags are on in development.');
+    await undo(page);
+    assert.deepEqual([await isOn('some-1'), await isOn('some-2')], [true, false]);
+
+    await select();
+    await choose(page, 'More for the selected flags', 'Add tag…');
+    await page.getByRole('dialog').getByLabel('Value').fill('summer');
+    await press(page.getByRole('dialog'), 'Add tag');
+    await notice(page, '2 flags are tagged');
+    await undo(page);
+    const tagsOf = async (name: string) => (await read(`/features/${name}/tags`)).tags.length;
+    assert.deepEqual([await tagsOf('some-1'), await tagsOf('some-2')], [1, 0]);
+    await ending(opened);
+  });
+
+  it('completes a flag again as it was, and lets the next change be made at once', async () => {
+    await makeFlag(shared.server.call, 'done');
+    const completed = { status: 'kept', statusValue: 'blue' };
+    await shared.server.call('POST', `${FEATURES}/done/lifecycle/complete`, completed);
+    const opened = await openFlag('done');
+    const { page } = opened;
+    await press(page, 'Reopen');
+    await notice(page, 'done is reopened.');
+    await undo(page);
+    await page.getByRole('button', { name: 'Reopen', exact: true }).waitFor();
+    const { events } = (
+      await shared.server.call('POST', '/events/search', { feature: 'done', type: 'feature-completed' })
+    ).body;
+    assert.deepEqual(
+      events.map(({ data }: { data: unknown }) => data),
+      [completed, completed],
+    );
+
+    // What is read again because of the events of the changes does not arrive.
+    await page.route('**/api/admin/events/search', () => undefined);
+    await press(page, 'Edit…');
+    await dialogOf(page, 'Edit done').getByLabel('Description').fill('First.');
+    await press(dialogOf(page, 'Edit done'), 'Save');
+    await notice(page, 'done is changed.');
+    await undo(page);
+    await press(page, 'Edit…');
+    await dialogOf(page, 'Edit done').getByLabel('Description').fill('Second.');
+    await press(dialogOf(page, 'Edit done'), 'Save');
+    await notice(page, 'done is changed.');
+    assert.equal((await flagNamed('done')).description, 'Second.');
+    await ending(opened);
+  });
+
+  it('keeps what somebody else changed meanwhile', async () => {
+    const { call } = shared.server;
+    await call('POST', '/segments', { name: 'Both', description: 'As it was.', constraints: [] });
+    const { segments } = await read('/segments');
+    const { id, constraints } = segments.find(({ name }: { name: string }) => name === 'Both');
+    const opened = await signedIn({ place: '#/segments', expected: /status of 4(?:01|12)/ });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Edit Both' }).click();
+    const dialog = dialogOf(page, 'Edit the segment Both');
+    await dialog.getByLabel('Name', { exact: true }).fill('Both of us');
+    await call('PUT', `/segments/${id}`, { name: 'Both', description: 'By somebody else.', constraints });
+    await press(dialog, 'Save');
+    await press(dialog, 'Take both');
+    await press(dialog, 'Save');
+    await dialog.waitFor({ state: 'detached' });
+    await undo(page);
+    const segment = await read(`/segments/${id}`);
+    assert.deepEqual([segment.name, segment.description], ['Both', 'By somebody else.']);
+    await ending(opened);
+  });
+
+  it('is not offered, and that is said, where a project gives an environment up', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'leaving', name: 'Leaving' });
+    const opened = await signedIn({ place: '#/projects/leaving/settings' });
+    const { page } = opened;
+    await choose(page, 'More for development', 'Remove development');
+    await page.getByRole('dialog').getByText('loses its strategies and variants in development').waitFor();
+    await press(page.getByRole('dialog'), 'Remove for good');
+    await notice(page, 'no longer uses development.');
+    assert.equal(await page.getByRole('button', { name: 'Undo', exact: true }).count(), 0);
+    await ending(opened);
+  });
+});
