@@ -687,7 +687,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         '503 for tokens that would need another',
       ),
       row(
-        'connections to the upstream, beside a stream for each mirror',
+        'connections to the upstream, beside a stream for each mirror and one for what is sent',
         number(CONNECTIONS_MAX),
         'requests to it wait',
       ),

@@ -19,7 +19,7 @@ import { FileFeed } from './file-feed.ts';
 import { Front } from './front.ts';
 import { Mirror } from './mirror.ts';
 import { type FedMirror, Mirrors } from './mirrors.ts';
-import { Reports, sendReports } from './reports.ts';
+import { type Destination, Reports, sendReports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
 import type { EdgeSettings, Offline } from './settings.ts';
 import { Shadow } from './shadow.ts';
@@ -66,6 +66,7 @@ export class Edge {
   readonly #reportsFile: ReturnType<typeof reportsFile> | null;
   readonly #timers = new Set<NodeJS.Timeout>();
   #transport: Transport | null = null;
+  #sending: Promise<void> = Promise.resolve();
   #isCopyDue = false;
   #isStopped = false;
 
@@ -88,6 +89,7 @@ export class Edge {
     this.tokens = new Tokens({
       validate: (tokens) => this.#client.validate(tokens),
       isStrict: settings.isStrict,
+      named: new Set(settings.offline === null ? settings.tokens : []),
       onValid: (token) => this.#fallback.addToken(token),
       onRevoked: (token) => this.#forget(token.token),
       onFault: (error) => this.#warn(error),
@@ -105,12 +107,14 @@ export class Edge {
 
   /** Resolves when the port is open and the copy on disk is read. Rejects with `ListenError`, or what the disk says. */
   async start(): Promise<{ readonly port: number }> {
+    const { offline, trusted } = this.#settings;
+    // Before anybody can ask: an SDK to which a valid token is called invalid stops for good.
+    if (offline !== null) await this.#openOffline(offline);
+    for (const token of trusted) this.#addToken(token, true);
     this.#transport = await this.#openTransport();
     const { port } = await this.#transport.listen();
-    if (this.#settings.offline === null) await this.#readCopy();
-    else await this.#openOffline(this.#settings.offline);
-    for (const token of this.#settings.trusted) this.#addToken(token, true);
-    if (this.#settings.offline !== null) return { port };
+    if (offline !== null) return { port };
+    await this.#readCopy();
     void this.#askForTokens();
     const { revalidateMs, reportMs, folder } = this.#settings;
     this.#every(revalidateMs, () => this.tokens.revalidate());
@@ -152,17 +156,31 @@ export class Edge {
     this.#client.close();
   }
 
-  /** Sends what applications reported. Never rejects. */
+  /** Sends what applications reported, one time after another. Never rejects. */
   sendReports(): Promise<void> {
+    this.#sending = this.#sending.then(() => this.#sendReports());
+    return this.#sending;
+  }
+
+  /** An upstream counts what the token of a report covers, and nothing else. */
+  #secretFor({ environment, featureName, projects = [] }: Destination): string | null {
+    const of = [...this.mirrors].filter(({ served }) => served.mirror.environment === environment);
+    const covering = of.find(
+      ({ token, served }) =>
+        token.projects.includes('*') ||
+        (featureName === undefined
+          ? projects.length > 0 && projects.every((project) => token.projects.includes(project))
+          : served.mirror.world.directory.flagProjects.has(featureName)),
+    );
+    return (covering ?? of[0])?.token.token ?? null;
+  }
+
+  #sendReports(): Promise<void> {
     const { appName, instanceId } = this.#settings.upstream;
     return sendReports({
       reports: this.reports,
-      post: (environment, body) => {
-        const fed = [...this.mirrors].find(({ served }) => served.mirror.environment === environment);
-        return fed === undefined
-          ? null
-          : this.#client.post('/api/client/metrics/bulk', fed.token.token, body);
-      },
+      secretFor: (destination) => this.#secretFor(destination),
+      post: (secret, body) => this.#client.post('/api/client/metrics/bulk', secret, body),
       save: () => this.#saveReports(),
       connectVia: { appName, instanceId },
       onFault: (error) => this.#warn(error),
@@ -205,6 +223,8 @@ export class Edge {
     };
     const reports = await this.#reportsFile.read(onDamaged);
     if (reports !== null) await inTurns(each(reports, (one) => this.reports.putBack(one)));
+    // They leave the disk once the upstream is there.
+    this.reports.isDoubtful = reports !== null && reports.length > 0;
     const records = await this.#copyFile.read(onDamaged);
     const copy = records === null ? null : await inTurns(copyIn(records, upstream.url));
     if (copy === null) return;
@@ -268,7 +288,10 @@ export class Edge {
   #forget(secret: string): void {
     this.#fallback.dropToken(secret);
     this.tokens.forget(secret);
-    this.mirrors.revoke(secret);
+    const others = this.mirrors.revoke(secret).map((one) => this.tokens.get(one));
+    // Those of pages open no mirror, and come to one that a client token has opened.
+    for (const type of ['client', 'frontend'])
+      for (const token of others) if (token?.type === type) this.mirrors.assign(token);
     this.#copySoon();
   }
 

@@ -88,10 +88,13 @@ export class Mirrors {
     return bytes;
   }
 
-  /** A token that is not valid any more: its streams end, and so does the mirror that was asked for with it. */
-  revoke(secret: string): void {
+  /**
+   * A token that is not valid any more: its streams end, and so does the mirror that was asked for with it. Returns the other tokens that
+   * were served by that mirror, which need another one.
+   */
+  revoke(secret: string): readonly string[] {
     const fed = this.#bySecret.get(secret);
-    if (fed === undefined) return;
+    if (fed === undefined) return [];
     const leaving = fed.token.token === secret ? [...fed.served.secrets] : [secret];
     for (const one of leaving) {
       fed.served.dropToken(one);
@@ -102,6 +105,7 @@ export class Mirrors {
       fed.feed.stop();
       this.#mirrors.delete(fed);
     }
+    return leaving.filter((one) => one !== secret);
   }
 
   stop(): void {

@@ -8,6 +8,7 @@
  */
 import * as v from 'valibot';
 import type { UsageNote } from '../../actors/shared-usage.ts';
+import { each, inTurns } from '../../actors/turn.ts';
 import type { SharedReports } from '../../actors/usage.ts';
 import {
   SIDES,
@@ -76,9 +77,20 @@ type Report = v.InferOutput<typeof REPORT>;
 type Count = v.InferOutput<typeof COUNT>;
 type SentApplication = v.InferOutput<typeof APPLICATION>;
 
-/** The reports of one environment that go in one request. */
+/** What a token is chosen by: it is of the environment, and covers the flag or the projects. */
+export interface Destination {
+  readonly environment: string;
+  readonly featureName?: string;
+  readonly projects?: readonly string[];
+}
+
+/** Finds the token by which a report is sent; null where the edge has none of the environment. */
+export type SecretFor = (destination: Destination) => string | null;
+
+/** The reports of one environment that go in one request, by one token. */
 export interface Bulk {
   readonly environment: string;
+  readonly secret: string | null;
   readonly reports: readonly Report[];
   readonly seenTokens: readonly string[];
 }
@@ -104,6 +116,7 @@ class Waiting {
   readonly impact = new ImpactSums();
   /** By environment. */
   readonly seenTokens = new Map<string, Set<string>>();
+  readonly environments = new Set<string>();
 
   *[Symbol.iterator](): Generator<Report> {
     for (const side of SIDES)
@@ -147,6 +160,7 @@ export class Reports implements SharedReports {
   }
 
   impact(environment: string, metrics: readonly unknown[]): void {
+    this.#waiting.environments.add(environment);
     this.#waiting.impact.take(environment, metrics);
   }
 
@@ -169,14 +183,15 @@ export class Reports implements SharedReports {
   }
 
   /** All that waits, in pieces that an upstream takes, each made when it is asked for; nothing of it waits any more. */
-  takeAll(): Iterable<Bulk> {
+  takeAll(secretFor: SecretFor): Iterable<Bulk> {
     const taken = this.#waiting;
     this.#waiting = new Waiting();
-    return bulksOf(taken);
+    return bulksOf(taken, secretFor);
   }
 
   /** Puts back what the upstream has not taken, beside what has come since. */
   putBack(report: Report): void {
+    this.#waiting.environments.add(report.environment);
     if (report.kind === 'impact') this.#waiting.impact.putBack(report);
     else if (report.kind === 'application') this.#putApplication(report);
     else {
@@ -194,6 +209,11 @@ export class Reports implements SharedReports {
     return this.#waiting;
   }
 
+  /** The environments of what waits. */
+  get environments(): readonly string[] {
+    return [...this.#waiting.environments];
+  }
+
   /** The same as the file on disk has it. */
   *lines(): Generator<string> {
     for (const report of this.#waiting) yield JSON.stringify(report);
@@ -202,6 +222,7 @@ export class Reports implements SharedReports {
   #add(count: Omit<Count, 'variants'>, variants: Iterable<readonly [string, number]>): void {
     const { featureName, appName, environment, timestamp, side } = count;
     const waiting = this.#waiting.counts[side];
+    this.#waiting.environments.add(environment);
     const key = JSON.stringify([environment, timestamp, appName, featureName]);
     let known = waiting.byKey.get(key);
     if (known === undefined) {
@@ -243,6 +264,7 @@ export class Reports implements SharedReports {
   /** An application that reports counts does not repeat which strategies it knows. */
   #putApplication(one: SentApplication): void {
     const applications = this.#waiting.applications[one.sdkType];
+    this.#waiting.environments.add(one.environment);
     const key = JSON.stringify([one.environment, one.appName, one.instanceId]);
     const known = applications.get(key);
     if (known === undefined && applications.size >= APPLICATIONS_MAX) return;
@@ -267,27 +289,42 @@ function partsOf(report: Report): number {
   return 1 + report.strategies.length + report.projects.length;
 }
 
-function* bulksOf(waiting: Waiting): Generator<Bulk> {
-  const begun = new Map<string, { reports: Report[]; seenTokens: string[]; parts: number }>();
-  for (const [environment, tokens] of waiting.seenTokens)
-    begun.set(environment, { reports: [], seenTokens: [...tokens], parts: 0 });
+function* bulksOf(waiting: Waiting, secretFor: SecretFor): Generator<Bulk> {
+  interface Begun {
+    readonly environment: string;
+    readonly secret: string | null;
+    readonly reports: Report[];
+    readonly seenTokens: readonly string[];
+    parts: number;
+  }
+  const begun = new Map<string, Begun>();
+  const bulkFor = (destination: Destination, seenTokens: readonly string[] = []): Begun => {
+    const { environment } = destination;
+    const secret = secretFor(destination);
+    const key = JSON.stringify([environment, secret]);
+    const known = begun.get(key);
+    if (known !== undefined) return known;
+    const bulk = { environment, secret, reports: [], seenTokens, parts: 0 };
+    begun.set(key, bulk);
+    return bulk;
+  };
+  for (const [environment, tokens] of waiting.seenTokens) bulkFor({ environment }, [...tokens]);
   for (const report of waiting) {
-    const { environment } = report;
-    const bulk = begun.get(environment) ?? { reports: [], seenTokens: [], parts: 0 };
-    begun.set(environment, bulk);
+    const bulk = bulkFor(report);
     bulk.reports.push(report);
     bulk.parts += partsOf(report);
     if (bulk.reports.length < SENT_TOGETHER_MAX && bulk.parts < SENT_PARTS_MAX) continue;
-    begun.delete(environment);
-    yield { environment, ...bulk };
+    begun.delete(JSON.stringify([bulk.environment, bulk.secret]));
+    yield bulk;
   }
-  for (const [environment, bulk] of begun) yield { environment, ...bulk };
+  yield* begun.values();
 }
 
 export interface SendOptions {
   readonly reports: Reports;
-  /** Sends to the upstream with a token of the environment; null where the edge has none. */
-  post(environment: string, body: object): Promise<UpstreamResponse> | null;
+  readonly secretFor: SecretFor;
+  /** Sends to the upstream with this token. */
+  post(secret: string, body: object): Promise<UpstreamResponse>;
   /** On disk when it resolves, where there is a disk. */
   save(): Promise<void>;
   /** The edge that the applications have come through. */
@@ -295,75 +332,80 @@ export interface SendOptions {
   onFault(error: unknown, environment: string): void;
 }
 
-/** Sends all that waits. Never rejects. */
+/** Sends all that waits; what waits for a token by which nothing can be sent now goes on waiting. Never rejects. */
 export async function sendReports(options: SendOptions): Promise<void> {
   const { reports, save } = options;
   if (reports.isDoubtful && !(await isThere(options))) return;
   let isSaved = false;
-  let isComplete = true;
-  for (const bulk of reports.takeAll()) {
+  const failed = new Set<string | null>();
+  for (const bulk of reports.takeAll(options.secretFor)) {
     if (!isSaved) await save();
     isSaved = true;
-    if (!(await sent(options, bulk))) isComplete = false;
+    if (failed.has(bulk.secret)) await putBack(reports, bulk);
+    else if (!(await sent(options, bulk))) failed.add(bulk.secret);
   }
-  reports.isDoubtful = !isComplete;
-  if (!isComplete) await save();
+  reports.isDoubtful = failed.size > 0;
+  if (failed.size > 0) await save();
 }
+
+/** Statuses of a report that may be taken later. */
+const LATER = [401, 403, 404, 408, 429];
+
+const isForLater = (status: number): boolean => status >= 500 || LATER.includes(status);
+
+const putBack = (all: Reports, { reports }: Bulk): Promise<void> =>
+  inTurns(each(reports, (one) => all.putBack(one)));
 
 /**
  * Whether the upstream takes a report that holds nothing. Counts that have waited leave the disk only then: while it is away, a kill must
  * not meet them on their way.
  */
 async function isThere(options: SendOptions): Promise<boolean> {
-  const { reports, post, onFault } = options;
-  for (const { environment } of reports.waiting()) {
-    const posted = post(environment, bodyOf(options, { environment, reports: [], seenTokens: [] }));
-    if (posted === null) continue;
+  const { reports, secretFor, post, onFault } = options;
+  const secrets = new Map(
+    reports.environments.map((environment) => [secretFor({ environment }), environment]),
+  );
+  for (const [secret, environment] of secrets) {
+    if (secret === null) continue;
     try {
-      const { status } = await posted;
-      if (status < 500) return true;
+      const nothing = { environment, secret, reports: [], seenTokens: [] };
+      const { status } = await post(secret, bodyOf(options, nothing));
+      if (!isForLater(status)) return true;
       throw new UpstreamError(status, `the upstream answered ${status} to a report`);
     } catch (error) {
       onFault(error, environment);
-      return false;
     }
   }
-  return true;
+  return false;
 }
 
 /** Whether nothing of it came back. */
 async function sent(options: SendOptions, bulk: Bulk): Promise<boolean> {
   const { reports: all, post, onFault } = options;
-  const { environment, reports } = bulk;
-  const putBack = (): void => {
-    for (const one of reports) all.putBack(one);
-  };
+  const { environment, secret, reports } = bulk;
   try {
-    const posted = post(environment, bodyOf(options, bulk));
-    if (posted === null) throw new UpstreamError(0, `no token of the environment ${environment} is left`);
-    const { status, body } = await posted;
+    if (secret === null)
+      throw new UpstreamError(0, `no token of the environment ${environment} is left`, true);
+    const { status, body } = await post(secret, bodyOf(options, bulk));
     if (status >= 200 && status < 300) return true;
     if (status === 413 && reports.length > 1) return await sentInHalves(options, bulk);
     const text = body.toString('utf8', 0, 500);
     onFault(new UpstreamError(status, `the upstream answered ${status} to a report: ${text}`), environment);
     // Other refusals of the report itself would come again for ever.
-    if (status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)) all.drop(reports);
-    else putBack();
+    if (isForLater(status)) await putBack(all, bulk);
+    else all.drop(reports);
   } catch (error) {
     onFault(error, environment);
-    if (error instanceof UpstreamError && error.isUnsent) putBack();
+    if (error instanceof UpstreamError && error.isUnsent) await putBack(all, bulk);
     else all.drop(reports);
   }
   return false;
 }
 
-async function sentInHalves(
-  options: SendOptions,
-  { environment, reports, seenTokens }: Bulk,
-): Promise<boolean> {
-  const half = Math.ceil(reports.length / 2);
-  const first = await sent(options, { environment, reports: reports.slice(0, half), seenTokens });
-  const second = await sent(options, { environment, reports: reports.slice(half), seenTokens: [] });
+async function sentInHalves(options: SendOptions, bulk: Bulk): Promise<boolean> {
+  const half = Math.ceil(bulk.reports.length / 2);
+  const first = await sent(options, { ...bulk, reports: bulk.reports.slice(0, half) });
+  const second = await sent(options, { ...bulk, reports: bulk.reports.slice(half), seenTokens: [] });
   return first && second;
 }
 

@@ -37,6 +37,8 @@ export interface TokensOptions {
   validate(tokens: readonly string[]): Promise<readonly ValidToken[]>;
   /** Whether only those that the settings name are let in. */
   readonly isStrict: boolean;
+  /** Those that the settings name, valid or not: the upstream says. */
+  readonly named?: ReadonlySet<string>;
   /** Told of each token that is valid from now on. */
   onValid(token: ValidToken): void;
   /** Told of a token that the upstream does not know any more. */
@@ -103,7 +105,12 @@ export class Tokens {
   /** Without the upstream: null where only it knows. */
   known(secret: string): Verdict | null {
     if (this.#valid.has(secret)) return 'valid';
-    if (this.#options.isStrict || secret.length > TOKEN_LENGTH_MAX || !TOKEN_PATTERN.test(secret))
+    const { isStrict, named } = this.#options;
+    if (
+      (isStrict && named?.has(secret) !== true) ||
+      secret.length > TOKEN_LENGTH_MAX ||
+      !TOKEN_PATTERN.test(secret)
+    )
       return 'invalid';
     const until = this.#invalid.get(digestOf(secret));
     return until !== undefined && until > this.#options.monotonicMs() ? 'invalid' : null;

@@ -6,6 +6,7 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { type AgentOptions, request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { createGunzip } from 'node:zlib';
 import * as v from 'valibot';
+import { ownTurn } from '../../actors/turn.ts';
 import { UnreadableError } from './upstream-document.ts';
 
 /** Protects memory from an upstream that sends without end. The largest document of flags is 64 MiB. */
@@ -100,7 +101,8 @@ export class UpstreamClient {
   readonly #options: UpstreamOptions;
   readonly #base: URL;
   readonly #agent: Agent;
-  readonly #streamAgent: Agent;
+  /** A connection for each stream and each report: of one that was used before, nobody knows whether what is sent on it arrives. */
+  readonly #onceAgent: Agent;
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
@@ -108,7 +110,7 @@ export class UpstreamClient {
     const agentWith = (limits: AgentOptions): Agent =>
       this.#base.protocol === 'https:' ? new SecureAgent({ ...limits, ...options.tls }) : new Agent(limits);
     this.#agent = agentWith({ keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_MS });
-    this.#streamAgent = agentWith({});
+    this.#onceAgent = agentWith({});
   }
 
   get url(): string {
@@ -149,7 +151,7 @@ export class UpstreamClient {
     const headers: Record<string, string> = { accept: 'text/event-stream' };
     if (lastEventId !== null) headers['last-event-id'] = String(lastEventId);
     const sending: Sending = { method: 'GET', path: '/api/client/streaming', token, headers };
-    const { response, request } = await this.#send(sending, signal, this.#streamAgent);
+    const { response, request } = await this.#send(sending, signal, this.#onceAgent);
     try {
       const status = response.statusCode ?? 0;
       const isStream = (response.headers['content-type'] ?? '').startsWith('text/event-stream');
@@ -168,13 +170,14 @@ export class UpstreamClient {
 
   close(): void {
     this.#agent.destroy();
-    this.#streamAgent.destroy();
+    this.#onceAgent.destroy();
   }
 
   async #exchange(sending: Sending): Promise<UpstreamResponse> {
     const { timeoutMs } = this.#options;
     const deadline = AbortSignal.timeout(timeoutMs);
-    const { response, request } = await this.#send(sending, deadline);
+    const agent = sending.method === 'POST' ? this.#onceAgent : this.#agent;
+    const { response, request } = await this.#send(sending, deadline, agent);
     try {
       const body = await bytesOf(decoded(response));
       const { etag = '', 'retry-after': retryAfter } = response.headers;
@@ -190,7 +193,7 @@ export class UpstreamClient {
   #send(
     { method, path, token, headers, body }: Sending,
     signal: AbortSignal,
-    agent = this.#agent,
+    agent: Agent,
   ): Promise<{ readonly response: IncomingMessage; readonly request: ClientRequest }> {
     const { appName, instanceId, connectionId, authHeader, timeoutMs } = this.#options;
     const isSecure = this.#base.protocol === 'https:';
@@ -214,15 +217,13 @@ export class UpstreamClient {
         },
         (response) => resolve({ response, request }),
       );
-      let isUnsent = true;
-      request.once('socket', (socket) => {
-        if (request.reusedSocket) isUnsent = false;
-        // Nothing is written before.
-        else
-          socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-            isUnsent = false;
-          });
-      });
+      // Nothing is written before there is a connection, and a request that is sent has one of its own.
+      let isUnsent = method === 'POST';
+      request.once('socket', (socket) =>
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+          isUnsent = false;
+        }),
+      );
       request.setTimeout(timeoutMs, () => request.destroy(new Error('nothing came for too long')));
       request.once('error', (error) => reject(explained(error, this.#base, isUnsent)));
       request.end(body);
@@ -276,21 +277,30 @@ async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
 
 const NEWLINE = 0x0a;
 
+/** Lines of one event, and of events that are taken in one turn of the event loop. */
+const LINES_MAX = 10_000;
+const LINES_PER_TURN = 256;
+
 /** Server-sent events (WHATWG HTML, section 9.2.6). An event may be a whole document, so bytes are not looked at one by one. */
 async function* eventsIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<SentEvent> {
   let lines: Buffer[] = [];
   /** Pieces of the line that has no end yet. */
   let rest: Buffer[] = [];
-  let bytes = 0;
+  let [bytes, count] = [0, 0];
   for await (const chunk of chunks) {
     bytes += chunk.byteLength;
     if (bytes > BODY_BYTES_MAX)
       throw new UnreadableError('the upstream sent an event that is larger than any document');
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const line = withoutReturn(Buffer.concat([...rest, chunk.subarray(start, end)]));
+      count += 1;
+      if (count % LINES_PER_TURN === 0) await ownTurn();
+      const piece = chunk.subarray(start, end);
+      const line = withoutReturn(rest.length === 0 ? piece : Buffer.concat([...rest, piece]));
       [start, rest] = [end + 1, []];
       if (line.byteLength > 0) {
+        if (lines.length >= LINES_MAX)
+          throw new UnreadableError('the upstream sent an event of too many lines');
         lines.push(line);
         continue;
       }

@@ -80,6 +80,42 @@ describe('a hostile upstream', () => {
     await edge.stop();
     await upstream.close();
   });
+
+  it('a token that was served beside a refused one is served on, and the edge stays ready', async () => {
+    const other = '*:development.client-other';
+    let isRefused = false;
+    const refused = new Set<string>();
+    const upstream = await startStub(
+      (request, response) => {
+        if (isRefused && request.headers.authorization === CLIENT) response.writeHead(403).end('{}');
+        else documents(() => ({ features: [flag('a')] }))(request, response);
+      },
+      { refused },
+    );
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: `${CLIENT},${other}` });
+    const read = (token: string) => edge.call('/api/client')('GET', '/features', undefined, { token });
+    assert.deepEqual([(await read(CLIENT)).status, (await read(other)).status], [200, 200]);
+    refused.add(CLIENT);
+    isRefused = true;
+    await until(async () => (await read(CLIENT)).status === 401);
+    await until(() => edge.edge.unready === null);
+    assert.equal((await read(other)).status, 200);
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('with --strict, a named token is told to ask again while the upstream is away, and any other is refused', async () => {
+    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
+    await upstream.close();
+    const edge = await startEdge(
+      { 'upstream-url': upstream.origin, tokens: CLIENT, strict: true },
+      { isWaitedFor: false },
+    );
+    const statusOf = async (token: string) =>
+      (await edge.call('/api/client')('GET', '/features', undefined, { token })).status;
+    assert.deepEqual([await statusOf(CLIENT), await statusOf('*:development.made-up')], [503, 401]);
+    await edge.stop();
+  });
 });
 
 describe('hostile callers', () => {

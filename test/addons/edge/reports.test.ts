@@ -140,6 +140,76 @@ describe('reports to an edge', () => {
     await upstream.close();
   });
 
+  it('counts that a restart finds on the disk stay there while nobody knows whether the upstream takes reports', async () => {
+    const folder = temporaryFolder();
+    const port = await freePort();
+    const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
+    const before = await startStub(document, { port });
+    const first = await startEdge(options);
+    await before.close();
+    await report(first, { a: yes(1), b: yes(1) });
+    await first.stop();
+    const silent = await startStub(
+      (request, response) => {
+        if (isBulk(request)) response.destroy();
+        else document(request, response);
+      },
+      { port },
+    );
+    const second = await startEdge(options);
+    await second.edge.sendReports();
+    assert.deepEqual([countsOf(second.edge.reports).length, second.edge.reports.droppedCount], [2, 0]);
+    assert.match(readFileSync(join(folder, 'edge-reports'), 'utf8'), /"featureName":"b"/);
+    await second.stop();
+    await silent.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('a count goes by a token that covers its flag', async () => {
+    const [web, shop] = ['web:development.client-one', 'shop:development.client-two'];
+    const upstream = await startStub((request, response) => {
+      const name = request.headers.authorization === shop ? 'of-the-shop' : 'of-the-web';
+      documents(() => ({ version: 2, features: [flag(name, { project: name.slice(7) })] }))(
+        request,
+        response,
+      );
+    });
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: `${web},${shop}` });
+    const bucket = { start: HOUR, stop: HOUR, toggles: { 'of-the-shop': yes(1) } };
+    const sent = { appName: 'shop', instanceId: '1', bucket };
+    const { status } = await edge.call('/api/client')('POST', '/metrics', sent, { token: shop });
+    assert.equal(status, 202);
+    await edge.edge.sendReports();
+    const counting = upstream.received.filter((one) => isBulk(one) && bulkOf(one).metrics.length > 0);
+    assert.deepEqual(
+      counting.map(({ headers }) => headers.authorization),
+      [shop],
+    );
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('of many failing pieces one is tried, and the others wait', async () => {
+    const reports = new Reports();
+    for (let at = 0; at < 5_000; at += 1) {
+      const counts = [{ flag: `flag-${at}`, yes: 1, no: 0, variants: [] }];
+      const named = { appName: 'shop', environment: 'development', side: 'backend' } as const;
+      reports.send({ kind: 'counts', atMs: 0, report: { ...named, startMs: 0, counts, unknownFlags: [] } });
+    }
+    let tried = 0;
+    await sendReports({
+      ...{ reports, save: () => Promise.resolve(), connectVia: { appName: 'edge', instanceId: '1' } },
+      secretFor: () => CLIENT,
+      post: () => {
+        tried += 1;
+        return Promise.reject(new Error('nothing came for too long'));
+      },
+      onFault: () => undefined,
+    });
+    assert.equal(tried, 1);
+    assert.deepEqual([countsOf(reports).length, reports.droppedCount], [4_000, 1_000]);
+  });
+
   it('impact metrics of several reports are one, and wait within a bound', async () => {
     const upstream = await startStub(document);
     const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
@@ -229,7 +299,8 @@ describe('reports to an edge', () => {
     const failures: unknown[] = [];
     const options: SendOptions = {
       reports: edge.edge.reports,
-      post: (_, body) => client.post('/api/client/metrics/bulk', CLIENT, body),
+      secretFor: () => CLIENT,
+      post: (secret, body) => client.post('/api/client/metrics/bulk', secret, body),
       save: () => Promise.resolve(),
       connectVia: { appName: 'edge', instanceId: '1' },
       onFault: (error) => void failures.push(error),
@@ -259,6 +330,7 @@ describe('reports to an edge', () => {
     let [sent, largest] = [0, 0];
     await sendReports({
       ...{ reports, save: () => Promise.resolve(), connectVia: { appName: 'edge', instanceId: '1' } },
+      secretFor: () => CLIENT,
       post: (_, body) => {
         sent += (body as SentBulk).metrics.length;
         largest = Math.max(largest, JSON.stringify(body).length);
