@@ -77,7 +77,7 @@ type Report = v.InferOutput<typeof REPORT>;
 type Count = v.InferOutput<typeof COUNT>;
 type SentApplication = v.InferOutput<typeof APPLICATION>;
 
-/** What a token is chosen by: it is of the environment, and covers the flag or the projects. */
+/** Something that a token is chosen for: one of the environment that covers the flag or the projects. */
 export interface Destination {
   readonly environment: string;
   readonly featureName?: string;

@@ -37,7 +37,7 @@ export interface TokensOptions {
   validate(tokens: readonly string[]): Promise<readonly ValidToken[]>;
   /** Whether only those that the settings name are let in. */
   readonly isStrict: boolean;
-  /** Those that the settings name, valid or not: the upstream says. */
+  /** Secrets that the settings name, valid or not: the upstream says. */
   readonly named?: ReadonlySet<string>;
   /** Told of each token that is valid from now on. */
   onValid(token: ValidToken): void;
