@@ -120,6 +120,20 @@ describeConsole('finding in the console', (shared) => {
     await ending(opened);
   });
 
+  it('shows in the search box what the list is narrowed by, and keeps both filters that are set at once', async () => {
+    const opened = await shared.signedIn({ place: '#/all-flags' });
+    const { page } = opened;
+    const box = page.getByLabel('Search all flags');
+    await box.fill('of no flag');
+    // Before the address has what is typed.
+    await page.getByLabel('Any type').selectOption('release');
+    await page.waitForURL(/type=release.*query=of\+no\+flag/);
+    await page.getByRole('link', { name: 'Archived', exact: true }).click();
+    await page.locator('.saved [aria-current]').filter({ hasText: 'Archived' }).waitFor();
+    assert.equal(await box.inputValue(), '');
+    await ending(opened);
+  });
+
   it('shows a flag as it was, changes nothing meanwhile, and restores it', async () => {
     await makeFlag(shared.server.call, 'looked-back', { description: 'First.' });
     await shared.server.call('PUT', `${FEATURES}/looked-back`, { description: 'Second.' });

@@ -402,7 +402,7 @@ async function projects(hands: Hands): Promise<void> {
   await hands.closed();
   await hands.form('addDefaultStrategyToProjectEnvironment', 'Edit development', {}, 'Save');
   const remove = (name: string) => () => hands.chooseOf(name, 'Remove');
-  await hands.form('removeEnvironmentFromProject', remove('production'), {}, 'Remove');
+  await hands.form('removeEnvironmentFromProject', remove('production'), {}, 'Remove for good');
   await hands.reach('addEnvironmentToProject', 'Add production');
   await hands.secret('createProjectApiToken', 'New API token', { Name: 'till' }, 'Create');
   await hands.form('deleteProjectApiToken', 'Delete till', {}, 'Delete for good');

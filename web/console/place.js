@@ -79,10 +79,13 @@ export function useQuery() {
     get: (name) => parameters.get(name) ?? '',
     /** @param {Record<string, string>} changed */
     set(changed) {
-      if (at === null) return;
+      // It may have changed since this was drawn.
+      const now = place.value;
+      if (now === null) return;
+      const next = new URLSearchParams('query' in now ? now.query : '');
       for (const [name, value] of Object.entries(changed))
-        value === '' ? parameters.delete(name) : parameters.set(name, value);
-      replacePlace(/** @type {Place} */ ({ ...at, query: parameters.toString() }));
+        value === '' ? next.delete(name) : next.set(name, value);
+      replacePlace(/** @type {Place} */ ({ ...now, query: next.toString() }));
     },
   };
 }

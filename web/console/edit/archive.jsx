@@ -65,16 +65,16 @@ function revived(project, flags, revive) {
   for (const { name, environments } of flags)
     for (const { name: environment, enabled } of environments)
       if (enabled) on.set(environment, [...(on.get(environment) ?? []), name]);
+  /** @type {(path: string, body: object) => Change} */
+  const post = (path, body) => ({ method: 'POST', path, body });
   return [
     revive,
     ...flags.flatMap(({ name, dependencies }) =>
-      dependencies.map((body) => ({ method: 'POST', path: `${flagPath(project, name)}/dependencies`, body })),
+      dependencies.map((one) => post(`${flagPath(project, name)}/dependencies`, one)),
     ),
-    ...[...on].map(([environment, features]) => ({
-      method: 'POST',
-      path: path`/projects/${project}/bulk_features/environments/${environment}/on`,
-      body: { features },
-    })),
+    ...[...on].map(([environment, features]) =>
+      post(path`/projects/${project}/bulk_features/environments/${environment}/on`, { features }),
+    ),
   ];
 }
 

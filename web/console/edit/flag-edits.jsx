@@ -321,7 +321,6 @@ export const removeLink = (session, { project, name }, { id, url, title }) =>
     project,
     flag: name,
     change: { method: 'DELETE', path: path`/projects/${project}/features/${name}/link/${id}` },
-    undo: { method: 'POST', path: path`/projects/${project}/features/${name}/link`, body: { url, title } },
     done: `The link ${said(title ?? url)} is removed.`,
   });
 

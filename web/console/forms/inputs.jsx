@@ -1,4 +1,6 @@
 /** The small controls that forms and lists are made of. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useQuery } from '../place.js';
 import { Name } from '../said.jsx';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -18,6 +20,29 @@ export const TextInput = ({ change, ...others }) => (
 export const SearchBox = ({ label, ...others }) => (
   <TextInput type="search" class="filter" aria-label={label} {...others} />
 );
+
+/** Milliseconds without a key after which the address has what is typed: a search may read the whole log. */
+const TYPING_MS = 250;
+
+/** Words that narrow what is listed, as the part `query` of the query of the address. @param {{ label: string, placeholder: string }} props */
+export function QuerySearch(props) {
+  const { get, set } = useQuery();
+  const stands = get('query');
+  const [text, setText] = useState(stands);
+  const timer = useRef(0);
+  // A link may have led to another one.
+  useEffect(() => {
+    setText(stands);
+    return () => clearTimeout(timer.current);
+  }, [stands]);
+  /** @param {string} typed */
+  function change(typed) {
+    setText(typed);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => set({ query: typed }), TYPING_MS);
+  }
+  return <SearchBox {...props} value={text} change={change} />;
+}
 
 /** @param {{ text: ComponentChildren, checked: boolean, change: (checked: boolean) => void, title?: string | undefined }} props */
 export const Check = ({ text, checked, change, title }) => (

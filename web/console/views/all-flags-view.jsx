@@ -4,7 +4,7 @@ import { flagPath } from '../changes.jsx';
 import { useEvents } from '../feed.js';
 import { counted, number } from '../format.js';
 import { asOptions, QueryFilter } from '../forms/choice.jsx';
-import { SearchBox } from '../forms/inputs.jsx';
+import { QuerySearch } from '../forms/inputs.jsx';
 import { Button } from '../parts/button.jsx';
 import { FlagLink } from '../parts/links.jsx';
 import { Listing, ListingHead } from '../parts/listing.jsx';
@@ -18,9 +18,6 @@ import { FLAG_TYPES, STAGES } from '../words.js';
 /** @import { FoundFlag, FoundFlags, StageCounts } from '../types.d.ts' */
 
 const PAGE = 50;
-
-/** After the last key, in milliseconds. */
-const TYPING_MS = 200;
 
 /** What the address may say, as the interface calls it, and what is sent for it. @type {Readonly<Record<string, (value: string) => string>>} */
 const FILTERS = {
@@ -118,17 +115,12 @@ function rowOf({ name, project, type, lifecycle, environments, lastSeenAt, favor
 
 function Tools() {
   const { client, projects } = useSession();
-  const { query, get, set } = useQuery();
-  const [text, setText] = useState(get('query'));
+  const { query } = useQuery();
   const counts = useResource(
     /** @returns {Promise<StageCounts>} */
     () => client.get('/lifecycle/count'),
     [client],
   ).loaded.value?.value;
-  useEffect(() => {
-    const timer = setTimeout(() => text !== get('query') && set({ query: text }), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
   /** With how many are in each. @type {readonly (readonly [string, string])[]} */
   const stages = Object.entries(STAGES).map(([stage, word]) => {
     const count = counts?.[/** @type {keyof StageCounts} */ (stage === 'pre-live' ? 'preLive' : stage)];
@@ -148,12 +140,7 @@ function Tools() {
         ))}
       </nav>
       <div class="tools">
-        <SearchBox
-          label="Search all flags"
-          placeholder="Name, description or tag"
-          value={text}
-          change={setText}
-        />
+        <QuerySearch label="Search all flags" placeholder="Name, description or tag" />
         <QueryFilter name="project" any="Any project" options={asOptions(projects.value)} />
         <QueryFilter name="type" any="Any type" options={FLAG_TYPES} />
         <QueryFilter name="lifecycle" any="Any stage" options={stages} />

@@ -5,7 +5,7 @@ import { messageOf, path } from '../client.js';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
 import { asOption, asOptions, QueryFilter } from '../forms/choice.jsx';
-import { SearchBox } from '../forms/inputs.jsx';
+import { QuerySearch } from '../forms/inputs.jsx';
 import { Button } from '../parts/button.jsx';
 import { EventItem } from '../parts/event-item.jsx';
 import { ProjectCrumb } from '../parts/links.jsx';
@@ -25,8 +25,6 @@ import { deedOfType } from '../words.js';
 const PAGE = 50;
 /** Events listed while new ones arrive: a page that stays open for days must not grow all the while. */
 const LISTED_MAX = 500;
-/** After the last key, in milliseconds: a search reads the whole log. */
-const TYPING_MS = 300;
 
 /** What the address may say besides the text, as the interface calls it. */
 const FILTERS = /** @type {const} */ (['project', 'type', 'createdBy', 'environment', 'from', 'to']);
@@ -156,22 +154,9 @@ function HistoryHead({ project }) {
 /** @param {{ list: EventList, isOfProject: boolean }} props */
 function Tools({ isOfProject, list: { total, events } }) {
   const { projects } = useSession();
-  const { get, set } = useQuery();
-  const [text, setText] = useState(get('query'));
-  const timer = useMemo(() => ({ id: 0 }), []);
-  useEffect(() => () => clearTimeout(timer.id), [timer]);
   return (
     <div class="tools">
-      <SearchBox
-        label="Search events"
-        placeholder="Search in everything recorded"
-        value={text}
-        change={(value) => {
-          setText(value);
-          clearTimeout(timer.id);
-          timer.id = setTimeout(() => set({ query: value }), TYPING_MS);
-        }}
-      />
+      <QuerySearch label="Search events" placeholder="Search in everything recorded" />
       {isOfProject ? null : (
         <QueryFilter name="project" label="Project" any="All projects" options={asOptions(projects.value)} />
       )}
