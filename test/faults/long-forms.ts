@@ -122,6 +122,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     name: 'slow readers',
     total: 1_000,
     batch: 1_000,
+    leastSeconds: 5,
     run: async (readers) => ({ ...(await stallReaders({ readers })) }),
   },
   {
@@ -147,6 +148,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     name: 'failed sync',
     total: 10,
     batch: 1,
+    leastSeconds: 5,
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (rounds, first) => ({ ...(await failSyncs({ rounds, first })) }),
   },
@@ -158,11 +160,18 @@ export const LONG_FORMS: readonly LongForm[] = [
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (_, first) => ({ starts: await failAllStarts(START_CALLS[first - 1] ?? '') }),
   },
-  { name: 'shutdown', total: 20, batch: 2, run: async (rounds) => ({ ...(await shutDown({ rounds })) }) },
+  {
+    name: 'shutdown',
+    total: 20,
+    batch: 2,
+    leastSeconds: 4,
+    run: async (rounds) => ({ ...(await shutDown({ rounds })) }),
+  },
   {
     name: 'restart races',
     total: 50,
     batch: 2,
+    leastSeconds: 5,
     run: async (rounds) => ({ ...(await raceRestarts({ rounds })) }),
   },
   {
@@ -247,7 +256,7 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'simulation of clusters',
     total: 1_000,
-    batch: 20,
+    batch: 10,
     run: async (count, first) => {
       const { counts, failure } = await runClusterSeeds(first, count);
       if (failure !== null) throw failure;
