@@ -136,13 +136,29 @@ function Activity({ of }) {
       <h2>Changes by day</h2>
       <Bars
         text={`${counted(total, 'change')} on ${counted(of.length, 'day')}`}
-        bars={of.map(({ date, count }) => ({
+        bars={everyDay(of).map(({ date, count }) => ({
           title: `${date}: ${counted(count, 'change')}`,
           parts: [count],
         }))}
       />
     </section>
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days that the chart has at least, so that one busy day is not all of it. */
+const CHARTED_DAYS_MIN = 30;
+
+/** With the days on which nothing changed, up to today. @param {ProjectStatus['activityCountByDate']} of */
+function everyDay(of) {
+  const counts = new Map(of.map(({ date, count }) => [date, count]));
+  const today = Math.floor(Date.now() / DAY_MS);
+  const first = Math.min(today - CHARTED_DAYS_MIN + 1, ...of.map(({ date }) => Date.parse(date) / DAY_MS));
+  return Array.from({ length: today - first + 1 }, (_, at) => {
+    const date = new Date((first + at) * DAY_MS).toISOString().slice(0, 10);
+    return { date, count: counts.get(date) ?? 0 };
+  });
 }
 
 /** @param {{ of: ProjectInsights['leadTime'] }} props */
