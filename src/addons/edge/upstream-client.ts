@@ -217,13 +217,14 @@ export class UpstreamClient {
         },
         (response) => resolve({ response, request }),
       );
-      // Nothing is written before there is a connection, and a request that is sent has one of its own.
+      // What is sent has a connection of its own, and nothing of it is written before that comes about.
       let isUnsent = method === 'POST';
-      request.once('socket', (socket) =>
-        socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-          isUnsent = false;
-        }),
-      );
+      if (isUnsent)
+        request.once('socket', (socket) =>
+          socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+            isUnsent = false;
+          }),
+        );
       request.setTimeout(timeoutMs, () => request.destroy(new Error('nothing came for too long')));
       request.once('error', (error) => reject(explained(error, this.#base, isUnsent)));
       request.end(body);

@@ -140,6 +140,20 @@ describe('reports to an edge', () => {
     await upstream.close();
   });
 
+  it('reads on one connection leave nothing behind on it', async () => {
+    const upstream = await startStub(document);
+    const client = new UpstreamClient(readSettings({ 'upstream-url': upstream.origin }, {}).upstream);
+    const warnings: string[] = [];
+    const warned = ({ name }: Error): void => void warnings.push(name);
+    process.on('warning', warned);
+    for (let read = 0; read < 20; read += 1) await client.get('/api/client/features', CLIENT);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warned);
+    assert.deepEqual(warnings, []);
+    client.close();
+    await upstream.close();
+  });
+
   it('counts that a restart finds on the disk stay there while nobody knows whether the upstream takes reports', async () => {
     const folder = temporaryFolder();
     const port = await freePort();
