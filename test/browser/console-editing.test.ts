@@ -27,6 +27,14 @@ describeConsole('editing in the console', (shared) => {
     within.getByRole('button', { name, exact: true }).click();
   const notice = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor();
 
+  const dependOn = async (page: Page, parent: string) => {
+    await page.getByRole('region', { name: 'Dependencies' }).getByRole('button', { name: 'Add' }).click();
+    const dialog = dialogOf(page, /depend on another/);
+    await dialog.getByLabel('Flag', { exact: true }).fill(parent);
+    await press(dialog, 'Add dependency');
+    await page.getByText('to be on').waitFor();
+  };
+
   it('creates a flag, says what will be true, and shows a refusal at the field that it is about', async () => {
     const opened = await signedIn({ expected: /status of 40[01]/ });
     const { page } = opened;
@@ -349,11 +357,7 @@ describeConsole('editing in the console', (shared) => {
     await dialogOf(page, 'Tag child').getByLabel('Value').fill('checkout');
     await press(dialogOf(page, 'Tag child'), 'Add tag');
     await page.getByText('simple: checkout').waitFor();
-    await page.getByRole('region', { name: 'Dependencies' }).getByRole('button', { name: 'Add' }).click();
-    const dialog = dialogOf(page, /depend on another/);
-    await dialog.getByLabel('Flag', { exact: true }).fill('parent');
-    await press(dialog, 'Add dependency');
-    await page.getByText('to be on').waitFor();
+    await dependOn(page, 'parent');
     assert.deepEqual((await read(`${FEATURES}/child`)).dependencies, [
       { feature: 'parent', enabled: true, variants: [] },
     ]);
@@ -377,11 +381,7 @@ describeConsole('editing in the console', (shared) => {
     await press(dialogOf(page, 'Tag lower'), 'Add tag');
     await dialogOf(page, 'Tag lower').waitFor({ state: 'detached' });
     await page.getByText('simple: checkout').waitFor();
-    await page.getByRole('region', { name: 'Dependencies' }).getByRole('button', { name: 'Add' }).click();
-    const dialog = dialogOf(page, /depend on another/);
-    await dialog.getByLabel('Flag', { exact: true }).fill('upper');
-    await press(dialog, 'Add dependency');
-    await page.getByText('to be on').waitFor();
+    await dependOn(page, 'upper');
     await page.getByText('lower depends on upper.').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await page.getByText('Undone.').waitFor();

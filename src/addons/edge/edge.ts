@@ -67,6 +67,8 @@ export class Edge {
   readonly #timers = new Set<NodeJS.Timeout>();
   #transport: Transport | null = null;
   #sending: Promise<void> = Promise.resolve();
+  /** The next time, which waits for the one under way; null where none does. */
+  #sendingNext: Promise<void> | null = null;
   #isCopyDue = false;
   #isStopped = false;
 
@@ -156,9 +158,13 @@ export class Edge {
     this.#client.close();
   }
 
-  /** Sends what applications reported, one time after another. Never rejects. */
+  /** Sends what applications reported, one time after another, of which one at most waits. Never rejects. */
   sendReports(): Promise<void> {
-    this.#sending = this.#sending.then(() => this.#sendReports());
+    this.#sendingNext ??= this.#sending.then(() => {
+      this.#sendingNext = null;
+      return this.#sendReports();
+    });
+    this.#sending = this.#sendingNext;
     return this.#sending;
   }
 

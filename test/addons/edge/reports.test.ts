@@ -41,6 +41,17 @@ const countsOf = (reports: Reports) =>
 
 const yes = (count: number) => ({ yes: count, no: 0, variants: { blue: count } });
 
+/** An edge with a folder, whose upstream has gone since it started. */
+async function startAndLeaveAlone() {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
+  const upstream = await startStub(document, { port });
+  const first = await startEdge(options);
+  await upstream.close();
+  return { folder, port, options, first };
+}
+
 describe('reports to an edge', () => {
   it('counts of one hour are one, and come with their application', async () => {
     const upstream = await startStub(document);
@@ -98,12 +109,7 @@ describe('reports to an edge', () => {
   });
 
   it('an upstream that is away for an hour and over two restarts gets each count once', async () => {
-    const folder = temporaryFolder();
-    const port = await freePort();
-    const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
-    const before = await startStub(document, { port });
-    const first = await startEdge(options);
-    await before.close();
+    const { folder, port, options, first } = await startAndLeaveAlone();
     for (let minute = 0; minute < 60; minute += 1) {
       await report(first, { a: yes(1) });
       await first.edge.sendReports();
@@ -155,12 +161,7 @@ describe('reports to an edge', () => {
   });
 
   it('counts that a restart finds on the disk stay there while nobody knows whether the upstream takes reports', async () => {
-    const folder = temporaryFolder();
-    const port = await freePort();
-    const options = { 'upstream-url': `http://127.0.0.1:${port}`, tokens: CLIENT, 'backup-folder': folder };
-    const before = await startStub(document, { port });
-    const first = await startEdge(options);
-    await before.close();
+    const { folder, port, options, first } = await startAndLeaveAlone();
     await report(first, { a: yes(1), b: yes(1) });
     await first.stop();
     const silent = await startStub(
@@ -199,6 +200,29 @@ describe('reports to an edge', () => {
       counting.map(({ headers }) => headers.authorization),
       [shop],
     );
+    await edge.stop();
+    await upstream.close();
+  });
+
+  it('is sent one time after another, of which one at most waits', async () => {
+    let [underWay, together] = [0, 0];
+    const upstream = await startStub(async (request, response) => {
+      if (!isBulk(request)) return document(request, response);
+      underWay += 1;
+      together = Math.max(together, underWay);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      underWay -= 1;
+      document(request, response);
+    });
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    await report(edge, { a: yes(1) });
+    const first = edge.edge.sendReports();
+    await new Promise((resolve) => setImmediate(resolve));
+    await report(edge, { a: yes(1) });
+    const others = [edge.edge.sendReports(), edge.edge.sendReports(), edge.edge.sendReports()];
+    assert.equal(new Set(others).size, 1);
+    await Promise.all([first, ...others]);
+    assert.deepEqual([together, upstream.received.filter(isBulk).length], [1, 2]);
     await edge.stop();
     await upstream.close();
   });
