@@ -62,6 +62,22 @@ describeConsole('undo in the console', (shared) => {
     await ending(opened);
   });
 
+  it('is not even asked for where more flags are chosen than one change takes, and none of them is read', async () => {
+    const { call } = shared.server;
+    for (let at = 0; at <= 500; at += 1) await makeFlag(call, `crowd-${at}`);
+    const opened = await signedIn({ place: '#/projects/default?text=crowd-' });
+    const { page } = opened;
+    let readCount = 0;
+    page.on('request', (request) => {
+      if (/features\/crowd-/.test(request.url())) readCount += 1;
+    });
+    await page.getByLabel('Select all', { exact: false }).first().check();
+    await press(page, 'Archive…');
+    await notice(page, 'At most 500 flags are archived at once; select fewer.');
+    assert.equal(readCount, 0);
+    await ending(opened);
+  });
+
   it('leaves flags as they are that a change of many did not change', async () => {
     const { call } = shared.server;
     await makeFlagThatIsOn('some-1');

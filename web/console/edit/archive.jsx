@@ -12,6 +12,9 @@ import { changeMany } from './bulk-edits.jsx';
 /** Names that a question lists. */
 const NAMED_MAX = 8;
 
+/** Flags that one change names at most; each of them is read before the question. */
+const FLAGS_MAX = 500;
+
 /** A flag that an application evaluated within this time counts as used, in milliseconds. */
 const USED_MS = 24 * 3_600_000;
 
@@ -80,6 +83,10 @@ function revived(project, flags, revive) {
 
 /** @param {Session} session @param {string} project @param {readonly string[]} features */
 export async function archiveMany(session, project, features) {
+  if (features.length > FLAGS_MAX) {
+    notice('refused', `At most ${FLAGS_MAX} flags are archived at once; select fewer.`);
+    return false;
+  }
   const flags = await flagsNow(session, project, features);
   if (flags === null) return false;
   const agreed = await ask({
