@@ -49,7 +49,9 @@ export function planRepair(
   preference: Exclude<RepairPreference, 'all'> = 'state',
 ): RepairPlan | null {
   const runs = joinRuns(verified.journal.runs);
-  const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)];
+  const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)].filter((way) =>
+    canReplay(verified, way),
+  );
   const [best] = ways.sort((a, b) =>
     preference === 'state'
       ? newerState(a, b) || longerHistory(a, b)
@@ -128,6 +130,10 @@ function joins({ journal }: FolderVerification, { header, id }: VerifiedSnapshot
   const chain = id === run.firstId - 1 ? run.start.chain : journal.checksums.get(id);
   return chain === header.chain;
 }
+
+/** Whether no frame on the way was declared lost with its changes in the state: a replay across it would be without them. */
+const canReplay = ({ journal }: FolderVerification, { base, run, lastId }: Way): boolean =>
+  run === null || !journal.gaps.some(({ inState, to }) => inState && to > (base?.id ?? 0) && to <= lastId);
 
 /** A segment is kept byte for byte or not at all, because its frames contain their offsets. */
 function firstWholeSegment(

@@ -62,6 +62,7 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
     fs,
     folder: folder.journal,
     wantedIds,
+    stateId: snapshots.findLast(({ header }) => header !== null)?.id ?? 0,
     onProgress: (bytes) => onProgress?.(snapshotBytes + bytes),
   });
   damages.push(...journal.damages);

@@ -80,6 +80,11 @@ export interface JournalVerification {
 export interface VerifyJournalOptions extends JournalSource {
   /** Event ids whose frames' checksums are wanted. */
   readonly wantedIds: ReadonlySet<number>;
+  /**
+   * The event whose state a snapshot has; no event up to it is replayed. What was declared lost behind it with its changes in the state
+   * is lost once more: nothing has them any longer. Everything is taken for known unless given.
+   */
+  readonly stateId?: number;
   onProgress?(bytesDone: number): void;
 }
 
@@ -101,6 +106,8 @@ class JournalVerifier {
   /** Right behind a damage the next id is not known: the frame found there says where the journal goes on. */
   #isResuming = false;
   #lastId: number | null = null;
+  /** The last event whose changes are lost although it was declared that the state has them. */
+  #lostId = -1;
   #bytes = 0;
   #frames = 0;
   #events = 0;
@@ -183,14 +190,26 @@ class JournalVerifier {
       this.#damage(path, raw.offset, `event ${frame.id} is where event ${expected} should be`);
     }
     this.#isResuming = false;
+    const inState = declaresLost(frame);
+    const isStateLost = inState === true && frame.id > (this.#options.stateId ?? Number.POSITIVE_INFINITY);
+    if (isStateLost) this.#lose(path, raw, frame);
     this.#lastId = lastEventId(frame);
     this.#frames += 1;
     this.#events += frame.events.length;
     if (this.#options.wantedIds.has(this.#lastId)) this.#checksums.set(this.#lastId, raw.checksum);
+    if (isStateLost) return true;
     this.#extend(segment, raw, frame);
-    const inState = declaresLost(frame);
     if (inState !== null) this.#extendGaps({ from: frame.id, to: this.#lastId, inState });
     return true;
+  }
+
+  /** One damage for all frames of a gap. */
+  #lose(path: string, { offset }: RawFrame, frame: Frame): void {
+    const what =
+      'these events are lost, as a repair has declared, and no good snapshot from behind them has their changes any longer';
+    if (frame.id !== this.#lostId + 1) this.#damage(path, offset, what);
+    this.#lostId = lastEventId(frame);
+    this.#isResuming = true;
   }
 
   #extendGaps(gap: DeclaredGap): void {

@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { METRICS_PATH } from '../../src/http/serving/metrics-page.ts';
-import { assertDeclared, declareSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
+import {
+  assertDeclared,
+  assertMended,
+  declareSingleDamages,
+  type Whole,
+  wholeFolder,
+} from '../faults/single-damages.ts';
 import {
   copyOf,
   fileAt,
@@ -16,7 +22,7 @@ import {
   snapshotsIn,
   startsOn,
 } from '../support/operator.ts';
-import type { Call } from '../support/server.ts';
+import { type Call, startTestServer } from '../support/server.ts';
 
 /** Each page that reaches over the lost event says so, also where it lists nothing, and no other page does. */
 async function saysOfGap(call: Call, origin: string, lostId: number): Promise<void> {
@@ -114,6 +120,45 @@ describe('flagstaff repair, without a copy', () => {
     const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
     assert.deepEqual([sound, deep.stateHash], [true, whole.stateHash]);
     assert.equal((await outputOf(['audit', 'verify', '-d', folder])).proved, true);
+  });
+
+  it('takes the state from behind a gap when something else is repaired, and never replays across it', async () => {
+    const folder = copyOf(past.folder);
+    flipByte(fileAt(segmentsIn(folder), 1), 200);
+    await outputOf(['repair', '--yes', '-d', folder]);
+    flipByte(fileAt(snapshotsIn(folder), 0), 100);
+    const { plan } = await outputOf(['repair', '--yes', '-d', folder]);
+    assert.deepEqual([plan.lost, plan.unlisted], [null, null]);
+    const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
+    assert.deepEqual([sound, deep.stateHash], [true, whole.stateHash]);
+  });
+
+  it('calls a folder damaged where no snapshot has the changes of a gap any longer, and a start refuses it', async () => {
+    const repaired = copyOf(past.folder);
+    flipByte(fileAt(segmentsIn(repaired), 3), 200);
+    const [lost] = (await flagstaff(['verify', '--json', '-d', repaired])).json.mending.lost;
+    await outputOf(['repair', '--yes', '-d', repaired]);
+    const harms: readonly ((path: string) => void)[] = [
+      (path) => rmSync(path),
+      (path) => flipByte(path, 100),
+    ];
+    for (const harm of harms) {
+      const folder = copyOf(repaired);
+      for (const path of snapshotsIn(folder)) harm(path);
+      await assert.rejects(startTestServer({ folder }), /no good snapshot from behind it has its change/);
+      const { code, json } = await flagstaff(['verify', '--json', '-d', folder]);
+      assert.deepEqual([code, json.mending.lost], [65, [lost]]);
+      assert.equal(json.mending.ways[0].command, 'flagstaff repair --from <copy>');
+      const mended = copyOf(folder);
+      await outputOf(['repair', '--yes', '--from', past.folder, '-d', mended]);
+      await assertMended(mended, whole, 'from a copy');
+      const { plan } = await outputOf(['repair', '--yes', '-d', folder]);
+      assert.deepEqual(plan.gaps, [{ ...lost, inState: false }], 'the state lacks it now');
+      assert((await outputOf(['verify', '--deep', '-d', folder])).sound);
+      await startsOn(folder, async (call) => {
+        assert.equal((await call('POST', '/projects/default/features', { name: 'after' })).status, 201);
+      });
+    }
   });
 
   it('keeps what comes behind a change that no snapshot has, and says what is lost', async () => {
