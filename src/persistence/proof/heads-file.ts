@@ -6,10 +6,11 @@
  * long as that is less than a thousand frames further: so the file has a slot for each thousand frames, however often a head
  * is signed. Nothing is synced. Heads can be made again from the journal; what must outlast a forger is a copy elsewhere.
  *
- *   {"version":1,"head":"flagstaff/…","place":[1204,1,281934,3051478442],"peaks":["…base64…"],"stays":true}
+ *   {"version":1,"head":"flagstaff/…","place":[1204,1,281934,3051478442],"peaks":"…base64…","stays":true}
  *
- * `place`: the last event, then the segment by its first event, the offset in it and the checksum of the frame before. All
- * else is in the head. History: 1, the first.
+ * `place`: the last event, then the segment by its first event, the offset in it and the checksum of the frame before. `peaks`:
+ * all of them in one text, so that the largest tree has room beside the note of a handover; builds before the first release that
+ * signs wrote a list of texts. All else is in the head. History: 1, the first.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ import { newerFormat, setAside } from '../disk/data-folder.ts';
 import { type FileSystem, type OpenFile, readLeniently } from '../disk/file-system.ts';
 import { replaceFile, writeFully } from '../disk/write-fully.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
-import { isTreeState, rootOf } from './merkle-tree.ts';
+import { HASH_BYTES, isTreeState, rootOf } from './merkle-tree.ts';
 import { type Head, handoverOf, parseHead } from './signed-head.ts';
 import { STRIDE_FRAMES, type TreePlace } from './tree-growth.ts';
 
@@ -41,7 +42,7 @@ export interface RecordedHead {
 function encodeSlot({ note, place, stays }: RecordedHead): Buffer {
   const { lastId, boundary, tree } = place;
   const { segment, offset, chain } = boundary;
-  const peaks = tree.peaks.map((peak) => peak.toString('base64'));
+  const peaks = Buffer.concat(tree.peaks).toString('base64');
   const value = { version: VERSION, head: note, place: [lastId, segment, offset, chain], peaks, stays };
   const text = Buffer.from(JSON.stringify(value));
   assert(text.length < SLOT_BYTES, 'a head has room in its slot');
@@ -57,9 +58,9 @@ function decodeSlot(bytes: Buffer, file: string): RecordedHead | null {
   if (typeof version === 'number' && version > VERSION)
     throw newerFormat('The list of signed heads', { file, offset: 0, version, known: VERSION });
   const head = typeof note === 'string' ? parseHead(note) : null;
-  if (head === null || !areNumbers(place) || !Array.isArray(peaks)) return null;
+  if (head === null || !areNumbers(place)) return null;
   const [lastId, segment, offset, chain] = place;
-  const tree = { size: head.size, peaks: peaks.map((peak) => Buffer.from(String(peak), 'base64')) };
+  const tree = { size: head.size, peaks: peaksOf(peaks) };
   if (lastId !== head.lastId || !isTreeState(tree) || !rootOf(tree).equals(head.root)) return null;
   const boundary = { segment, offset, chain };
   return {
@@ -68,6 +69,14 @@ function decodeSlot(bytes: Buffer, file: string): RecordedHead | null {
     place: { firstId: head.firstId, lastId, boundary, tree },
     stays: stays === true,
   };
+}
+
+function peaksOf(value: unknown): readonly Buffer[] {
+  if (Array.isArray(value)) return value.map((peak) => Buffer.from(String(peak), 'base64'));
+  const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64');
+  return Array.from({ length: Math.ceil(bytes.length / HASH_BYTES) }, (_, at) =>
+    bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
+  );
 }
 
 const areNumbers = (value: unknown): value is readonly [number, number, number, number] =>

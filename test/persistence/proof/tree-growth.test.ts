@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { copyHeads, forgetHeads, HeadsFile, headsPath } from '../../../src/persistence/proof/heads-file.ts';
-import { rootOf } from '../../../src/persistence/proof/merkle-tree.ts';
+import { HASH_BYTES, PEAKS_MAX, rootOf } from '../../../src/persistence/proof/merkle-tree.ts';
 import { HeadSigner, handoverOf } from '../../../src/persistence/proof/signed-head.ts';
 import { growTree, STRIDE_FRAMES, type TreePlace } from '../../../src/persistence/proof/tree-growth.ts';
 import { appendFrames, FOLDER, headsOf, JOURNAL } from '../../support/journal-fixture.ts';
@@ -127,6 +128,33 @@ test('a head in which one key hands over to another outlasts the events before i
   await forgetHeads(disk, FOLDER, before.at(-1)!.head.lastId + 1);
   assert.deepEqual(await headsOf(disk, FOLDER), [before[0], before.at(-1)]);
   assert(handoverOf(before[0]!.note) !== null, 'the handover is the first of them');
+});
+
+test('the largest tree has room in its slot, beside the largest event ids and the handover of a key', async () => {
+  const disk = await writtenJournal();
+  const file = await HeadsFile.open(disk, FOLDER);
+  const peaks = Array.from({ length: PEAKS_MAX }, (_, at) => Buffer.alloc(HASH_BYTES, 0xff - at));
+  const tree = { size: 2 ** PEAKS_MAX - 1, peaks };
+  const lastId = 99_999_999_999_999;
+  const boundary = { segment: lastId, offset: 4_294_967_295, chain: 4_294_967_295 };
+  const head = {
+    history: 'ff'.repeat(16),
+    size: tree.size,
+    root: rootOf(tree),
+    firstId: lastId,
+    lastId,
+    at: 0,
+  };
+  const place = { firstId: lastId, lastId, boundary, tree };
+  const next = new HeadSigner(generateKeyPairSync('ed25519').privateKey);
+  const notes = [signer.sign(head), signer.handOver(head, next)];
+  for (const note of notes) await file.append(head, note, place);
+  const read = await headsOf(disk, FOLDER);
+  assert.deepEqual(
+    read.map(({ note }) => note),
+    notes,
+  );
+  assert(read.every((one) => isDeepStrictEqual(one.place, place)));
 });
 
 test('a slot that a crash tore is passed over, and used again', async () => {
