@@ -32,6 +32,7 @@ import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability
 import type { HeadView } from './head-keeper.ts';
 import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
+import { decodesAll } from './state/packed-flags.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
 import { Undecided } from './undecided.ts';
@@ -302,8 +303,7 @@ export class Engine {
     this.#isSettling = true;
     this.#options.clock.defer(() => {
       this.#isSettling = false;
-      settleFlags(this.world, FLAGS_SETTLED_AT_ONCE);
-      this.#settle();
+      if (decodesAll(() => settleFlags(this.world, FLAGS_SETTLED_AT_ONCE))) this.#settle();
     });
   }
 

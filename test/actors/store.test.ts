@@ -197,6 +197,22 @@ describe('a snapshot with a flag that is not that of its outline', () => {
     assert.equal(flagOf(again, 'later')?.flag.name, 'later', 'what was acknowledged meanwhile is there');
   });
 
+  it('is found out in the background once its project has lost an environment, and nothing else fails', async () => {
+    const { engine } = await forgedFolder();
+    const started = await openTestEngine({ disk: engine.disk.copy(), timer: () => () => undefined });
+    await started.execute({
+      type: 'remove-project-environment',
+      project: 'default',
+      environment: 'development',
+    });
+    started.manual.runTurns();
+    await settle();
+    assert.deepEqual(
+      started.stops.map(({ message }) => /flag-4 of the project default cannot be decoded/.test(message)),
+      [true],
+    );
+  });
+
   it('is not started from where an event behind it changes the flag', async () => {
     const { engine, forged } = await forgedFolder();
     await engine.execute({ type: 'archive-flag', project: 'default', flag: 'flag-4' });

@@ -28,6 +28,17 @@ export class UndecodableFlagError extends Error {
   override readonly name = 'UndecodableFlagError';
 }
 
+/** Whether `run` met no flag that cannot be decoded. The store is told of one, and stops: nobody waits for what runs in the background. */
+export function decodesAll(run: () => void): boolean {
+  try {
+    run();
+    return true;
+  } catch (error) {
+    if (error instanceof UndecodableFlagError) return false;
+    throw error;
+  }
+}
+
 export class PackedFlags {
   readonly #world: World;
   /** Records that may still be undecoded, in the order of the snapshot. */
@@ -78,12 +89,10 @@ export class PackedFlags {
     const records = this.#records.reverse();
     this.#records = [];
     while (records.length > 0 && this.#fault === null && (await goOn())) {
-      try {
+      decodesAll(() => {
         for (const { flag } of records.splice(-DECODED_AT_ONCE))
           assert(flag.name.length > 0, 'a flag has a name');
-      } catch (error) {
-        if (!(error instanceof UndecodableFlagError)) throw error;
-      }
+      });
     }
   }
 
