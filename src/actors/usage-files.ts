@@ -4,6 +4,7 @@
  */
 import type { Applications } from '../domain/usage/applications.ts';
 import { SIDES, type Side } from '../domain/usage/reports.ts';
+import type { SavedTable } from '../domain/usage/saved-table.ts';
 import { DAY_MS, floorTo, type PeriodId, type UsageTable } from '../domain/usage/usage-table.ts';
 import type { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
 
@@ -47,8 +48,8 @@ export interface SideUsage {
 /** Everything that is saved. */
 interface UsageParts {
   readonly sides: Readonly<Record<Side, SideUsage>>;
-  readonly signIns: SavedRows;
-  readonly seen: SavedRows;
+  readonly signIns: SavedTable;
+  readonly seen: SavedTable;
 }
 
 export class UsageFiles {
@@ -142,7 +143,7 @@ export class UsageFiles {
   }
 
   /** Saves the rows in a file of their own, if they changed; again later where that fails. */
-  async #saveRows(name: string, source: SavedRows): Promise<void> {
+  async #saveRows(name: string, source: SavedTable): Promise<void> {
     if (!source.takeChanged()) return;
     await this.#options.folder.write(name, source.rows()).catch((error: unknown) => {
       source.saveAgain();
@@ -169,12 +170,6 @@ export class UsageFiles {
       throw error;
     }
   }
-}
-
-interface SavedRows {
-  takeChanged(): boolean;
-  rows(): Iterable<readonly unknown[]>;
-  saveAgain(): void;
 }
 
 /** The kind of the rows of a file. */

@@ -77,11 +77,6 @@ export class Usage {
     return this.#signIns;
   }
 
-  /** Calls back, from now on, with each flag whose times of use are shown anew; for one listener. */
-  onSeen(listener: (flag: string) => void): void {
-    this.#seen.onChanged(listener);
-  }
-
   counts(side: Side): Pick<UsageTable, 'countsOf' | 'flagsOf' | 'bytes' | 'droppedCount'> {
     return this.#sides[side].counts;
   }

@@ -4,6 +4,7 @@
  * goes with it, and counts as a report.
  */
 import type { ApplicationReport } from './reports.ts';
+import { SavedTable } from './saved-table.ts';
 
 export const APPLICATIONS_MAX = 1_000;
 export const INSTANCES_MAX = 100;
@@ -86,14 +87,14 @@ type InstanceRow = readonly [
 
 export const NO_DETAILS: ApplicationDetails = { description: '', url: '', color: '', icon: '' };
 
-export class Applications {
+export class Applications extends SavedTable {
   readonly #bytesMax: number;
   /** The one that reported last at the end. */
   readonly #byName = new Map<string, Application>();
   #bytes = 0;
-  #isSaved = true;
 
   constructor({ bytesMax }: { readonly bytesMax: number }) {
+    super();
     this.#bytesMax = bytesMax;
   }
 
@@ -161,17 +162,6 @@ export class Applications {
     }
   }
 
-  /** Whether anything changed since the last call. */
-  takeChanged(): boolean {
-    const changed = !this.#isSaved;
-    this.#isSaved = true;
-    return changed;
-  }
-
-  saveAgain(): void {
-    this.#isSaved = false;
-  }
-
   *rows(): Generator<ApplicationRow> {
     for (const one of this.#byName.values()) {
       const environments = [...one.environments.values()].map(environmentRow);
@@ -181,9 +171,9 @@ export class Applications {
 
   load([appName, createdAtMs, seenAtMs, strategies, rows, details = null]: ApplicationRow): void {
     const environments = new Map(rows.map(environmentIn).map((one) => [one.name, one] as const));
-    const wasSaved = this.#isSaved;
+    const wasSaved = this.isSaved;
     this.#put({ appName, details, createdAtMs, seenAtMs, strategies, environments });
-    this.#isSaved = wasSaved;
+    this.isSaved = wasSaved;
   }
 
   #applicationOf(appName: string, nowMs: number): Application {
@@ -202,7 +192,7 @@ export class Applications {
     this.#byName.delete(application.appName);
     this.#byName.set(application.appName, application);
     this.#bytes += bytesOf(application);
-    this.#isSaved = false;
+    this.isSaved = false;
     for (const { appName } of this.#byName.values()) {
       if (this.#byName.size <= APPLICATIONS_MAX && this.#bytes <= this.#bytesMax) return;
       this.#forget(appName);
@@ -214,7 +204,7 @@ export class Applications {
     if (application === undefined) return;
     this.#byName.delete(appName);
     this.#bytes -= bytesOf(application);
-    this.#isSaved = false;
+    this.isSaved = false;
   }
 }
 

@@ -5,6 +5,8 @@
  * The time shown of a flag moves in steps of a minute: otherwise each report would invalidate cached responses.
  */
 
+import { SavedTable } from './saved-table.ts';
+
 /** Within a step, the same time is shown and nothing is written. */
 export const STEP_MS = 60_000;
 
@@ -58,7 +60,7 @@ export interface LastSeenOptions {
   readonly hour: FlagsUse['hour'];
 }
 
-export class LastSeen implements FlagsUse {
+export class LastSeen extends SavedTable implements FlagsUse {
   readonly hour: FlagsUse['hour'];
   readonly #now: () => number;
   readonly #flags = new Map<string, FlagSeen>();
@@ -66,21 +68,15 @@ export class LastSeen implements FlagsUse {
   #version = 0;
   /** Two times are never the same, so that the latest one tells states apart. */
   #latestMs = 0;
-  #isSaved = true;
-  #tell: (flag: string) => void = () => undefined;
 
   constructor({ now, hour }: LastSeenOptions) {
+    super();
     this.#now = now;
     this.hour = hour;
   }
 
   get step(): number {
     return Math.floor(this.#now() / STEP_MS);
-  }
-
-  /** Calls back, from now on, with each flag of which something else is shown. */
-  onChanged(tell: (flag: string) => void): void {
-    this.#tell = tell;
   }
 
   get version(): number {
@@ -107,7 +103,7 @@ export class LastSeen implements FlagsUse {
     const isFirst = known?.first.has(environment) !== true;
     const first = isFirst ? new Map(known?.first).set(environment, this.#latestMs) : known.first;
     this.#flags.set(name, { atMs: this.#latestMs, environments, first });
-    this.#changed(name);
+    this.#changed();
   }
 
   /** Records a use of a token that exists. */
@@ -115,11 +111,11 @@ export class LastSeen implements FlagsUse {
     const beforeMs = this.#tokens.get(digest);
     if (beforeMs !== undefined && nowMs >= beforeMs && nowMs - beforeMs < STEP_MS) return;
     this.#tokens.set(digest, nowMs);
-    this.#isSaved = false;
+    this.isSaved = false;
   }
 
   forgetFlag(name: string): void {
-    if (this.#flags.delete(name)) this.#changed(name);
+    if (this.#flags.delete(name)) this.#changed();
   }
 
   /** From now on, the first reports that tell of it are the first. */
@@ -128,28 +124,17 @@ export class LastSeen implements FlagsUse {
     if (known === undefined || known.first.size === 0) return;
     const { atMs, environments } = known;
     this.#flags.set(name, { atMs, environments, first: new Map() });
-    this.#changed(name);
+    this.#changed();
   }
 
   forgetToken(digest: string): void {
-    if (this.#tokens.delete(digest)) this.#isSaved = false;
+    if (this.#tokens.delete(digest)) this.isSaved = false;
   }
 
   /** Forgets tokens that are gone, once more are remembered than there are. */
   keepTokens(count: number, isThere: (digest: string) => boolean): void {
     if (this.#tokens.size <= count) return;
     for (const digest of this.#tokens.keys()) if (!isThere(digest)) this.forgetToken(digest);
-  }
-
-  /** Whether anything changed since the last call. */
-  takeChanged(): boolean {
-    const changed = !this.#isSaved;
-    this.#isSaved = true;
-    return changed;
-  }
-
-  saveAgain(): void {
-    this.#isSaved = false;
   }
 
   *rows(): Generator<SeenRow> {
@@ -175,9 +160,8 @@ export class LastSeen implements FlagsUse {
     this.#version += 1;
   }
 
-  #changed(name: string): void {
+  #changed(): void {
     this.#version += 1;
-    this.#isSaved = false;
-    this.#tell(name);
+    this.isSaved = false;
   }
 }

@@ -2,6 +2,8 @@
  * The last sign-in of users, and the number of wrong passwords since. Only users who exist are counted, so the list is no
  * longer than theirs.
  */
+import { SavedTable } from './saved-table.ts';
+
 export interface SignIns {
   /** Milliseconds since 1970; null: never. */
   readonly lastMs: number | null;
@@ -17,9 +19,8 @@ const NONE: SignIns = { lastMs: null, failedCount: 0 };
 /** Bounds the count, so that guessing does not rewrite it forever. */
 export const FAILED_COUNT_MAX = 1_000;
 
-export class UserSignIns {
+export class UserSignIns extends SavedTable {
   readonly #users = new Map<number, SignIns>();
-  #isSaved = true;
 
   of(userId: number): SignIns {
     return this.#users.get(userId) ?? NONE;
@@ -35,18 +36,7 @@ export class UserSignIns {
   }
 
   forget(userId: number): void {
-    if (this.#users.delete(userId)) this.#isSaved = false;
-  }
-
-  /** Whether anything changed since the last call. */
-  takeChanged(): boolean {
-    const changed = !this.#isSaved;
-    this.#isSaved = true;
-    return changed;
-  }
-
-  saveAgain(): void {
-    this.#isSaved = false;
+    if (this.#users.delete(userId)) this.isSaved = false;
   }
 
   *rows(): Generator<SignInRow> {
@@ -59,6 +49,6 @@ export class UserSignIns {
 
   #set(userId: number, signIns: SignIns): void {
     this.#users.set(userId, signIns);
-    this.#isSaved = false;
+    this.isSaved = false;
   }
 }

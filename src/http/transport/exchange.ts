@@ -2,7 +2,6 @@
  * One request and its response, as far as both are the same on every engine. It is handled once, gets one response,
  * and ends at its deadline, whatever the handler does.
  */
-import { BlockList, isIP } from 'node:net';
 import { BodyBudget, BodyCollector, type BodyOwner } from './body-budget.ts';
 import { type DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import {
@@ -17,7 +16,7 @@ import {
 } from './received-request.ts';
 import { RequestRounds } from './request-rounds.ts';
 import { BodyPieces, bytesOf, NO_HEADERS } from './response.ts';
-import { ENDED_STREAM, type OpenStream, type StreamServer, type StreamStart } from './stream.ts';
+import { ENDED_STREAM, type OpenStream, type StreamServer, type StreamStart, stopStreams } from './stream.ts';
 import type {
   HttpResponse,
   Responder,
@@ -27,6 +26,7 @@ import type {
   TransportRequestHead,
 } from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
 import { UnreadBytes, type UnreadHolder } from './unread-bytes.ts';
 
 /** The part that all exchanges of a server share. */
@@ -45,7 +45,7 @@ export interface ExchangeServer
   draining: boolean;
 }
 
-export function createExchangeServer(options: TransportOptions): ExchangeServer {
+function createExchangeServer(options: TransportOptions): ExchangeServer {
   const { handle, refuse, admit = () => true, handedOnFor = () => null, log, clock = systemClock } = options;
   const limits = resolveLimits(options.limits);
   return {
@@ -68,11 +68,47 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
   };
 }
 
-/** Ends what `createExchangeServer` began, once all connections are closed. */
-export function closeExchangeServer({ requests, responses, stalledStreams }: ExchangeServer): void {
-  requests.close();
-  responses.close();
-  stalledStreams.close();
+/** The part of a transport that is the same on every engine. */
+export abstract class ExchangeTransport {
+  protected readonly server: ExchangeServer;
+
+  constructor(options: TransportOptions) {
+    this.server = createExchangeServer(options);
+  }
+
+  get openRequests(): number {
+    return this.server.requests.size + this.server.responses.size;
+  }
+
+  get openStreams(): number {
+    return this.server.streams.size;
+  }
+
+  get unreadBytes(): number {
+    return this.server.unread.bytes;
+  }
+
+  get evictedReaders(): number {
+    return this.server.unread.evictedCount;
+  }
+
+  get slowStreams(): number {
+    return this.server.slowStreamCount;
+  }
+
+  /** Makes every response the last of its connection, and ends all streams. */
+  protected stopResponses(): void {
+    this.server.draining = true;
+    stopStreams(this.server.streams);
+  }
+
+  /** Ends the deadlines, once all connections are closed. */
+  protected closeServer(): void {
+    const { requests, responses, stalledStreams } = this.server;
+    requests.close();
+    responses.close();
+    stalledStreams.close();
+  }
 }
 
 export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder, BodyOwner {
@@ -95,7 +131,6 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   #isHalfClosed = false;
   /** Made when it is first asked for, which few requests do. */
   #unwanted: AbortController | null = null;
-  #whenUnwanted: (() => void) | null = null;
 
   constructor(server: ExchangeServer, request: ReceivedRequest) {
     this.server = server;
@@ -132,10 +167,6 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     this.#unwanted ??= new AbortController();
     if (!this.isAwaited) this.#unwanted.abort();
     return this.#unwanted.signal;
-  }
-
-  onUnwanted(callback: () => void): void {
-    this.#whenUnwanted = callback;
   }
 
   send(response: HttpResponse): void {
@@ -210,13 +241,13 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
   abort(): void {
     this.aborted = true;
     this.release();
-    this.#tellUnwanted();
+    this.#unwanted?.abort();
   }
 
   /** The client sends nothing more. It may still read, or be gone: that shows only when something is sent to it. */
   halfClose(): void {
     this.#isHalfClosed = true;
-    this.#tellUnwanted();
+    this.#unwanted?.abort();
   }
 
   /** Whether the response ends the connection. */
@@ -286,7 +317,7 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     this.mustClose ||= mustClose;
     this.release();
     this.send(refusalResponse(this.server, refusal, this.request));
-    this.#tellUnwanted();
+    this.#unwanted?.abort();
   }
 
   /** The response is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
@@ -311,68 +342,11 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
     this.body = null;
   }
 
-  #tellUnwanted(): void {
-    this.#unwanted?.abort();
-    const tell = this.#whenUnwanted;
-    this.#whenUnwanted = null;
-    tell?.();
-  }
-
   #fail(error: unknown): void {
     // Operators: report it with the log line
     this.server.log.error({ err: error, path: this.request.path }, 'A request handler failed.');
     this.refuse(HANDLER_FAILED, false);
   }
-}
-
-/**
- * Finds the address that a request came from, by the word of the proxies that the operator trusts
- * (docs/operating.md#behind-a-tls-proxy). Each proxy appends the other end of its connection to X-Forwarded-For. So
- * the list is read from its end, and the first address that is no trusted proxy is the caller's; whatever the caller
- * wrote comes before it. Headers from other senders are ignored.
- */
-class TrustedProxies {
-  readonly #ranges = new BlockList();
-  readonly #isEmpty: boolean;
-
-  /** `ranges`: addresses, and ranges in CIDR notation. */
-  constructor(ranges: readonly string[]) {
-    this.#isEmpty = ranges.length === 0;
-    for (const range of ranges) {
-      const [address = '', prefix] = range.split('/');
-      const family = familyOf(address);
-      if (prefix === undefined) this.#ranges.addAddress(address, family);
-      else this.#ranges.addSubnet(address, Number(prefix), family);
-    }
-  }
-
-  /** `peer`: the other end of the connection. `headers`: flat, name and value, names in lowercase. */
-  callerOf(peer: string, headers: readonly string[]): string {
-    if (this.#isEmpty || !this.#has(peer)) return peer;
-    const lines: string[] = [];
-    for (let i = 0; i < headers.length; i += 2)
-      if (headers[i] === 'x-forwarded-for') lines.push(headers[i + 1]!);
-    let caller = peer;
-    for (const hop of lines.join(',').split(',').reverse()) {
-      const address = withoutPort(hop.trim());
-      if (isIP(address) === 0) break;
-      caller = address;
-      if (!this.#has(caller)) break;
-    }
-    return caller;
-  }
-
-  #has(address: string): boolean {
-    return isIP(address) !== 0 && this.#ranges.check(address, familyOf(address));
-  }
-}
-
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
-function withoutPort(hop: string): string {
-  const [, inBrackets, beforePort] = /^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(hop) ?? [];
-  return inBrackets ?? beforePort ?? hop;
 }
 
 // Makes sure that there is always something to send. An invalid response becomes a 500, and when the body of that 500

@@ -13,16 +13,10 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import {
-  closeExchangeServer,
-  createExchangeServer,
-  type ExchangeServer,
-  refusalResponse,
-} from './exchange.ts';
+import { ExchangeTransport, refusalResponse } from './exchange.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { HEAD_TOO_LARGE, MALFORMED, type RequestRefusal, TOO_SLOW } from './received-request.ts';
 import { bytesOf } from './response.ts';
-import { stopStreams } from './stream.ts';
 import { ListenError, type Transport, type TransportOptions } from './transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 
@@ -56,19 +50,18 @@ interface HalfOpenServer {
   httpAllowHalfOpen: boolean;
 }
 
-class NodeTransport implements Transport {
+class NodeTransport extends ExchangeTransport implements Transport {
   readonly engine = 'node';
   readonly #options: TransportOptions;
-  readonly #server: ExchangeServer;
   readonly #http: ReturnType<typeof createServer>;
   readonly #connections = new Map<Socket, Connection>();
   readonly #perAddress = new AddressCounts();
   #isFull = false;
 
   constructor(options: TransportOptions) {
+    super(options);
     this.#options = options;
-    this.#server = createExchangeServer(options);
-    const { limits } = this.#server;
+    const { limits } = this.server;
     const { tls } = options;
     const settings = {
       maxHeaderSize: HEADER_BLOCK_BYTES_MAX,
@@ -91,26 +84,6 @@ class NodeTransport implements Transport {
     return this.#connections.size;
   }
 
-  get openRequests(): number {
-    return this.#server.requests.size + this.#server.responses.size;
-  }
-
-  get openStreams(): number {
-    return this.#server.streams.size;
-  }
-
-  get unreadBytes(): number {
-    return this.#server.unread.bytes;
-  }
-
-  get evictedReaders(): number {
-    return this.#server.unread.evictedCount;
-  }
-
-  get slowStreams(): number {
-    return this.#server.slowStreamCount;
-  }
-
   listen(): Promise<{ readonly port: number }> {
     const { host, port, sharesPort = false } = this.#options;
     // Node 20 does not know `reusePort`, nor do the types for it: a second process finds the port taken there.
@@ -125,8 +98,7 @@ class NodeTransport implements Transport {
   }
 
   drain(): void {
-    this.#server.draining = true;
-    stopStreams(this.#server.streams);
+    this.stopResponses();
     if (this.#http.listening) this.#http.close();
   }
 
@@ -137,7 +109,7 @@ class NodeTransport implements Transport {
     );
     this.#http.closeAllConnections();
     await Promise.all(ended);
-    closeExchangeServer(this.#server);
+    this.closeServer();
   }
 
   #attach(): void {
@@ -153,7 +125,7 @@ class NodeTransport implements Transport {
   }
 
   #admit(socket: Socket): void {
-    const { connectionsMax, connectionsPerAddressMax } = this.#server.limits;
+    const { connectionsMax, connectionsPerAddressMax } = this.server.limits;
     const address = socket.remoteAddress ?? '';
     const isCrowded = this.#perAddress.of(address) >= connectionsPerAddressMax;
     if (isCrowded || this.#connections.size >= connectionsMax) {
@@ -198,7 +170,7 @@ class NodeTransport implements Transport {
       message.socket.destroy();
       return;
     }
-    const exchange = new NodeExchange(this.#server, message, res, waitsForContinue);
+    const exchange = new NodeExchange(this.server, message, res, waitsForContinue);
     res.once('finish', () => {
       line.shift();
       connection.isEnding ||= exchange.endsConnection;
@@ -229,7 +201,7 @@ class NodeTransport implements Transport {
   }
 
   #rawRefusal(refusal: RequestRefusal): Buffer {
-    const response = refusalResponse(this.#server, refusal, null);
+    const response = refusalResponse(this.server, refusal, null);
     const body = bytesOf(response.body);
     const lines = [
       `HTTP/1.1 ${response.headers.startOf(response.status)}`,

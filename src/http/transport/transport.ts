@@ -94,8 +94,6 @@ export interface Responder {
   readonly isAwaited: boolean;
   /** Aborted once no response is awaited any more. */
   readonly signal: AbortSignal;
-  /** Calls back once when that happens, at a fraction of the cost of a signal; for one callback. */
-  onUnwanted?(callback: () => void): void;
 }
 
 export type RequestHandler = (request: TransportRequest, responder: Responder) => void;

@@ -21,9 +21,8 @@ import type {
   us_listen_socket,
   us_socket,
 } from 'uWebSockets.js';
-import { closeExchangeServer, createExchangeServer, type ExchangeServer } from './exchange.ts';
+import { ExchangeTransport } from './exchange.ts';
 import { ReceivedRequest } from './received-request.ts';
-import { stopStreams } from './stream.ts';
 import { explainListenFailure, type Transport, type TransportOptions } from './transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
@@ -33,20 +32,19 @@ export async function createUwsTransport(options: TransportOptions): Promise<Uws
   return new UwsTransport(await loadUws(), options);
 }
 
-export class UwsTransport implements Transport {
+export class UwsTransport extends ExchangeTransport implements Transport {
   readonly engine = 'uws';
   readonly #uws: UwsModule;
   readonly #app: TemplatedApp;
   readonly #options: TransportOptions;
-  readonly #server: ExchangeServer;
   #listening: Listening | null = null;
   #openConnections = 0;
   #isFull = false;
 
   constructor(uws: UwsModule, options: TransportOptions) {
+    super(options);
     this.#uws = uws;
     this.#options = options;
-    this.#server = createExchangeServer(options);
     const { tls } = options;
     this.#app = tls ? uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }) : uws.App();
     this.#app.filter((res, change) => this.#countConnection(res, change));
@@ -65,46 +63,25 @@ export class UwsTransport implements Transport {
     return this.#openConnections;
   }
 
-  get openRequests(): number {
-    return this.#server.requests.size + this.#server.responses.size;
-  }
-
-  get openStreams(): number {
-    return this.#server.streams.size;
-  }
-
-  get unreadBytes(): number {
-    return this.#server.unread.bytes;
-  }
-
-  get evictedReaders(): number {
-    return this.#server.unread.evictedCount;
-  }
-
-  get slowStreams(): number {
-    return this.#server.slowStreamCount;
-  }
-
   async listen(): Promise<{ readonly port: number }> {
     this.#listening = await listenOn(this.#uws, this.#app, this.#options);
     return { port: this.#listening.port };
   }
 
   drain(): void {
-    this.#server.draining = true;
-    stopStreams(this.#server.streams);
+    this.stopResponses();
     this.#listening?.stop();
   }
 
   async close(): Promise<void> {
     this.drain();
     this.#app.close();
-    closeExchangeServer(this.#server);
+    this.closeServer();
   }
 
   #receive(res: UwsResponse, req: HttpRequest, method: string, path?: string): void {
     try {
-      new UwsExchange(this.#server, res, receiveHead(req, method, path ?? req.getUrl())).begin();
+      new UwsExchange(this.server, res, receiveHead(req, method, path ?? req.getUrl())).begin();
     } catch (error) {
       // A bug in the engine itself: what it threw would end the process, and all other connections with it.
       // Operators: report it with the log line
@@ -118,7 +95,7 @@ export class UwsTransport implements Transport {
 
   #countConnection(res: UwsResponse, change: number): void {
     this.#openConnections += change;
-    const { connectionsMax } = this.#server.limits;
+    const { connectionsMax } = this.server.limits;
     if (this.#openConnections < connectionsMax) this.#isFull = false;
     if (this.#openConnections <= connectionsMax) return;
     if (!this.#isFull)

@@ -86,6 +86,8 @@ export class EventLog {
   readonly #unverified = new Set<number>();
   /** By first id. Nothing is shown of such a segment: a frame in it may be whole, and not the one that was written there. */
   readonly #damaged = new Map<number, JournalDamage>();
+  /** Whether the log has the segment that begins with this event. */
+  readonly #isKept = (firstId: number): boolean => this.#index.viewOf(firstId) !== null;
 
   /** The log of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
   constructor(options: EventLogOptions) {
@@ -125,18 +127,17 @@ export class EventLog {
   /** Whether a part of the journal is whole; null when it is, or is not kept any more. */
   async check(part: DeferredPart): Promise<JournalDamage | null> {
     const { folder, logReader } = this.#options;
-    const isKept = (): boolean => this.#index.viewOf(part.segment) !== null;
     try {
       const { damage } = await logReader.check({ folder, part });
       this.#unverified.delete(part.segment);
-      if (damage === null || !isKept()) {
+      if (damage === null || !this.#isKept(part.segment)) {
         this.#damaged.delete(part.segment);
         return null;
       }
       this.#damaged.set(part.segment, damage);
       return damage;
     } catch (error) {
-      if (isKept()) throw error;
+      if (this.#isKept(part.segment)) throw error;
       return null;
     }
   }
@@ -182,8 +183,8 @@ export class EventLog {
     });
   }
 
-  async close(): Promise<void> {
-    await this.#options.logReader.close();
+  close(): Promise<void> {
+    return this.#options.logReader.close();
   }
 
   /** Id of the oldest event that is kept; 0 when there is none. */
@@ -196,9 +197,6 @@ export class EventLog {
   }
   get count(): number {
     return this.#index.count;
-  }
-  get indexBytes(): number {
-    return this.#index.bytesAllocated;
   }
 
   add(frame: Frame, position: FramePosition): void {
@@ -315,8 +313,7 @@ export class EventLog {
     visit: (frame: RecordedFrame, id: number) => void,
     charge?: Walk['charge'],
   ): Promise<void> {
-    const isKept = (segment: number): boolean => this.#index.viewOf(segment) !== null;
-    const reading = { ...this.#options, isKept, charge, turn: this.#yield };
+    const reading = { ...this.#options, isKept: this.#isKept, charge, turn: this.#yield };
     await readFrames(reading, this.#placesOf(ids), (frame, place) => {
       for (const id of place.ids) visit(frame, id);
     });
