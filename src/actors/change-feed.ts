@@ -163,14 +163,7 @@ export class ChangeFeed {
   }
 
   #tell(changes: readonly Change[]): void {
-    // A copy: who subscribes meanwhile has these changes from `since` already.
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(changes);
-      } catch (error) {
-        this.#onFault(error);
-      }
-    }
+    tellListeners(this.#listeners, changes, this.#onFault);
   }
 
   #keep(entry: Entry): void {
@@ -228,5 +221,20 @@ export class ChangeFeed {
   #entry(entry: Entry | undefined): Entry {
     assert(entry !== undefined, 'the ring holds no dropped change');
     return entry;
+  }
+}
+
+/** Tells all of them, though one throws. One that subscribes meanwhile has these changes already. */
+export function tellListeners(
+  listeners: ReadonlySet<ChangeListener>,
+  changes: readonly Change[],
+  onFault: (error: unknown) => void,
+): void {
+  for (const listener of [...listeners]) {
+    try {
+      listener(changes);
+    } catch (error) {
+      onFault(error);
+    }
   }
 }

@@ -20,6 +20,7 @@ const COUNT = 3;
 const CLUSTER = 'drill';
 const STREAM = `FLAGSTAFF_${CLUSTER}`;
 const TOKEN = '*:*.drill';
+const FLAGS = '/api/admin/projects/default/features';
 const LOOK_MS = 50;
 /** A write that waits for the log gets 503 before. */
 const RESPONSE_MS_MAX = 15_000;
@@ -60,21 +61,18 @@ async function runDrill(context: CommandContext): Promise<void> {
 
 /** A program that the drill kills and starts again. */
 class Program {
-  readonly #command: readonly string[];
-  readonly #env: NodeJS.ProcessEnv;
-  readonly #logFile: string;
+  readonly #spawn: () => ChildProcess;
   #child: ChildProcess | null = null;
 
-  constructor(command: readonly string[], env: NodeJS.ProcessEnv, logFile: string) {
-    this.#command = command;
-    this.#env = env;
-    this.#logFile = logFile;
+  constructor([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv, logFile: string) {
+    this.#spawn = () => {
+      const log = openSync(logFile, 'a');
+      return spawn(program, args, { env, stdio: ['ignore', log, log] });
+    };
   }
 
   start(): void {
-    const [program = '', ...args] = this.#command;
-    const log = openSync(this.#logFile, 'a');
-    this.#child = spawn(program, args, { env: this.#env, stdio: ['ignore', log, log] });
+    this.#child = this.#spawn();
   }
 
   get isRunning(): boolean {
@@ -136,6 +134,10 @@ class Drill {
     this.#context.terminal.out(text);
   }
 
+  #saw(text: string): void {
+    this.#say(`   seen: ${text}`);
+  }
+
   async #begin(): Promise<void> {
     this.#say('0. A cluster begins: three NATS servers that sync, "flagstaff cluster init", three nodes.');
     const ports = await freePorts(COUNT * 3);
@@ -143,16 +145,13 @@ class Drill {
     const routes = ports.slice(COUNT, COUNT * 2).map((port) => `nats://127.0.0.1:${port}`);
     this.#servers = ports.slice(0, COUNT).map((port, at) => {
       const [name, config] = [`log-${at + 1}`, join(this.#root, `log-${at + 1}.conf`)];
-      const cluster = `cluster { name: drill, listen: "127.0.0.1:${ports[COUNT + at]}", routes: [${routes.join(', ')}] }`;
-      const store = `jetstream { store_dir: "${join(this.#root, name)}", sync_interval: always }`;
-      writeFileSync(
-        config,
-        [`server_name: ${name}`, `listen: "127.0.0.1:${port}"`, store, cluster].join('\n'),
-      );
-      return {
-        name,
-        program: new Program([nats, '-c', config], process.env, join(this.#root, `${name}.log`)),
-      };
+      const settings = [
+        ...[`server_name: ${name}`, `listen: "127.0.0.1:${port}"`],
+        `jetstream { store_dir: "${join(this.#root, name)}", sync_interval: always }`,
+        `cluster { name: drill, listen: "127.0.0.1:${ports[COUNT + at]}", routes: [${routes.join(', ')}] }`,
+      ];
+      writeFileSync(config, settings.join('\n'));
+      return { name, program: this.#program(name, [nats, '-c', config], process.env) };
     });
     for (const { program } of this.#servers) program.start();
     const urls = ports.slice(0, COUNT).map((port) => `nats://127.0.0.1:${port}`);
@@ -165,7 +164,7 @@ class Drill {
     for (const { program } of this.#nodes) program.start();
     const leader = await this.#leader();
     await this.#write();
-    this.#say(`   seen: ${leader.name} leads, and a flag was created`);
+    this.#saw(`${leader.name} leads, and a flag was created`);
   }
 
   #nodeOn(port: number, name: string): Node {
@@ -178,7 +177,11 @@ class Drill {
       ...{ HTTP_HOST: '127.0.0.1', HTTP_PORT: String(port) },
     };
     const command = [process.execPath, ...process.execArgv, process.argv[1]!, 'start'];
-    return { name, folder, origin, program: new Program(command, env, join(this.#root, `${name}.log`)) };
+    return { name, folder, origin, program: this.#program(name, command, env) };
+  }
+
+  #program(name: string, command: readonly string[], env: NodeJS.ProcessEnv): Program {
+    return new Program(command, env, join(this.#root, `${name}.log`));
   }
 
   /** Runs a command of this program, and returns what it printed. */
@@ -199,8 +202,8 @@ class Drill {
     const writtenMs = this.#now() - killedAt;
     leader.program.start();
     await this.#follows(leader);
-    this.#say(
-      `   seen: ${leader.name} was killed, ${next.name} led after ${secondsText(ledMs)}, a write succeeded after ${secondsText(writtenMs)}, ${leader.name} follows`,
+    this.#saw(
+      `${leader.name} was killed, ${next.name} led after ${secondsText(ledMs)}, a write succeeded after ${secondsText(writtenMs)}, ${leader.name} follows`,
     );
   }
 
@@ -212,8 +215,8 @@ class Drill {
     empty(follower);
     follower.program.start();
     await this.#follows(follower);
-    this.#say(
-      `   seen: ${follower.name} follows again, with ${await this.#flagsOf(follower)} flags of ${this.#flags}`,
+    this.#saw(
+      `${follower.name} follows again, with ${await this.#flagsOf(follower)} flags of ${this.#flags}`,
     );
   }
 
@@ -224,9 +227,7 @@ class Drill {
     await server.program.end('SIGKILL');
     const killedAt = this.#now();
     await this.#write();
-    this.#say(
-      `   seen: ${server.name} was killed, a write succeeded after ${secondsText(this.#now() - killedAt)}`,
-    );
+    this.#saw(`${server.name} was killed, a write succeeded after ${secondsText(this.#now() - killedAt)}`);
     server.program.start();
     await this.#leader();
   }
@@ -253,8 +254,8 @@ class Drill {
     one!.program.start();
     const startedAt = this.#now();
     await this.#write();
-    this.#say(
-      `   seen: a write got 503, every node served reads, and a write succeeded ${secondsText(this.#now() - startedAt)} after ${one!.name} was started`,
+    this.#saw(
+      `a write got 503, every node served reads, and a write succeeded ${secondsText(this.#now() - startedAt)} after ${one!.name} was started`,
     );
     other!.program.start();
   }
@@ -281,8 +282,8 @@ class Drill {
       node.program.start();
     }
     await this.#write();
-    this.#say(
-      `   seen: each node ended with 65, ${first.name} had event ${lastId}, and a write succeeded after republish`,
+    this.#saw(
+      `each node ended with 65, ${first.name} had event ${lastId}, and a write succeeded after republish`,
     );
   }
 
@@ -296,9 +297,7 @@ class Drill {
     const leader = await this.#leader();
     const found = await this.#flagsOf(leader);
     assert.equal(found, this.#flags, 'all flags are there');
-    this.#say(
-      `   seen: all three folders were emptied, ${leader.name} leads with ${found} flags of ${this.#flags}`,
-    );
+    this.#saw(`all three folders were emptied, ${leader.name} leads with ${found} flags of ${this.#flags}`);
   }
 
   async #compare(): Promise<void> {
@@ -352,7 +351,7 @@ class Drill {
   async #tryWrite(): Promise<number> {
     const node = this.#nodes.find(({ program }) => program.isRunning);
     const name = `flag-${this.#flags + 1}`;
-    const response = await asked(`${node?.origin}/api/admin/projects/default/features`, {
+    const response = await asked(`${node?.origin}${FLAGS}`, {
       method: 'POST',
       headers: { authorization: TOKEN, 'content-type': 'application/json', 'idempotency-key': name },
       body: JSON.stringify({ name }),
@@ -366,9 +365,7 @@ class Drill {
   }
 
   async #flagsOf({ origin, name }: Node): Promise<number> {
-    const response = await asked(`${origin}/api/admin/projects/default/features`, {
-      headers: { authorization: TOKEN },
-    });
+    const response = await asked(`${origin}${FLAGS}`, { headers: { authorization: TOKEN } });
     assert.equal(response?.status, 200, `${name} serves reads`);
     return ((await response!.json()) as { readonly features: readonly unknown[] }).features.length;
   }
@@ -389,12 +386,9 @@ function empty({ folder }: Node): void {
 }
 
 /** Null where nothing responds in time. */
-async function asked(url: string, request: RequestInit = {}): Promise<Response | null> {
-  try {
-    return await fetch(url, { ...request, signal: AbortSignal.timeout(RESPONSE_MS_MAX) });
-  } catch {
-    return null;
-  }
+function asked(url: string, request: RequestInit = {}): Promise<Response | null> {
+  const signal = AbortSignal.timeout(RESPONSE_MS_MAX);
+  return fetch(url, { ...request, signal }).catch(() => null);
 }
 
 async function freePorts(count: number): Promise<readonly number[]> {

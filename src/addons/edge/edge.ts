@@ -11,7 +11,6 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { type HttpEngine, selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
 import type { Log } from '../../process/log.ts';
-import { ConfigError } from '../../process/settings.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
 import { copyFile, copyIn, copyLines, environmentOf, reportsFile } from './copy.ts';
 import { Feed, type FeedPosition, type MirrorSource } from './feed.ts';
@@ -19,7 +18,8 @@ import { FileFeed } from './file-feed.ts';
 import { Front } from './front.ts';
 import { Mirror } from './mirror.ts';
 import { type FedMirror, Mirrors } from './mirrors.ts';
-import { type Destination, Reports, sendReports } from './reports.ts';
+import { sendReports } from './report-sending.ts';
+import { type Destination, Reports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
 import type { EdgeSettings, Offline } from './settings.ts';
 import { Shadow } from './shadow.ts';
@@ -393,10 +393,4 @@ export class Edge {
     // Operators: look at `err`; the edge serves what it has, and asks again
     this.#log.warn({ err }, 'The edge could not do something with its upstream.');
   }
-}
-
-/** The settings name no token, and nothing would ever be served. */
-export function assertServesSomething({ tokens, trusted, isStrict }: EdgeSettings): void {
-  if (isStrict && tokens.length + trusted.length === 0)
-    throw new ConfigError('--strict needs --tokens: without one, no request would ever be answered.');
 }

@@ -9,7 +9,7 @@
  */
 import assert from 'node:assert/strict';
 import { cacheOf } from '../../actors/cache.ts';
-import type { Change, ChangeListener } from '../../actors/change-feed.ts';
+import { type Change, type ChangeListener, tellListeners } from '../../actors/change-feed.ts';
 import { LoopAccounts } from '../../actors/loop-accounts.ts';
 import type { ServedState } from '../../actors/served-state.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
@@ -360,26 +360,12 @@ class MirrorFeed {
         this.#droppedId = this.#changes[0]!.id;
       }
     }
-    this.#tell(events === null ? [{ id, ...BY_NOBODY, events: [] }] : changes);
+    const told = events === null ? [{ id, ...BY_NOBODY, events: [] }] : changes;
+    tellListeners(this.#listeners, told, this.#onFault);
   }
 
   tellOfTokens(): void {
-    this.#tell([
-      {
-        id: 0,
-        ...BY_NOBODY,
-        events: [{ type: 'api-token-deleted', ...OF_NOTHING, data: null, preData: null }],
-      },
-    ]);
-  }
-
-  #tell(changes: readonly Change[]): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(changes);
-      } catch (error) {
-        this.#onFault(error);
-      }
-    }
+    const event = { type: 'api-token-deleted', ...OF_NOTHING, data: null, preData: null } as const;
+    tellListeners(this.#listeners, [{ id: 0, ...BY_NOBODY, events: [event] }], this.#onFault);
   }
 }

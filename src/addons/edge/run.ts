@@ -2,8 +2,8 @@
 import { originOf } from '../../http/transport/transport.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import { createLog } from '../../process/log.ts';
-import { assertServesSomething, Edge } from './edge.ts';
-import { type GivenOptions, readOfflineSettings, readSettings } from './settings.ts';
+import { Edge } from './edge.ts';
+import { assertServesSomething, type GivenOptions, readOfflineSettings, readSettings } from './settings.ts';
 
 /** Resolves when the edge listens. Rejects with what its settings, the port or the disk have against it. */
 export async function runEdge(

@@ -271,3 +271,9 @@ function logLevel(from: Source): LogLevel {
   if (found !== undefined) return found;
   throw new ConfigError(`--log-level must be one of ${LOG_LEVELS.join(', ')}, not "${value}".`);
 }
+
+/** The settings name no token, and nothing would ever be served. */
+export function assertServesSomething({ tokens, trusted, isStrict }: EdgeSettings): void {
+  if (isStrict && tokens.length + trusted.length === 0)
+    throw new ConfigError('--strict needs --tokens: without one, no request would ever be answered.');
+}

@@ -66,6 +66,13 @@ export function createApi(options: ApiOptions): Api {
   return { handle, admit, refuse: sender.refuseUnread, refuseEarly, meters, refusedLogins };
 }
 
+/** A request to a node of a cluster, whose path is one of the route. */
+interface FoundInCluster {
+  readonly cluster: ClusterAccess;
+  readonly route: Route;
+  readonly params: readonly string[];
+}
+
 class Dispatcher {
   readonly #options: ApiOptions;
   readonly #world: World;
@@ -255,17 +262,10 @@ class Dispatcher {
   }
 
   /** Continues once this node has the event that the request asks for, if any. */
-  #whenReached(
-    call: Call,
-    bound: BoundRoute,
-    {
-      cluster,
-      route,
-      params,
-    }: { readonly cluster: ClusterAccess; readonly route: Route; readonly params: readonly string[] },
-  ): void {
+  #whenReached(call: Call, bound: BoundRoute, found: FoundInCluster): void {
+    const { cluster, route, params } = found;
     const header = call.request.header(AT_LEAST_HEADER);
-    if (header === '') return this.#whenSessionIsKnown(call, bound, { cluster, route, params });
+    if (header === '') return this.#whenSessionIsKnown(call, bound, found);
     const goOn = (refusal: Refusal | null): void =>
       this.sender.guarded(call, () =>
         refusal === null ? this.#authorize(call, bound, route, params) : this.sender.refuse(call, refusal),
@@ -276,15 +276,7 @@ class Dispatcher {
   }
 
   /** Waits for a session that has just begun on another node; the caller check then accepts or refuses it. */
-  #whenSessionIsKnown(
-    call: Call,
-    bound: BoundRoute,
-    {
-      cluster,
-      route,
-      params,
-    }: { readonly cluster: ClusterAccess; readonly route: Route; readonly params: readonly string[] },
-  ): void {
+  #whenSessionIsKnown(call: Call, bound: BoundRoute, { cluster, route, params }: FoundInCluster): void {
     const begunBy = this.#callers.unknownSession(call.request, bound);
     const goOn = (): void => this.sender.guarded(call, () => this.#authorize(call, bound, route, params));
     if (begunBy === null) return goOn();

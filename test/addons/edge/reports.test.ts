@@ -5,12 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { IMPACT_BYTES_MAX, ImpactSums } from '../../../src/addons/edge/impact.ts';
-import {
-  Reports,
-  type SendOptions,
-  sendReports,
-  WAITING_BYTES_MAX,
-} from '../../../src/addons/edge/reports.ts';
+import { type SendOptions, sendReports } from '../../../src/addons/edge/report-sending.ts';
+import { Reports, WAITING_BYTES_MAX } from '../../../src/addons/edge/reports.ts';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
 import { UpstreamClient } from '../../../src/addons/edge/upstream-client.ts';
 import { freePort } from '../../support/free-port.ts';
