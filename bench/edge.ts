@@ -125,7 +125,7 @@ async function compare(edge: Edges, read: Read): Promise<void> {
   );
 }
 
-/** In turn with one edge alone, so that both meet the same machine. */
+/** Measures in turn with one edge alone, so that both meet the same machine. */
 async function compareShared(): Promise<void> {
   const [known] = await readsOf(server.target);
   const all: Edges[] = [];

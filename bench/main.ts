@@ -42,7 +42,7 @@ interface Options {
   readonly peerToken?: string;
 }
 
-/** In the order of the page. */
+/** The scenarios, in the order of the page. */
 const NAMES = [...SCENARIOS.map(({ name }) => name), CLUSTER_SCENARIO_NAME, PEER_SCENARIO_NAME];
 
 const program = new Command('bench')

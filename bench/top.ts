@@ -30,7 +30,7 @@ const BUILDER_FILE = fileURLToPath(new URL('./lib/servers/build-data-set.ts', im
 const CONNECTIONS = 64;
 const SECONDS = 3;
 const SEARCHES = 5;
-/** What is asked for at random: enough for none to come from the processor's caches. */
+/** The flags that are asked for at random: enough for none to come from the processor's caches. */
 const RANDOM_FLAGS = 100_000;
 
 interface Options {

@@ -1,4 +1,4 @@
-/** What the disk alone takes: one append of so many bytes and its fdatasync, again and again in one file. */
+/** The time that the disk alone takes: one append of so many bytes and its fdatasync, again and again in one file. */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from './statistics.ts';

@@ -21,15 +21,15 @@ export interface HttpScenario {
   readonly limit: LimitKind;
   /** Numbers of connections that a goal is set for: measured in more rounds. */
   readonly goalConnections: readonly number[];
-  /** Where the server refuses more at once than this. */
+  /** The most connections, where the server refuses more. */
   readonly connectionsMax?: number;
-  /** Where each takes so long that fewer than usual have to do. */
+  /** Requests before the measurement; fewer than usual where each takes long. */
   readonly warmUpRequests?: number;
-  /** What the server holds; absent: as many flags as the effort says. */
+  /** The contents of the server; absent: as many flags as the effort says. */
   readonly dataSet?: (effort: Effort) => DataSet;
   /** Makes the requests; `connections` is how many of them will be under way at once. */
   prepare(target: Target, load: { readonly flags: number; readonly connections: number }): Promise<Operation>;
-  /** What only this operation has to show, with server and limit running. */
+  /** Measures what only this operation has to show, with server and limit running. */
   extra?(parts: ExtraParts): Promise<Measurement[]>;
 }
 
@@ -43,9 +43,9 @@ export interface ExtraParts {
 /** Enough for the compiler to have seen all of it; writes are more code. */
 const WARM_UP_REQUESTS: Readonly<Record<LimitKind, number>> = { bare: 3_000, 'group-commit': 10_000 };
 
-/** Of the throughput at saturation: busy, and far from where queues grow. */
+/** The share of the throughput at saturation: busy, and far from where queues grow. */
 const OPEN_LOOP_SHARE = 0.3;
-/** What the client sends on time for certain. */
+/** The rate that the client sends on time for certain. */
 const OPEN_LOOP_PER_SECOND_MAX = 10_000;
 const OPEN_LOOP_CONNECTIONS = 64;
 

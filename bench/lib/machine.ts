@@ -1,4 +1,4 @@
-/** What a figure depends on besides the code: machine, Node version, load, commit. */
+/** The conditions of a figure besides the code: machine, Node version, load, commit. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { loadGenerator } from './load/closed-loop.ts';

@@ -1,5 +1,5 @@
 /**
- * What a scenario measures: rows of named tables, each row a few named numbers. Reports, charts and goals read
+ * The measurements of a scenario: rows of named tables, each row a few named numbers. Reports, charts and goals read
  * these and know nothing of how they came about; results of an earlier run are the same shape, read from a file.
  */
 
@@ -28,7 +28,7 @@ export type TableName = (typeof TABLES)[number];
 
 export interface Measurement {
   readonly table: TableName;
-  /** What was measured; unique in its table together with `at`. */
+  /** The name of what was measured; unique in its table together with `at`. */
   readonly what: string;
   /** At how many connections, flags, projects or events; null where the table has no such axis. */
   readonly at: number | null;
@@ -36,7 +36,7 @@ export interface Measurement {
 }
 
 export interface Scenario {
-  /** As given to `--only`. */
+  /** The name that is given to `--only`. */
   readonly name: string;
   readonly title: string;
   run(bench: BenchRun): Promise<Measurement[]>;
@@ -45,7 +45,7 @@ export interface Scenario {
 /** How much is measured. All that takes time is here, so that one scenario serves the bench and its own test. */
 export interface Effort {
   readonly name: 'full' | 'quick' | 'tiny';
-  /** Of one closed-loop run; null: a fixed number of requests instead, for tests. */
+  /** The duration of one closed-loop run; null: a fixed number of requests instead, for tests. */
   readonly runSeconds: number | null;
   /** Pairs of runs, ours and the limit's in turn. */
   readonly rounds: number;
@@ -126,12 +126,12 @@ export interface Target {
   readonly name: string;
   /** Without a path. */
   readonly origin: string;
-  /** What stands before `/api/admin`. */
+  /** The part of the address before `/api/admin`. */
   readonly basePath: string;
   readonly token: string;
 }
 
-/** What a scenario is given. */
+/** The input of a scenario. */
 export interface BenchRun {
   readonly effort: Effort;
   /** A folder of this run's own, on the disk that is measured; removed at the end. */

@@ -7,7 +7,7 @@ export const environmentPath = (number: number): string =>
   `${flagPath(number)}/environments/${FLAG_ENVIRONMENT}`;
 
 /**
- * Which flags an operation goes round. Four times as many as requests under way, so that no two of them ever wait for
+ * The number of flags that an operation goes round. Four times as many as requests under way, so that no two of them ever wait for
  * the same flag and each changes what the one before left.
  */
 export function flagsInTurn({

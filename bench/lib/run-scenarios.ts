@@ -9,7 +9,7 @@ import type { ScenarioResult } from './report/results.ts';
 export interface RunOptions {
   readonly scenarios: readonly Scenario[];
   readonly effort: Effort;
-  /** Where the run's folder is made; the system's folder for temporary files when absent. */
+  /** The folder in which the run's folder is made; the system's folder for temporary files when absent. */
   readonly parentFolder?: string;
   say(line: string): void;
 }

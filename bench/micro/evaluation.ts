@@ -47,7 +47,7 @@ const SEGMENTS = new Map([
   ],
 ]);
 
-/** Of ten flags, five roll out to a share, two have constraints, one a segment, one variants, and one is off. */
+/** Strategies of ten flags: five roll out to a share, two have constraints, one a segment, one variants, and one is off. */
 const KINDS: readonly Partial<Strategy>[] = [
   {},
   {},

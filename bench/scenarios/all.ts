@@ -49,7 +49,7 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 /**
- * What `npm run bench` measures, in some five minutes on two idle cores: the requests and sizes by which the server is judged. The
+ * The scenarios of `npm run bench`, some five minutes on two idle cores: the requests and sizes by which the server is judged. The
  * others take as long again, and are measured with `--all` or by their names. None has fewer rounds for it.
  */
 export const STANDARD_SCENARIOS: readonly Scenario[] = [

@@ -1,5 +1,5 @@
 /**
- * What a cluster costs: three nodes on three NATS servers that write to the disk before they acknowledge, beside one node without
+ * The cost of a cluster: three nodes on three NATS servers that write to the disk before they acknowledge, beside one node without
  * replication. All of them share the machine's processors, so the processor time of one request is told too.
  */
 
@@ -25,7 +25,7 @@ const ROUNDS = 5;
 const SECONDS = 2;
 const LOOK_MS = 20;
 
-/** What the record of one switch takes in the log. */
+/** Bytes of the record of one switch in the log. */
 const RECORD_BYTES = 200;
 const LOG_STREAM = 'BENCH';
 const LOG_SUBJECT = 'bench.records';
@@ -39,13 +39,13 @@ interface Nodes {
   readonly nats: NatsCluster;
 }
 
-/** What one run showed, with the processor time of each request in microseconds. */
+/** The results of one run, with the processor time of each request in microseconds. */
 interface Run {
   readonly perSecond: number;
   readonly p50: number;
-  /** Of the process that was asked. */
+  /** Processor time of the process that was asked. */
   readonly micros: number;
-  /** Of the other nodes and of the NATS servers together. */
+  /** Processor time of the other nodes and of the NATS servers together. */
   readonly otherMicros: number;
 }
 

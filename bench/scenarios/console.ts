@@ -11,10 +11,10 @@ import { dataFolderOf, flagName } from '../lib/servers/data-set.ts';
 import { startServerProcess } from '../lib/servers/server-process.ts';
 import { quantile } from '../lib/statistics.ts';
 
-/** Of the full bench: more than a project should ever have. */
+/** Flags of the full bench: more than a project should ever have. */
 const FLAGS = 20_000;
 
-/** Of the project of a first visit: what most have. */
+/** Flags of the project of a first visit: what most have. */
 const VISITED_FLAGS = 50;
 
 const ROUNDS = 5;

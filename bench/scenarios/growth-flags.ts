@@ -115,7 +115,7 @@ async function alone(bench: BenchRun, server: GrowingServer): Promise<Record<str
 /** The overview of more is longer than a response may be (docs/limits.md). */
 const UNCOMPRESSED_FLAGS_MAX = 50_000;
 
-/** Until the last byte: unchanged, and right after one flag was switched. */
+/** Milliseconds until the last byte: unchanged, and right after one flag was switched. */
 async function overviews({ process: { target }, set }: GrowingServer) {
   const headers = set.flags > UNCOMPRESSED_FLAGS_MAX ? { 'accept-encoding': 'gzip' } : {};
   const get = { method: 'GET', path: PROJECT, headers } as const;

@@ -18,7 +18,7 @@ const ROUNDS = 4;
 /** Rows of the page: the routes that hold longest. */
 const SHOWN = 10;
 
-/** What stands for the parameters of paths. A route that has others has nothing to answer with. */
+/** The values of the parameters of paths. A route that has others has nothing to answer with. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   projectId: 'default',
   featureName: flagName(0),

@@ -1,4 +1,4 @@
-/** What counting and timing every response costs: reads of a flag on two servers, one with METRICS=off, in turn. */
+/** The cost of counting and timing every response: reads of a flag on two servers, one with METRICS=off, in turn. */
 import { runClosedLoop } from '../lib/load/closed-loop.ts';
 import type { Scenario } from '../lib/measurement.ts';
 import { runPaired } from '../lib/paired.ts';

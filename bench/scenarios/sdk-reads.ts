@@ -1,5 +1,5 @@
 /**
- * What SDKs ask for again and again: the flags of a client token, in each form in which they are sent, and the evaluated flags of
+ * The requests that SDKs repeat: the flags of a client token, in each form in which they are sent, and the evaluated flags of
  * one user after another; beside a bare server that sends the same bytes. Measured in processor time of the servers.
  */
 import { inParallel, rawGet, request } from '../lib/load/client.ts';
@@ -12,7 +12,7 @@ import { type LimitProcess, startLimitProcess } from '../lib/servers/limit-proce
 import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
 import { median } from '../lib/statistics.ts';
 
-/** As many as Unleash publishes figures of Edge for. */
+/** The number of flags for which Unleash publishes figures of Edge. */
 const FLAGS_MAX = 350;
 const CONNECTIONS = 64;
 const USERS = 1_000;

@@ -14,7 +14,7 @@ import { dataFolderOf } from '../lib/servers/data-set.ts';
 import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
 import { quantile } from '../lib/statistics.ts';
 
-/** What a stream begins with is some 100 KB. */
+/** Flags for which the first event of a stream is some 100 KB. */
 const FLAGS = 100;
 const CONNECTIONS = 64;
 

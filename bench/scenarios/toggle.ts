@@ -11,7 +11,7 @@ import type { Measurement } from '../lib/measurement.ts';
 import { environmentPath, flagsInTurn } from '../lib/paths.ts';
 import { median } from '../lib/statistics.ts';
 
-/** What the frame of a switch takes in the journal. */
+/** Bytes of the frame of a switch in the journal. */
 const FRAME_BYTES = 160;
 
 export const toggle = httpScenario({

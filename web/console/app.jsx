@@ -24,7 +24,7 @@ import { SignIn, signInAgain } from './views/sign-in.jsx';
 
 /** @import { Session, SignIns } from './types.d.ts' */
 
-/** Of the caller where authentication is off. */
+/** The id of the caller where authentication is off. */
 const NOBODY_ID = -1;
 
 /** @typedef {{ session: Session } | { problem: string | null, offered: SignIns }} State */
@@ -38,7 +38,7 @@ let isReplacing = false;
 /** How often that has been done. */
 let replaced = 0;
 
-/** Whoever has a session, or needs none, is let in; the first request tells. */
+/** Lets in everybody who has a session or needs none; the first request tells. */
 async function start() {
   const problem = takeProblem();
   try {
@@ -117,7 +117,7 @@ async function replaceSession(change, next) {
 /** While somebody is asked to sign in again. @type {Promise<boolean> | null} */
 let renewing = null;
 
-/** Whoever is in the middle of something signs in above it. @type {() => Promise<boolean>} */
+/** Has somebody who is in the middle of something sign in above it. @type {() => Promise<boolean>} */
 function renew() {
   const current = state.value;
   if (current === null || !('session' in current) || isReplacing) return Promise.resolve(false);

@@ -1,4 +1,4 @@
-/** Who a flag is on for in an environment, as a sentence and in numbers. */
+/** The people for whom a flag is on in an environment, as a sentence and in numbers. */
 import { path } from './client.js';
 import { counted, number } from './format.js';
 import { loadNames, names } from './names.js';
@@ -65,14 +65,14 @@ const STANDARD_FIELDS = new Set([
   'userId',
 ]);
 
-/** Of all strategies of an environment that are not disabled. @param {readonly StrategyInput[]} strategies */
+/** The audience of all strategies of an environment that are not disabled. @param {readonly StrategyInput[]} strategies */
 export function audienceOfAll(strategies) {
   const active = strategies.filter(({ disabled }) => disabled !== true);
   if (active.length === 0) return 'nobody, because every strategy is disabled';
   return active.map((one) => audienceOf(one)).join(', and for ');
 }
 
-/** Who would notice a change in an environment, by the figures of this moment. @param {Session} session @param {{ project: string, name: string }} of @param {string} environment */
+/** Tells who would notice a change in an environment, by the figures of this moment. @param {Session} session @param {{ project: string, name: string }} of @param {string} environment */
 export async function affectedBy(session, { project, name }, environment) {
   const { client } = session;
   /** @type {[Flag, FlagUsage | null, void]} */

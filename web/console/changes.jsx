@@ -71,7 +71,7 @@ export async function takeBack(session, undo, at = null) {
 }
 
 /**
- * When somebody has changed the flag since, it is asked first what that takes back besides.
+ * Asks first, where somebody has changed the flag since, whether that may be taken back too.
  * @param {Session} session
  * @param {{ at: string, before: number, etag: string }} of
  */

@@ -61,7 +61,7 @@ export function createClient(renew = async () => false, replaced = () => 0) {
     newest = Math.max(newest, Number(received.headers.get('flagstaff-event-id') ?? 0));
     return { body: received.body, etag: received.headers.get('etag') ?? '' };
   }
-  /** What was begun for the first read, whatever that turns out to be. @type {{ path: string, reading: ReturnType<typeof call> } | null} */
+  /** The request that was begun for the first read, whatever that turns out to be. @type {{ path: string, reading: ReturnType<typeof call> } | null} */
   let begun = null;
   /** @param {string} path */
   function read(path) {

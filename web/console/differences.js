@@ -1,4 +1,4 @@
-/** In what a flag differs between two moments, and what an event changed, part by part, in words. */
+/** The differences of a flag between two moments, and those that an event made, part by part, in words. */
 import { audienceOf, conditionOf, segmentName } from './audience.js';
 import { marked, quotedIn, said } from './said.jsx';
 import { aroundDifference, IDENTITY, kindText, percentOf, shown } from './words.js';
@@ -8,7 +8,7 @@ import { aroundDifference, IDENTITY, kindText, percentOf, shown } from './words.
 /** @typedef {{ name: string, before: readonly string[], after: readonly string[] }} Difference what only the one and only the other has */
 /** @typedef {ReadonlyMap<string, readonly string[]>} Parts texts by what they are about */
 
-/** In full: texts that differ anywhere are different. @param {string} text */
+/** The whole value: texts that differ anywhere are different. @param {string} text */
 const whole = (text) => said(text, Number.POSITIVE_INFINITY);
 
 /** Null stands for a moment at which there was no such flag. @param {Flag | null} before @param {Flag | null} after @returns {readonly Difference[]} */
@@ -29,7 +29,7 @@ function differencesIn(old, now) {
   });
 }
 
-/** What an event changed, field by field; nothing where only the order of what it recorded differs. @param {Pick<LoggedEvent, 'data' | 'preData'>} event @returns {readonly Difference[]} */
+/** The changes of an event, field by field; nothing where only the order of what it recorded differs. @param {Pick<LoggedEvent, 'data' | 'preData'>} event @returns {readonly Difference[]} */
 export function changesOf({ data, preData }) {
   if (data === null || preData === null) return [];
   const [before, after] = [recordParts(preData), recordParts(data)];
@@ -50,7 +50,7 @@ function recordParts(record) {
   return new Map(entries.flatMap(([name, value]) => fieldParts(name, value)));
 }
 
-/** What a field of a record is called, where its name does not say it. @type {Readonly<Record<string, string>>} */
+/** The name of a field of a record, where its name does not say it. @type {Readonly<Record<string, string>>} */
 const FIELD_NAMES = {
   impressionData: 'impression data',
   legalValues: 'values to choose from',

@@ -1,4 +1,4 @@
-/** Which flags of a project are listed, as the query of the address says it. */
+/** The choice of a project's flags to list, as the query of the address says it. */
 import { DEFAULT_COLUMNS } from './flag-order.js';
 
 /** @import { FlagSummary } from './types.d.ts' */
@@ -19,7 +19,7 @@ import { DEFAULT_COLUMNS } from './flag-order.js';
  * @property {string} rows `dense`; empty for rows with room
  */
 
-/** What `seen` can be. @type {readonly (readonly [string, string])[]} */
+/** The values of `seen`. @type {readonly (readonly [string, string])[]} */
 export const SEEN = [
   ['', 'Used or not'],
   ['never', 'Never used'],
@@ -60,7 +60,7 @@ export function queryOf(filter) {
   return new URLSearchParams(given.map((name) => [name, filter[name]])).toString();
 }
 
-/** In the order in which they are given. @param {readonly FlagSummary[]} flags @param {FlagFilter} filter */
+/** The flags that pass, in the order in which they are given. @param {readonly FlagSummary[]} flags @param {FlagFilter} filter */
 export function filtered(flags, { text, type, state, seen, owner, tag, mine }) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   /** @type {((flag: FlagSummary) => boolean)[]} */
@@ -114,7 +114,7 @@ export function prepareTexts(flags) {
   return () => clearTimeout(timer);
 }
 
-/** What words are looked for in. @param {FlagSummary} flag */
+/** The text in which words are looked for. @param {FlagSummary} flag */
 function textOf(flag) {
   const known = texts.get(flag);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
-/** In which order flags are listed, and which columns stand between their names and their environments. */
+/** The order in which flags are listed, and the columns between their names and their environments. */
 
 /** @import { FlagSummary } from './types.d.ts' */
 
-/** What can have a column besides the environments. @type {readonly (readonly [key: string, title: string])[]} */
+/** The columns besides those of environments. @type {readonly (readonly [key: string, title: string])[]} */
 export const COLUMNS = [
   ['type', 'Type'],
   ['owner', 'Owner'],
@@ -97,7 +97,7 @@ function by(flags, keyOf) {
   return keyed.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)).map(([, flag]) => flag);
 }
 
-/** Those that are on first, with the widest share ahead. @param {readonly FlagSummary[]} flags @param {string} environment */
+/** The flags that are on before the others, with the widest share ahead. @param {readonly FlagSummary[]} flags @param {string} environment */
 function byState(flags, environment) {
   return by(flags, ({ environments }) => {
     const state = environments.find(({ name }) => name === environment);

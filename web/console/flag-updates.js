@@ -62,7 +62,7 @@ async function currentFlag({ client }, project, name) {
 }
 
 /**
- * In the order of creation, in which a new flag comes last.
+ * Keeps the order of creation, in which a new flag comes last.
  * @param {readonly FlagSummary[]} flags
  * @param {Flag | string} flag the name of one that is not listed any more
  * @param {number} creator of one that is not listed yet
@@ -75,7 +75,7 @@ function withFlag(flags, flag, creator) {
 }
 
 /**
- * What the list says of a flag; the rest that the flag has does no harm.
+ * The part of a flag that the list shows; the rest that the flag has does no harm.
  * @param {Flag} flag
  * @param {number} createdByUserId
  * @returns {FlagSummary}

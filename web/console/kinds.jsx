@@ -1,5 +1,5 @@
 /**
- * What is kept besides flags, one row a kind: where it is listed and changed, its columns and the fields of its form. The pages of all of
+ * The kinds of things besides flags, one row each: where it is listed and changed, its columns and the fields of its form. The pages of all of
  * them are one (views/kind-view.jsx).
  */
 import { GROUPS, ROLES, SERVICE_ACCOUNTS, USERS } from './kinds/people.jsx';

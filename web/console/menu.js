@@ -42,7 +42,7 @@ export const SECTIONS = [
   ],
 ];
 
-/** Those that the caller may see. @param {Session} session */
+/** The entries that the caller may see. @param {Session} session */
 export const pagesOf = (session) =>
   SECTIONS.flatMap(([, links]) =>
     links.filter(([, , , isForAdmins]) => isForAdmins !== true || session.may('admin')),

@@ -27,7 +27,7 @@ export function notice(kind, text, undo = null) {
   notices.value = [...notices.value.filter((one) => one.kind !== kind), { id, kind, text, undo }];
 }
 
-/** What was said about one page does not follow to another. */
+/** Drops what was said about one page when another is shown. */
 export function dismissRefusals() {
   notices.value = notices.value.filter(({ kind }) => kind !== 'refused');
 }

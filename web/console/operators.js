@@ -20,7 +20,7 @@ const KINDS = new Map(
   OPERATOR_GROUPS.flatMap(([, kind, operators]) => operators.map((operator) => [operator, kind])),
 );
 
-/** What a value of this operator is; a list of texts for one that this page does not know. @param {Operator} operator */
+/** The type of a value of this operator; a list of texts for one that this page does not know. @param {Operator} operator */
 export const valueKindOf = (operator) => KINDS.get(operator) ?? 'many';
 
 /** Whether the operator can ignore the case of letters. @param {Operator} operator */

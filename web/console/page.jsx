@@ -124,7 +124,7 @@ function useSharedNews(session) {
   useEffect(() => () => clearTimeout(news.current.timer), []);
 }
 
-/** What every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly EventHead[]} events */
+/** The state that every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly EventHead[]} events */
 async function refreshShared(session, events) {
   const { client, projects, environmentTypes } = session;
   try {

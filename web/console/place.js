@@ -1,5 +1,5 @@
 /**
- * What is shown, as the part of the address after `#`: it can be linked to and gone back to, and never reaches the
+ * The page that is shown, as the part of the address after `#`: it can be linked to and gone back to, and never reaches the
  * server or its logs.
  */
 import { signal } from '@preact/signals';
@@ -42,7 +42,7 @@ export function hrefOf(place) {
 export const flagsOf = (project) => ({ view: 'flags', project, query: '' });
 
 /**
- * Where an address leads that says nothing; null for one that names nothing that there is.
+ * The place to which an address leads that says nothing; null for one that names nothing that there is.
  * @param {readonly { id: string }[]} projects
  * @returns {Place | null}
  */

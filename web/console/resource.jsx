@@ -1,4 +1,4 @@
-/** What a view loads from the server: again and again, one request at a time. */
+/** The data that a view loads from the server: again and again, one request at a time. */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Failed, Loading } from './parts/states.jsx';
@@ -64,7 +64,7 @@ export function useResource(load, of = []) {
 }
 
 /**
- * What `run` resolves to a while after one of `of` has changed last goes to `take`, unless another change came meanwhile.
+ * Gives `take` what `run` resolves to a while after one of `of` has changed last, unless another change came meanwhile.
  * @template T
  * @param {number} ms
  * @param {() => Promise<T>} run
@@ -86,7 +86,7 @@ export function useDelayed(ms, run, take, of) {
 }
 
 /**
- * What is loaded, or that it is being loaded, or why it could not be.
+ * Shows what is loaded, or that it is being loaded, or why it could not be.
  * @template T
  * @param {Resource<T>} resource
  * @param {(value: T) => ComponentChildren} render

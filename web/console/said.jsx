@@ -1,5 +1,5 @@
 /**
- * What people wrote, within what the console says: set apart, so that nobody can write the console's own sentences into a name or a
+ * The words of people within those of the console: set apart, so that nobody can write the console's own sentences into a name or a
  * value. `said` marks such a text in a string by the characters that isolate its direction. No text can hold these marks itself, because
  * all that cannot be seen in it is made visible. `Sentence` draws what is marked as a quotation.
  */
@@ -55,7 +55,7 @@ export function said(text, max = SHOWN_MAX) {
 /** Marks the name of a flag or the id of a project, for `Sentence`, which draws it as code. @param {string} name */
 export const code = (name) => BEGIN_CODE + visible(name) + END;
 
-/** What stands between the marks, where a text is one quotation and nothing else; else null. @param {string} text */
+/** The text between the marks, where a text is one quotation and nothing else; else null. @param {string} text */
 export const quotedIn = (text) => new RegExp(`^${MARKED.source}$`).exec(text)?.[1] ?? null;
 
 /** Marks a text in which nothing is left to hide. @param {string} text */
@@ -83,7 +83,7 @@ const Quotation = ({ text }) => (
   </q>
 );
 
-/** What somebody wrote, alone. @param {{ text: string, max?: number }} props */
+/** A text that somebody wrote, alone. @param {{ text: string, max?: number }} props */
 export const Said = ({ text, max = SHOWN_MAX }) => <Sentence>{said(text, max)}</Sentence>;
 
 /** A name where only a name can stand, such as a cell of a table: without quotation marks. @param {{ text: string, max?: number }} props */

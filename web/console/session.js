@@ -1,4 +1,4 @@
-/** Who is signed in, and what they may do, for every component of the page. */
+/** The person who is signed in, with their rights, for every component of the page. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 

@@ -45,7 +45,7 @@ export async function endAllSessions() {
   tabs.postMessage('ended');
 }
 
-/** What went wrong at the provider, by the word in the address that the server sends the browser back to. */
+/** The reasons why a sign-in failed at the provider, by the word in the address that the server sends the browser back to. */
 const PROBLEMS = new Map([
   [
     'unreachable',

@@ -12,7 +12,7 @@ export type {
   InstanceFigures as Figures,
   WholeFlag as Flag,
 } from './api-types.d.ts';
-/** What the server tells of an event when it is recorded. */
+/** The part of an event that the server tells when it is recorded. */
 export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 
 /** Views that need nothing but their name. */
@@ -27,14 +27,14 @@ export type PlainView =
   | 'health'
   | keyof typeof import('./kinds.jsx').KINDS;
 
-/** What can be shown: the address after `#`. */
+/** A page that can be shown: the address after `#`. */
 export type Place =
   | { view: 'flags'; project: string; query: string }
   | { view: 'archive' | 'settings' | 'history' | 'insights'; project: string; query?: string }
   | { view: 'flag'; project: string; flag: string }
   | { view: PlainView; query?: string };
 
-/** What a caller may do, in the project where the right belongs to one. */
+/** A right of a caller, in the project where the right belongs to one. */
 export type Right = 'flags' | 'project' | 'create-project' | 'targeting' | 'admin';
 
 export interface Session {
@@ -97,17 +97,17 @@ export interface Field<V> {
   required?: boolean;
   /** Shown and not changed. */
   fixed?: boolean;
-  /** What password managers and browsers fill in; nothing unless said. */
+  /** The kind of text that password managers and browsers fill in; nothing unless said. */
   autocomplete?: 'name' | 'email' | 'username' | 'current-password' | 'new-password';
-  /** Of a `choice`, and of `many`, whose value is a list. */
+  /** The options of a `choice`, and of `many`, whose value is a list. */
   options?: readonly (readonly [value: string, text: string])[];
   /** Suggestions for a `text`. */
   suggestions?: readonly string[];
   /** The fields of the request whose refusals are shown here; below `/body/`. */
   paths?: readonly string[];
-  /** Of `own`. */
+  /** Draws the control of `own`. */
   render?: (control: Control<V>) => ComponentChildren;
-  /** What it lacks, besides a value that is required: by paths of the request. */
+  /** Finds the problems of the values, besides one that is required: by paths of the request. */
   missing?: (values: V) => readonly { path: string; message: string }[];
   /** Left out while this is false. */
   when?: (values: V) => boolean;
@@ -139,15 +139,15 @@ export interface Edit<V extends object> {
   change(values: V): import('./client.js').Change;
   /** Sends the change where more is to be done than that; `values` as they were then. */
   send?: (change: import('./client.js').Change, values: V) => Promise<unknown>;
-  /** What the message says once it is done. */
+  /** The message once it is done. */
   done(values: V): string;
-  /** Of a flag: what it was made from, and where to read it again when somebody else was faster. */
+  /** The origin of an edit of a flag: what it was made from, and where to read it again when somebody else was faster. */
   of?: EditedFlag<V>;
   /** The same of anything else. */
   pinned?: Pinned<V>;
   /** The environment that is changed, when there is one: production is asked about. */
   environment?: string;
-  /** Who notices, for the question about production. */
+  /** Says who notices, for the question about production. */
   affected?: () => Promise<string>;
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
@@ -165,14 +165,14 @@ export interface EditedFlag<V> {
   valuesIn(flag: Flag): V | null;
 }
 
-/** What is edited besides flags, as it was read. */
+/** A thing besides flags that is edited, as it was read. */
 export interface Pinned<V> {
-  /** Where it is read, with its ETag. */
+  /** The path at which it is read, with its ETag. */
   at: string;
   etag: string;
   /** The newest event that was known then. */
   since: number;
-  /** What finds the events about it in the log, and which of those found are about it. */
+  /** The search that finds events about it in the log, and the test of which of those found are about it. */
   search: { type?: string; project?: string; query?: string };
   isAbout?: ((event: LoggedEvent) => boolean) | undefined;
   /** The values as they are in what is read there now. */

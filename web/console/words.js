@@ -1,9 +1,9 @@
-/** What the interface says in names and operators, in sentences. */
+/** The names and operators of the interface, in sentences. */
 import { said } from './said.jsx';
 
 /** @import { Constraint, ConstraintInput, LoggedEvent } from './types.d.ts' */
 
-/** Where the type of an event does not say it; sessions are recorded as tokens are. @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>} */
+/** The names of events whose type does not say it; sessions are recorded as tokens are. @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>} */
 const DEEDS = {
   'feature-created': 'created',
   'feature-metadata-updated': 'changed',
@@ -59,7 +59,7 @@ export function deedOf(event) {
 /** The fields of records that name what they are about, the best name first. */
 const NAMES = ['name', 'tokenName', 'username', 'email', 'description', 'value'];
 
-/** What an event is about that is about no flag and no project, as far as its record names it. @param {Pick<LoggedEvent, 'data' | 'preData'>} event @returns {string | null} */
+/** The subject of an event that is about no flag and no project, as far as its record names it. @param {Pick<LoggedEvent, 'data' | 'preData'>} event @returns {string | null} */
 export function recordNameOf({ data, preData }) {
   const record = data ?? preData ?? {};
   if ('session' in record) return null;
@@ -104,7 +104,7 @@ export function comparisonOf({ operator, inverted, caseInsensitive }) {
   return caseInsensitive === true ? `${words} (ignoring case)` : words;
 }
 
-/** Of thousandths. */
+/** Thousandths that make the whole. */
 export const WEIGHT_TOTAL = 1000;
 
 /** Types of flags, and what they are called. @type {readonly (readonly [string, string])[]} */

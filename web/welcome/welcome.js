@@ -1,5 +1,5 @@
 /**
- * What a link leads to that an Admin handed on: a form with which its user sets a password, or with which somebody becomes a user.
+ * The page behind a link that an Admin handed on: a form with which its user sets a password, or with which somebody becomes a user.
  * The secret stands behind the `#` of the address and is taken out of it at once, so that neither the history of the browser
  * nor a log keeps it.
  */

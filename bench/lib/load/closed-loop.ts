@@ -11,7 +11,7 @@ import { runAutocannon } from './autocannon-load.ts';
 import type { ClosedLoopOptions, ClosedLoopRun } from './closed-loop-run.ts';
 import { runWrk } from './wrk-load.ts';
 
-/** Of a run without a duration. */
+/** Requests of a run without a duration. */
 const REQUESTS_PER_CONNECTION = 4;
 
 let hasWrk: boolean | undefined;

@@ -11,7 +11,7 @@ import type { Latencies, OpenLoopPlan, SchedulePlan } from './open-loop.ts';
 import { fillUnique, parseRequestFile } from './operation.ts';
 import { ResponseReader } from './response-reader.ts';
 
-/** What is unanswered this long after the last request was due will not be answered in time for anybody. */
+/** After so long behind the last request, what is unanswered counts as lost. */
 const PATIENCE_MS = 20_000;
 
 class Connection {

@@ -56,7 +56,7 @@ export function rawRequest(target: Target, request: Request): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Where the numbers of a run begin. A peer keeps what earlier runs created, so they follow the clock. */
+/** The number from which the last run counted. A peer keeps what earlier runs created, so they follow the clock. */
 let lastBase = 0;
 const NUMBERS_PER_RUN = 1_000_000;
 

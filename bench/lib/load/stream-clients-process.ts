@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 export interface StreamClientsPlan {
   readonly host: string;
   readonly port: number;
-  /** Where switches are sent: another server than that of the streams where an edge stands between. */
+  /** The port to which switches are sent: another server than that of the streams where an edge stands between. */
   readonly adminPort: number;
   readonly token: string;
   readonly adminToken: string;

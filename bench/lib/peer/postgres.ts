@@ -8,7 +8,7 @@ import { freePort } from '../servers/server-process.ts';
 
 const run = promisify(execFile);
 
-/** Where Debian's packages have the programs, a folder for each version. */
+/** The folder in which Debian's packages have the programs, a folder for each version. */
 const PLACE = '/usr/lib/postgresql';
 
 /** PostgreSQL refuses to run as root; Debian's package makes this user. */
@@ -64,7 +64,7 @@ function programFolder(): string {
   return found;
 }
 
-/** What runs a program as a user that PostgreSQL accepts, and gives that user the folder. */
+/** Makes the command that runs a program as a user that PostgreSQL accepts, and gives that user the folder. */
 async function commandMaker(folder: string): Promise<(...command: string[]) => [string, ...string[]]> {
   if (process.getuid?.() !== 0) return (file = '', ...args) => [file, ...args];
   const ids = await Promise.all(

@@ -7,7 +7,7 @@ export interface Bar {
   readonly label: string;
   /** 0 … 1 fills the bar. */
   readonly share: number;
-  /** Behind the bar. */
+  /** The text behind the bar. */
   readonly text: string;
 }
 

@@ -1,4 +1,4 @@
-/** Which charts there are, made from the results. One that has nothing to show is left out. */
+/** The charts, made from the results. One that has nothing to show is left out. */
 
 import { barChart } from './chart.ts';
 import { type Results, rowsOf } from './results.ts';

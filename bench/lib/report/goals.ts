@@ -1,4 +1,4 @@
-/** What the server is to reach, and whether it does: each goal is read from the results, never measured by itself. */
+/** The goals of the server, and whether it reaches them: each goal is read from the results, never measured by itself. */
 import type { TableName } from '../measurement.ts';
 import { measuredValue, type Results } from './results.ts';
 import { type Format, formatted } from './tables.ts';
@@ -6,7 +6,7 @@ import { type Format, formatted } from './tables.ts';
 export interface Goal {
   readonly what: string;
   readonly target: string;
-  /** What `--only` has to name to measure it again. */
+  /** The name for `--only` that measures it again. */
   readonly scenario: string;
   readonly format: Format;
   /** Undefined until everything it needs has been measured. */
@@ -45,7 +45,7 @@ const share = (operation: string, ...connections: readonly number[]): Goal['valu
 const flags = (at: number, key: string): Reading => ['flags', 'one project', at, key];
 const events = (at: number, key: string): Reading => ['events', '1000 flags', at, key];
 
-/** What one more of something takes: the slope between two sizes. */
+/** The cost of one more of something: the slope between two sizes. */
 function perOne(small: Reading, large: Reading): Goal['value'] {
   return (results) => {
     const [few, many] = [measuredValue(results, ...small), measuredValue(results, ...large)];

@@ -10,7 +10,7 @@ import { TABLE_VIEWS, type TableView } from './tables.ts';
 /** Beside the page. */
 const CHART_FOLDER = 'charts';
 
-/** Which chart stands above which table. */
+/** The charts, by the table above which they stand. */
 const CHART_OF: Readonly<Partial<Record<TableView['name'], string>>> = {
   http: 'shares',
   latency: 'latency',

@@ -12,7 +12,7 @@ export const RESULTS_FILE = join(ROOT_FOLDER, 'bench', 'results', 'latest.json')
 export const REPORT_FILE = join(ROOT_FOLDER, 'bench', 'RESULTS.md');
 export const README_FILE = join(ROOT_FOLDER, 'README.md');
 
-/** Of the file: one more when older results can no longer be read. */
+/** The version of the file: one more when older results can no longer be read. */
 const FORMAT = 1;
 
 export interface ScenarioResult {

@@ -12,7 +12,7 @@ export interface Column {
 export interface TableView {
   readonly name: TableName;
   readonly title: string;
-  /** What a reader has to know to read it. */
+  /** The note that a reader needs to read it. */
   readonly note: string;
   /** Title of the column that names the row, and of the axis, if there is one. */
   readonly what: string;
@@ -22,7 +22,7 @@ export interface TableView {
 
 const column = (key: string, title: string, format: Format): Column => ({ key, title, format });
 
-/** Of throughput with and without something else. */
+/** A ratio of throughput with and without something else. */
 const BESIDE_WITHOUT: readonly Column[] = [
   column('perSecond', 'requests/s', 'rate'),
   column('withoutPerSecond', 'without', 'rate'),

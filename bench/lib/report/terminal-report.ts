@@ -9,7 +9,7 @@ export function terminalReport(results: Results): string {
   return `${tables.map((view) => tableText(view, results)).join('')}${goalsText(results)}`;
 }
 
-/** Those that this run has something to say about. */
+/** The goals about which this run has something to say. */
 function goalsText(results: Results): string {
   const measured = GOALS.map((goal) => verdictOf(goal, results)).filter(({ value }) => value !== undefined);
   if (measured.length === 0) return '';

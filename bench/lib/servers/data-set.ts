@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const BUILDER_FILE = fileURLToPath(new URL('./build-data-set.ts', import.meta.url));
 
 export interface DataSet {
-  /** In all, over the projects in turn; each has two strategies in production. */
+  /** The number of flags in all, over the projects in turn; each has two strategies in production. */
   readonly flags: number;
   /** At least 1, the default one. */
   readonly projects: number;

@@ -14,7 +14,7 @@ export interface GrowingServer {
   readonly set: DataSet;
   readonly folder: string;
   readonly process: ServerProcess;
-  /** Of the server itself, without what starting Node and compiling takes. */
+  /** Milliseconds of the server itself, without what starting Node and compiling takes. */
   readonly startMs: number;
   readonly replayedEvents: number;
 }

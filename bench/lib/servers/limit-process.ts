@@ -19,7 +19,7 @@ export interface LimitProcess {
 }
 
 export interface LimitProcessOptions {
-  /** What it answers with. */
+  /** The response that it sends. */
   readonly response: ReceivedResponse;
   readonly folder: string;
 }

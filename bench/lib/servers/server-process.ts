@@ -25,7 +25,7 @@ export interface ServerProcess {
   readonly child: ChildProcess;
   /** From the start of the process until it is ready, with what starting Node and the compiler takes. */
   readonly startMs: number;
-  /** What it wrote, on both streams, once `pattern` is in it. */
+  /** Resolves with what it wrote, on both streams, once `pattern` is in it. */
   outputWith(pattern: RegExp): Promise<string>;
   stop(): Promise<void>;
   /** SIGKILL: no last snapshot. */

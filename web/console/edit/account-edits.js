@@ -1,4 +1,4 @@
-/** What people do with their own account. */
+/** The edits of one's own account. */
 import { messageOf } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';

@@ -1,4 +1,4 @@
-/** What can be begun from anywhere, by its name. */
+/** The actions that can be begun from anywhere, by their names. */
 import { INVITATIONS } from '../kinds/people.jsx';
 import { apiTokens, personalTokens } from '../kinds/tokens.jsx';
 import { KINDS } from '../kinds.jsx';
@@ -12,7 +12,7 @@ import { createProject } from './project-edits.jsx';
 /** @import { Session } from '../types.d.ts' */
 /** @import { Kind } from '../kinds/kind.js' */
 
-/** Those that the caller may take where they are. @param {Session} session @returns {readonly { name: string, act: () => unknown }[]} */
+/** The actions that the caller may take where they are. @param {Session} session @returns {readonly { name: string, act: () => unknown }[]} */
 export function actionsOf(session) {
   const at = place.value;
   const project = at !== null && 'project' in at ? at.project : null;

@@ -1,4 +1,4 @@
-/** What can be done with many flags of a project at once, as one change. */
+/** The edits of many flags of a project at once, as one change. */
 import { flagPath, isProduction, takeBack } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';

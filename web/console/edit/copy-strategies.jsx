@@ -44,7 +44,7 @@ export async function copyStrategies(session, at) {
   });
 }
 
-/** What would be recorded. @param {{ session: Session, to: string, from: string, environment: string }} props */
+/** The events that would be recorded. @param {{ session: Session, to: string, from: string, environment: string }} props */
 function Preview({ session, to, from, environment }) {
   const { loaded, error } = useResource(
     /** @returns {Promise<{ events: readonly LoggedEvent[] }>} */

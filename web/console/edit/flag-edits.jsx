@@ -1,4 +1,4 @@
-/** What can be done with a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
+/** The edits of a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
 import { flagPath, tryChangeFlag } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
@@ -78,7 +78,7 @@ export function copyFlag(session, { project, name }) {
   });
 }
 
-/** Where flags are moved to. @param {readonly { id: string, name: string }[]} projects @returns {Field<{ newProjectId: string }>} */
+/** The field for the project to which flags are moved. @param {readonly { id: string, name: string }[]} projects @returns {Field<{ newProjectId: string }>} */
 export const projectField = (projects) => ({
   name: 'newProjectId',
   label: 'Project',
@@ -143,7 +143,7 @@ export const reviveFlag = (session, { project, name }) =>
     done: `${name} is revived.`,
   });
 
-/** Of the archive, for good. @param {Session} session @param {string} name */
+/** Deletes a flag of the archive, for good. @param {Session} session @param {string} name */
 export async function deleteFlag(session, name) {
   const agreed = await ask({
     title: 'Delete this flag for good?',

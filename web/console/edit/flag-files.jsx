@@ -117,7 +117,7 @@ function dataOf(text) {
   }
 }
 
-/** What stands in the way, and what would be replaced. @param {{ session: Session, body: unknown }} props */
+/** Shows what stands in the way, and what would be replaced. @param {{ session: Session, body: unknown }} props */
 function Check({ session, body }) {
   const key = JSON.stringify(body);
   const { loaded, error } = useResource(

@@ -56,7 +56,7 @@ export async function editKind(session, kind, item, refresh = () => undefined) {
 }
 
 /**
- * What the form begins with; and what that was read from, where it can be said who was faster.
+ * The values with which the form begins, and what they were read from, where it can be said who was faster.
  * @param {Session} session
  * @param {Kind<any, any>} kind
  * @param {any} item

@@ -1,4 +1,4 @@
-/** What is edited besides flags, as it is when the dialog opens. */
+/** Things besides flags that are edited, as they are when the dialog opens. */
 
 /** @import { Pinned, Session } from '../types.d.ts' */
 

@@ -1,4 +1,4 @@
-/** What can be done with a project: create, describe, delete, its members and its environments. */
+/** The edits of a project: create, describe, delete, its members and its environments. */
 import { path } from '../client.js';
 import { userName } from '../format.js';
 import { asOptions } from '../forms/choice.jsx';

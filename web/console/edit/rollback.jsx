@@ -5,7 +5,7 @@ import { PlannedEvents } from '../parts/event-item.jsx';
 
 /** @import { LoggedEvent, Session } from '../types.d.ts' */
 
-/** What is not brought back. */
+/** The parts that are not brought back. */
 const STAYS = {
   flag: '',
   project: 'Flags that were made, archived or deleted since stay as they are. ',

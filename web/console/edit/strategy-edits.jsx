@@ -1,4 +1,4 @@
-/** What can be done with the strategies of a flag in an environment. */
+/** The edits of the strategies of a flag in an environment. */
 import { affectedBy, audienceOf } from '../audience.js';
 import { mayChangeProduction, tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
@@ -45,7 +45,7 @@ const NEW_STRATEGY = {
   ...{ constraints: [], segments: [], variants: [] },
 };
 
-/** What forms offer first for a new strategy in an environment of a project. @param {Session} session @param {string} project @param {ProjectEnvironment} environment */
+/** Edits the values that forms offer first for a new strategy in an environment of a project. @param {Session} session @param {string} project @param {ProjectEnvironment} environment */
 export async function editDefaultStrategy(session, project, { name, defaultStrategy }) {
   const choices = await choicesOf(session, project);
   const values = defaultStrategy === undefined ? NEW_STRATEGY : valuesOf(defaultStrategy);

@@ -46,7 +46,7 @@ export function QueryFilter({ name, any, options, label = any }) {
 }
 
 /**
- * What is called by a name, and meant by an id.
+ * A choice of things that are called by a name, and meant by an id.
  * @param {readonly { readonly id: string | number, readonly name: string }[]} list
  * @returns {[string, string][]}
  */

@@ -51,7 +51,7 @@ function sourceOf({ of, pinned }, etag) {
 }
 
 /**
- * What others did to it, newest first.
+ * The changes that others made to it, newest first.
  * @param {Client} client
  * @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of
  * @returns {Promise<readonly LoggedEvent[]>}
@@ -121,7 +121,7 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
   );
 }
 
-/** Who was faster, and what they did. @param {{ events: readonly LoggedEvent[] }} props */
+/** Shows who was faster, and what they did. @param {{ events: readonly LoggedEvent[] }} props */
 export function ByOthers({ events }) {
   const [last] = events;
   return (

@@ -25,7 +25,7 @@ function curlOf({ method, path, body }, ifMatch) {
   return lines.join(' \\\n  ');
 }
 
-/** In the single quotes of a shell. @param {string} text */
+/** Puts a text into the single quotes of a shell. @param {string} text */
 function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

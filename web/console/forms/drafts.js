@@ -1,5 +1,5 @@
 /**
- * What was typed into a form that is not sent yet, kept with the entry of the page in the history of the browser: it is there again
+ * The text in a form that is not sent yet, kept with the entry of the page in the history of the browser: it is there again
  * after a reload and after going back, in this tab alone, and nothing of it is stored by this page elsewhere.
  */
 
@@ -31,7 +31,7 @@ export function keepDraft(key, draft) {
   }, TYPING_MS);
 }
 
-/** When somebody signs out: whoever comes next finds nothing. */
+/** Forgets all texts when somebody signs out: the next person finds nothing. */
 export function dropDrafts() {
   clearTimeout(timer);
   write({});

@@ -101,7 +101,7 @@ function useForm(session, edit, close) {
   const draft = useRef(draftOf(key)).current;
   const [values, setValues] = useState({ ...edit.values, ...draft?.values });
   const [isDraft, setDraft] = useState(draft !== null);
-  /** What the values were made from. */
+  /** The record from which the values were made. */
   const [base, setBase] = useState(
     draft?.base ?? { values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' },
   );
@@ -197,7 +197,7 @@ function useForm(session, edit, close) {
       detailsOf(refusal)
         .filter((one) => isBelow(one.path, path))
         .map(({ message }) => message),
-    /** What belongs to none of the fields. @param {readonly string[]} paths */
+    /** The messages that belong to none of the fields. @param {readonly string[]} paths */
     issuesElsewhere(paths) {
       if (refusal === null) return [];
       const details = detailsOf(refusal);
@@ -221,7 +221,7 @@ async function isOutdated({ client }, { of, environment }, etag) {
   return revisionOf((await client.read(flagPath(of.project, of.name))).etag) !== revisionOf(etag);
 }
 
-/** What the form lacks, as the server would say it. @param {Edit<any>} edit @param {any} values */
+/** The problems of the form, as the server would say it. @param {Edit<any>} edit @param {any} values */
 function missingIn({ fields }, values) {
   return fields
     .filter(({ when }) => when?.(values) !== false)

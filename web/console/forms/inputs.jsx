@@ -53,7 +53,7 @@ export const Check = ({ text, checked, change, title }) => (
 );
 
 /**
- * Those that are chosen among some, in their order; chosen ones that are not offered stay so.
+ * The things that are chosen among some, in their order; chosen ones that are not offered stay so.
  * @param {{ options: readonly (readonly [key: string, text: string])[], chosen: readonly string[], change: (chosen: string[]) => void }} props
  */
 export function Checks({ options, chosen, change }) {

@@ -10,7 +10,7 @@
 export const replaced = (list, index, next) =>
   list.flatMap((one, at) => (at !== index ? [one] : next === null ? [] : [next]));
 
-/** What stands between commas or on lines, each once. @param {string} text */
+/** The texts between commas or on lines, each once. @param {string} text */
 export const valuesIn = (text) => [
   ...new Set(
     text

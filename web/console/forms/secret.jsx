@@ -1,4 +1,4 @@
-/** What is shown once and kept by nobody: a token or a link that is copied and handed on. */
+/** A secret, which is shown once and kept by nobody: a token or a link that is copied and handed on. */
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../parts/button.jsx';
 import { Sentence } from '../said.jsx';

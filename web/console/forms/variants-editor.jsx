@@ -47,7 +47,7 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
   );
 }
 
-/** Those that are not fixed share what the fixed ones leave, so that all come to the whole. @param {readonly Variant[]} variants @returns {Variant[]} */
+/** Gives variants that are not fixed equal parts of what the fixed ones leave, so that all come to the whole. @param {readonly Variant[]} variants @returns {Variant[]} */
 export function weighted(variants) {
   const fixed = variants
     .filter(({ weightType }) => weightType === 'fix')

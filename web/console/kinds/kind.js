@@ -1,4 +1,4 @@
-/** What a row of a kind says, and the fields that the forms of many have. */
+/** The parts of a row of a kind, and the fields that the forms of many have. */
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Item } from '../parts/more-menu.jsx' */

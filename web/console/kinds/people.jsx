@@ -25,7 +25,7 @@ const rootRoleOptions = (roles) =>
 /** @param {readonly Role[]} roles @param {number} wanted */
 const roleName = (roles, wanted) => roles.find(({ id }) => id === wanted)?.name ?? '';
 
-/** Of the role that new users have unless something else is chosen. */
+/** The id of the role that new users have unless something else is chosen. */
 const VIEWER_ROLE_ID = 3;
 
 /** The tokens of somebody else, for Admins. @param {Session} session @param {string} at @param {string} whose @returns {Item} */
@@ -35,7 +35,7 @@ const tokensAction = (session, at, whose) => [
   () => openKind(session, personalTokens(at, whose), `Tokens of ${said(whose)}`),
 ];
 
-/** Until an invitation expires, unless something else is chosen. */
+/** Days until an invitation expires, unless something else is chosen. */
 const INVITATION_DAYS = 7;
 
 /** @type {Kind<Invitation>} */
@@ -221,7 +221,7 @@ export const GROUPS = {
   loses: 'Its users stay, and lose the roles that they have by it.',
 };
 
-/** Where a custom role holds, as the interface names it, and in words. */
+/** The places in which a custom role holds, as the interface names it, and in words. */
 const ROLE_TYPES = /** @type {const} */ ([
   ['custom', 'In projects'],
   ['root-custom', 'In the whole service'],

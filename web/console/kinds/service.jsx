@@ -1,4 +1,4 @@
-/** What applications run in, and the applications that have asked. */
+/** The environments in which applications run, and the applications that have asked. */
 import { path } from '../client.js';
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { number } from '../format.js';

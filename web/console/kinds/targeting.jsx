@@ -1,4 +1,4 @@
-/** What strategies are made of, and what flags are sorted by: segments, context fields, types of strategies and of tags. */
+/** The parts of strategies, and those by which flags are sorted: segments, context fields, types of strategies and of tags. */
 import { path } from '../client.js';
 import { changeAtOnce } from '../edit/remove.jsx';
 import { showUses } from '../edit/uses.jsx';

@@ -12,7 +12,7 @@ import { said } from '../said.jsx';
 /** Days until a personal token expires, unless something else is chosen. */
 const DAYS = 90;
 
-/** As forms take a time. @param {string} iso */
+/** A time as forms take it. @param {string} iso */
 const formTime = (iso) => iso.slice(0, 16);
 
 /** The same of a time to come. @param {number} days */

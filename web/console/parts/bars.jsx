@@ -1,6 +1,6 @@
 /** Bars side by side, each of parts that lie on each other, with the same in words. */
 
-/** Of the drawing, in its own units. */
+/** Sizes of the drawing, in its own units. */
 const [WIDTH, HEIGHT] = [480, 90];
 
 /** Looks of the parts, the lowest first. */

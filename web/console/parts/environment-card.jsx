@@ -46,7 +46,7 @@ export function EnvironmentCards({ usage, variants, ...props }) {
 }
 
 /**
- * In what an environment differs from another.
+ * Shows the differences of an environment from another.
  * @param {FlagEnvironment} of
  * @param {FlagEnvironment} measure
  * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known

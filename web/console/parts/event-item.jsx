@@ -88,7 +88,7 @@ function WhichStrategy({ of: { type, data, preData } }) {
   );
 }
 
-/** What an event changed, field by field. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
+/** Shows the changes of an event, field by field. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
 export function Changes({ of }) {
   const changes = changesOf(of);
   const rest = changes.length - FIELDS_SHOWN;

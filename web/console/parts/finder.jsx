@@ -20,7 +20,7 @@ import { Button } from './button.jsx';
 
 /** After the last key, in milliseconds. */
 const TYPING_MS = 120;
-/** Of each kind that are shown. */
+/** The most of each kind that are shown. */
 const SHOWN_MAX = 8;
 /** Flags among which those are chosen. */
 const FOUND_MAX = 100;
@@ -133,7 +133,7 @@ function Finder({ session, close }) {
   );
 }
 
-/** What the server finds: flags, and people for those who may list them. @param {Session} session @param {string} text @returns {readonly Hit[]} */
+/** The finds of the server: flags, and people for those who may list them. @param {Session} session @param {string} text @returns {readonly Hit[]} */
 function useFound(session, text) {
   const [found, setFound] = useState(/** @type {readonly Hit[]} */ ([]));
   const wanted = text.trim();
@@ -207,7 +207,7 @@ const actionsFor = (session, text) =>
     .filter(({ name }) => isIn(name, text))
     .map(({ name, act }) => ({ key: `do ${name}`, name, kind: 'action', open: act }));
 
-/** What is called so goes before what begins so, has it in its name, or was found by something else. @param {readonly Hit[]} hits @param {string} text */
+/** Sorts finds: things of that name go before those whose names begin so or have it within, and the others. @param {readonly Hit[]} hits @param {string} text */
 function best(hits, text) {
   const wanted = text.trim().toLowerCase();
   /** @param {Hit} hit */

@@ -97,7 +97,7 @@ function People({ session }) {
   );
 }
 
-/** What an application does with a token, by the word that chooses it. @type {Readonly<Record<string, (url: string, secret: string) => string>>} */
+/** The code by which an application uses a token, by the word that chooses it. @type {Readonly<Record<string, (url: string, secret: string) => string>>} */
 const SNIPPETS = {
   'Node.js': (url, secret) => `import { startUnleash } from 'unleash-client';
 
@@ -179,7 +179,7 @@ function Connect({ project, environments }) {
   );
 }
 
-/** When the token was used first; null until it was. @param {Session} session @param {string} project @param {ApiToken | null} token @returns {string | null} */
+/** The time at which the token was used first; null until it was. @param {Session} session @param {string} project @param {ApiToken | null} token @returns {string | null} */
 function useFirstUse(session, project, token) {
   const [seenAt, setSeenAt] = useState(/** @type {string | null} */ (null));
   useEffect(() => {

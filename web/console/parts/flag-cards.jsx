@@ -1,4 +1,4 @@
-/** What a flag consists of, part by part, each with what can be done to it. */
+/** The parts of a flag, each with what can be done to it. */
 import { flagPath } from '../changes.jsx';
 import {
   addDependency,
@@ -108,7 +108,7 @@ export function VariantCard({ flag, etag, may }) {
   );
 }
 
-/** Where else something is written about it. @param {FlagProps} props */
+/** The links to other pages about it. @param {FlagProps} props */
 export function LinkCard({ flag, may }) {
   const session = useSession();
   return (

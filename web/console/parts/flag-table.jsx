@@ -171,7 +171,7 @@ function FlagRow({ table, flag, index }) {
   );
 }
 
-/** What a further column says. @param {string} key @param {FlagSummary} flag @param {(id: number) => string} ownerName */
+/** The content of a further column. @param {string} key @param {FlagSummary} flag @param {(id: number) => string} ownerName */
 function moreOf(key, { type, createdAt, createdByUserId, lastSeenAt, tags }, ownerName) {
   switch (key) {
     case 'type':

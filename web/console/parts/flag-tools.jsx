@@ -1,4 +1,4 @@
-/** What stands above the list of flags: which of them are listed, in which order, and how the list looks. */
+/** The tools above the list of flags: which of them are listed, in which order, and how the list looks. */
 import { useMemo } from 'preact/hooks';
 import { isNarrowed, listOf, SEEN, tagsOf } from '../flag-filter.js';
 import { COLUMNS, sortsOf } from '../flag-order.js';
@@ -80,7 +80,7 @@ function More({ filter, setFilter, owners, askOwners, flags }) {
   );
 }
 
-/** What has a column, and how high rows are. @param {{ filter: FlagFilter, setFilter: (changed: Partial<FlagFilter>) => void, environments: readonly string[] }} props */
+/** The choice of columns, and of the height of rows. @param {{ filter: FlagFilter, setFilter: (changed: Partial<FlagFilter>) => void, environments: readonly string[] }} props */
 function Look({ filter, setFilter, environments }) {
   const session = useSession();
   const hidden = listOf(filter.hide);

@@ -107,7 +107,7 @@ export function RowAction({ text, of, act, disabled = false }) {
   );
 }
 
-/** What a row offers: the first in sight, the others below three dots; null for what nobody may do. @param {{ of: string, items: readonly (Item | null)[] }} props */
+/** The actions of a row: the first in sight, the others below three dots; null for what nobody may do. @param {{ of: string, items: readonly (Item | null)[] }} props */
 export function RowActions({ of, items }) {
   const [first, ...others] = items.filter((item) => item !== null);
   if (first === undefined) return null;
@@ -120,7 +120,7 @@ export function RowActions({ of, items }) {
   );
 }
 
-/** What a page is there for: the one filled button. @param {{ text: string, act: () => unknown }} props */
+/** The main action of a page: the one filled button. @param {{ text: string, act: () => unknown }} props */
 export const MainAction = ({ text, act }) => <AddButton text={text} act={act} looks="button button-main" />;
 
 /** The same of a part of a page. @param {{ text: string, act: () => unknown }} props */

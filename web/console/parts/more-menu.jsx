@@ -1,4 +1,4 @@
-/** What is seldom done, below three dots. */
+/** A menu of what is seldom done, below three dots. */
 import { visible } from '../said.jsx';
 import { Icon } from './icon.jsx';
 import { Popover } from './popover.jsx';

@@ -1,4 +1,4 @@
-/** What is seldom needed, below a word that opens it. Escape and a press elsewhere close it. */
+/** A box of what is seldom needed, below a word that opens it. Escape and a press elsewhere close it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** @import { ComponentChildren, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact' */

@@ -1,4 +1,4 @@
-/** Which rows of a long list are near enough to the screen to be drawn: 20,000 flags scroll as 20 do. */
+/** The rows of a long list that are near enough to the screen to be drawn: 20,000 flags scroll as 20 do. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** Rows drawn beyond either end of the screen while it is scrolled. */

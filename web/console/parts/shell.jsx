@@ -1,4 +1,4 @@
-/** What stands around every view: the way to the others, who is signed in, and whether the server answers. */
+/** The frame around every view: the way to the others, who is signed in, and whether the server answers. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.jsx';

@@ -15,7 +15,7 @@ function show(theme) {
   else document.documentElement.dataset['theme'] = theme;
 }
 
-/** As it was before a reload, and for every further entry of the history. */
+/** Keeps the theme over a reload, and for every further entry of the history. */
 export function restoreTheme() {
   show(history.state?.theme ?? '');
   addEventListener('hashchange', () => keep(document.documentElement.dataset['theme'] ?? ''));

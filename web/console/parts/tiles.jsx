@@ -20,7 +20,7 @@ export const TileGroup = ({ title, tiles }) => (
 );
 
 /**
- * What somebody wrote or chose, by what it is; without what there is none of.
+ * The values that somebody wrote or chose, by their names; without those that are empty.
  * @param {{ of: readonly (readonly [name: string, value: string | null | undefined | readonly ComponentChildren[]])[] }} props
  */
 export const Facts = ({ of }) => (

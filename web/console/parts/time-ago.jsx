@@ -22,5 +22,5 @@ export function TimeAgo({ iso, prefix = '' }) {
   );
 }
 
-/** When something was last done or seen; null for never. @param {{ iso: string | null }} props */
+/** The time at which something was last done or seen; null for never. @param {{ iso: string | null }} props */
 export const LastTime = ({ iso }) => (iso === null ? 'never' : <TimeAgo iso={iso} />);

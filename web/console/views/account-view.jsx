@@ -1,4 +1,4 @@
-/** Whoever is signed in: what they may do, their password, and where else they are signed in. */
+/** The page of the person who is signed in: their rights, their password, and where else they are signed in. */
 import { changeOwnPassword, endEverySession, endSessionOf } from '../edit/account-edits.js';
 import { useEvents } from '../feed.js';
 import { date } from '../format.js';

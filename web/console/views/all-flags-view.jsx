@@ -19,7 +19,7 @@ import { FLAG_TYPES, STAGES } from '../words.js';
 
 const PAGE = 50;
 
-/** What the address may say, as the interface calls it, and what is sent for it. @type {Readonly<Record<string, (value: string) => string>>} */
+/** The parameters that the address may have, as the interface calls it, and what is sent for it. @type {Readonly<Record<string, (value: string) => string>>} */
 const FILTERS = {
   query: (value) => value,
   project: (value) => `IS:${value}`,

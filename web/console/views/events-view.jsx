@@ -26,7 +26,7 @@ const PAGE = 50;
 /** Events listed while new ones arrive: a page that stays open for days must not grow all the while. */
 const LISTED_MAX = 500;
 
-/** What the address may say besides the text, as the interface calls it. */
+/** The parameters that the address may have besides the text, as the interface calls it. */
 const FILTERS = /** @type {const} */ (['project', 'type', 'createdBy', 'environment', 'from', 'to']);
 
 /**
@@ -79,7 +79,7 @@ function createEventList(client, of, query) {
     }
   }
 
-  /** Which of the new events match a search, only the server can tell. */
+  /** Asks the server which of the new events match a search: only it can tell. */
   async function loadNew() {
     isNewAwaited = false;
     const before = events.value;
@@ -120,7 +120,7 @@ function createEventList(client, of, query) {
 
 /** @typedef {ReturnType<typeof createEventList>} EventList */
 
-/** Of everything, or of one project, which can be brought back to each moment. @param {{ project?: string }} props */
+/** The events of everything, or of one project, which can be brought back to each moment. @param {{ project?: string }} props */
 export function EventsView({ project: of = '' }) {
   const session = useSession();
   const { query } = useQuery();

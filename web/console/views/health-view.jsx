@@ -104,7 +104,7 @@ function snapshotTile({ count, newest }) {
   return ['Newest snapshot', `#${newest.eventId}`, age, dateTime(newest.eventAt)];
 }
 
-/** Who uses the service, for Admins. @param {{ of: InstanceStatistics }} props */
+/** The use of the service, for Admins. @param {{ of: InstanceStatistics }} props */
 const Use = ({ of: { activeUsers, clientApps, apiTokens, OIDCenabled } }) => (
   <TileGroup
     title="Usage"

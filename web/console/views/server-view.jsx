@@ -1,4 +1,4 @@
-/** What holds for the whole server: how people sign in, which pages may ask for flags, and whether changes are taken. */
+/** The settings of the whole server: how people sign in, which pages may ask for flags, and whether changes are taken. */
 import { changeAtOnce, removeAfterAsking } from '../edit/remove.jsx';
 import { useEvents } from '../feed.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
