@@ -129,8 +129,27 @@ export function firstRun({ segments: all }: ArchiveIndex): ArchivedRun | null {
     if (segment.firstId > lastId + 1) break;
     if (segment.lastId > lastId) segments.push(segment);
   }
-  const { lastId, chain } = segments.at(-1)!;
-  return { firstId: first.firstId, lastId, chain, segments };
+  return runOf(segments);
+}
+
+/** `segments` follow each other; null where there is none. */
+function runOf(segments: readonly ArchivedSegment[]): ArchivedRun | null {
+  const [first, last] = [segments[0], segments.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  return { firstId: first.firstId, lastId: last.lastId, chain: last.chain, segments };
+}
+
+/** The run up to one of its segments, without it; null where nothing is left. */
+export const runBefore = ({ segments }: ArchivedRun, segment: ArchivedSegment): ArchivedRun | null =>
+  runOf(segments.slice(0, segments.indexOf(segment)));
+
+/** Gaps of the run behind which the archive has no snapshot: a replay from what it has may have to cross them, and cannot. */
+export function gapsWithoutSnapshot(
+  { snapshots }: ArchiveIndex,
+  { segments, lastId }: ArchivedRun,
+): readonly ArchivedSegment[] {
+  const newestId = snapshots.findLast(({ id }) => id <= lastId)?.id ?? 0;
+  return segments.filter((segment) => segment.isGap && segment.lastId > newestId);
 }
 
 /** The last event that the log may forget, so that what it keeps of the archived events takes at least so many bytes. */

@@ -6,6 +6,8 @@
  * - The log forgets only what the archive holds without a gap, back to where this journal begins.
  * - It keeps what a node that was heard of lately has not read yet, a joining one included, and a margin besides.
  * - What this journal has lost never takes the place of the events themselves, and they take the place of what another one has lost.
+ * - Behind a gap there is soon a snapshot, as soon as this node has one: nobody can replay what is lost, so a node with an empty folder
+ *   needs it. The log forgets nothing of the gap before.
  * - Everything may be interrupted, and repeated by any leader: each step looks at what the archive holds, and what two leaders
  *   archived says the same.
  *
@@ -26,6 +28,7 @@ import {
   archivedSegmentName,
   firstRun,
   forgettableId,
+  gapsWithoutSnapshot,
   readArchiveIndex,
   snapshotPartName,
 } from './archive-index.ts';
@@ -151,7 +154,8 @@ export class Archivist {
     if (this.#gatherer === null)
       return this.#refuse(`the archive ends with event ${place.id} of another history than the journal`);
     await this.#forget(index, run);
-    const file = await this.#gatherer.next(durableId());
+    const behindGap = await this.#snapshotBehindGap(index, run);
+    const file = await this.#gatherer.next(durableId(), behindGap);
     if (file !== null) {
       if (!isLeading()) return false;
       this.#index = null;
@@ -184,9 +188,9 @@ export class Archivist {
   }
 
   /** Also while the archive is behind the journal: under load it may be for long. */
-  async #forget({ snapshots }: ArchiveIndex, run: ArchivedRun | null): Promise<void> {
+  async #forget(index: ArchiveIndex, run: ArchivedRun | null): Promise<void> {
     const { marginBytes, neededFrom, forget } = this.#options;
-    const forgottenId = run === null ? 0 : Math.min(forgettableId(run, marginBytes), neededFrom());
+    const forgottenId = run === null ? 0 : Math.min(forgettableIn(index, run, marginBytes), neededFrom());
     if (forgottenId > this.#forgottenId || this.#firstPosition === 0) {
       this.#firstPosition = await forget(forgottenId);
       this.#forgottenId = forgottenId;
@@ -195,7 +199,7 @@ export class Archivist {
     this.#view = {
       archivedFrom: run?.firstId ?? 0,
       archivedId: run?.lastId ?? 0,
-      snapshotId: snapshots.at(-1)?.id ?? 0,
+      snapshotId: index.snapshots.at(-1)?.id ?? 0,
       forgottenId: this.#forgottenId,
       firstPosition: this.#firstPosition,
       problem: null,
@@ -246,6 +250,14 @@ export class Archivist {
     const dropped = segments.filter(({ lastId }) => lastId < oldest && lastId <= madeUpFor);
     await this.#delete(dropped);
     return dropped.length > 0;
+  }
+
+  /** The event of an own snapshot that the archive lacks behind a gap, where its journal does not reach it yet. */
+  async #snapshotBehindGap(index: ArchiveIndex, run: ArchivedRun | null): Promise<number | undefined> {
+    const gap = run === null ? undefined : gapsWithoutSnapshot(index, run).at(-1);
+    if (run === null || gap === undefined) return undefined;
+    const own = (await listSnapshots(this.#options.fs, this.#options.folder.snapshots)).at(-1);
+    return own !== undefined && own.id >= gap.lastId && own.id > run.lastId ? own.id : undefined;
   }
 
   /** Whether it has put one: the newest, when the archive holds all events up to it. */
@@ -303,4 +315,10 @@ export class Archivist {
     if (files.length > 0) this.#index = null;
     for (const { name } of files) await this.#options.archive.delete(name);
   }
+}
+
+/** The last event that the log may forget: none of a gap, as long as the archive does not lead over it. */
+function forgettableIn(index: ArchiveIndex, run: ArchivedRun, marginBytes: number): number {
+  const [gap] = gapsWithoutSnapshot(index, run);
+  return Math.min(forgettableId(run, marginBytes), gap === undefined ? run.lastId : gap.firstId - 1);
 }

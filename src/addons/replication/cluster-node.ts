@@ -3,19 +3,32 @@
  * opens the store behind a commit log that the nodes share, and begins to follow.
  */
 import { basename } from 'node:path';
-import { createDataFolder, DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
+import {
+  createDataFolder,
+  DataFolderError,
+  dataFolder,
+  LostStateError,
+} from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
 import { readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
 import { idInFileName, SEGMENT_SUFFIX, segmentFileName } from '../../persistence/journal/segment.ts';
 import { cutJournal, type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
-import { type Alignment, align, DisagreementError, meetHistory, recordBefore } from './alignment.ts';
+import {
+  type Alignment,
+  align,
+  DisagreementError,
+  LogBeginsLaterError,
+  meetHistory,
+  recordBefore,
+} from './alignment.ts';
 import { encodeAnnouncement } from './announcement.ts';
+import type { ArchivedSegment } from './archive-index.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
 import { type Found, OWN_FORMATS } from './fitness.ts';
-import { fetchFromArchive, lacksBeginning } from './join.ts';
+import { fetchFromArchive, type JoinOptions, lacksBeginning } from './join.ts';
 import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -91,31 +104,18 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   options: ClusterNodeOptions<S>,
 ): Promise<ClusterNode<S>> {
   const { fs, folder, log, identity, version, hopKey, reach, clock, notes } = options;
-  const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
-  const { from, last, history } = await alignFolder(options, pause);
+  const pause: Pause = (delayMs) => new Promise((resolve) => clock.timer(delayMs, resolve));
+  let replica: Replica | null = null;
+  const refusalToDecide = (): string | null =>
+    replica?.isLeading === true
+      ? null
+      : 'Another node of the cluster takes the writes; send it again in a moment.';
+  const { from, last, history, commitLog, store } = await openAligned(options, pause, refusalToDecide);
   history.onNamed = (id) =>
     void writeLogHistory(fs, folder, { id, decidedBy: 'log' }).catch((error: unknown) =>
       // Operators: look at the disk; the next start writes it
       notes.warn({ err: error }, 'The name of the history could not be written to the data folder'),
     );
-  const commitLog = new ReplicatedCommitLog({
-    ...{ log, history, identity, pause, monotonic: clock.monotonic, partBytes: options.partBytes },
-    onTrouble: (cause) =>
-      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
-      notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
-  });
-  let replica: Replica | null = null;
-  const hooks: StoreHooks = {
-    commitLog,
-    mendSegment: (firstId) => mend(options, history, firstId),
-    refusalToDecide: () =>
-      replica?.isLeading === true
-        ? null
-        : 'Another node of the cluster takes the writes; send it again in a moment.',
-  };
-  const store = await openMended(options, hooks, (firstId) =>
-    whenReached(options, pause, () => mend(options, history, firstId)),
-  );
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
     ...{ log, history, identity, version, hopKey, reach, from, last, commitLog, clock, notes },
@@ -132,6 +132,53 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   archivist?.start();
   return { store, replica, archivist };
 }
+
+type Pause = (delayMs: number) => Promise<void>;
+
+interface Aligned extends Alignment {
+  readonly history: NodeHistory;
+}
+
+interface Opened<S> extends Aligned {
+  readonly commitLog: ReplicatedCommitLog;
+  readonly store: S;
+}
+
+/** Opens the store on what journal and log agree on; once more, where it lacked a snapshot that the archive has. */
+async function openAligned<S>(
+  options: ClusterNodeOptions<S>,
+  pause: Pause,
+  refusalToDecide: StoreHooks['refusalToDecide'],
+): Promise<Opened<S>> {
+  for (let hasFetched = false; ; hasFetched = true) {
+    const aligned = await alignFolder(options, pause);
+    const { history } = aligned;
+    const commitLog = commitLogOf(options, history, pause);
+    const mendSegment = (firstId: number): Promise<boolean> => mend(options, history, firstId);
+    const mendAtStart = (firstId: number): Promise<boolean> =>
+      whenReached(options, pause, () => mendSegment(firstId));
+    try {
+      const store = await openMended(options, { commitLog, mendSegment, refusalToDecide }, mendAtStart);
+      return { ...aligned, commitLog, store };
+    } catch (error) {
+      if (!(error instanceof LostStateError) || hasFetched) throw error;
+      const fetchState = (): Promise<boolean> => fetchMissing(options, history, { lacksState: true });
+      if (!(await whenReached(options, pause, fetchState))) throw error;
+    }
+  }
+}
+
+const commitLogOf = <S>(
+  { log, identity, clock, partBytes, notes }: ClusterNodeOptions<S>,
+  history: NodeHistory,
+  pause: Pause,
+): ReplicatedCommitLog =>
+  new ReplicatedCommitLog({
+    ...{ log, history, identity, pause, monotonic: clock.monotonic, partBytes },
+    onTrouble: (cause) =>
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
+      notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
+  });
 
 /** Opens the store, after files without which it cannot start were made anew. */
 async function openMended<S>(
@@ -221,22 +268,25 @@ async function forget(log: ReplicatedLog, id: number): Promise<number> {
   return from;
 }
 
-async function alignFolder<S>(
-  options: ClusterNodeOptions<S>,
-  pause: (delayMs: number) => Promise<void>,
-): Promise<Alignment & { readonly history: NodeHistory }> {
+async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Promise<Aligned> {
   const { fs, folder: root, log, cluster, notes } = options;
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
   const history = new NodeHistory(cluster, (await readLogHistory(fs, root))?.id ?? null);
+  let gap: ArchivedSegment | null = null;
+  const onGap = (found: ArchivedSegment): void => {
+    gap = found;
+  };
   return whenReached(options, pause, async () => {
     for (;;) {
       await meetHistory(log, history);
-      if (await lacksBeginning(fs, folder, await readEnd(options))) await fetchMissing(options, history);
+      if (await lacksBeginning(fs, folder, await readEnd(options)))
+        await fetchMissing(options, history, { onGap });
       const end = await readEnd(options);
       const alignment = await align(log, history, end).catch(async (error: unknown) => {
-        if (error instanceof DisagreementError && (await fetchMissing(options, history))) return null;
-        throw error;
+        if (error instanceof DisagreementError && (await fetchMissing(options, history, { onGap })))
+          return null;
+        throw error instanceof LogBeginsLaterError && gap !== null ? withoutSnapshot(gap) : error;
       });
       if (alignment === null) continue;
       const newestId = end.places.at(-1)?.id ?? 0;
@@ -252,10 +302,17 @@ async function alignFolder<S>(
   });
 }
 
+function withoutSnapshot({ firstId, lastId }: ArchivedSegment): DisagreementError {
+  const events = firstId === lastId ? `event ${firstId}` : `the events from ${firstId} to ${lastId}`;
+  return new DisagreementError(
+    `This node lacks what the log has forgotten, and the archive declares ${events} lost and has no snapshot from behind. Run "flagstaff snapshot" on the leader, and start again once its "flagstaff cluster status" shows the snapshot in the archive.`,
+  );
+}
+
 /** Tries again while the log or the archive cannot be reached. */
 async function whenReached<S, T>(
   { notes }: ClusterNodeOptions<S>,
-  pause: (delayMs: number) => Promise<void>,
+  pause: Pause,
   run: () => Promise<T>,
 ): Promise<T> {
   for (;;) {
@@ -285,7 +342,11 @@ const isFinal = (error: unknown): boolean =>
   (error instanceof Error && 'syscall' in error && 'path' in error);
 
 /** Makes the journal longer from the archive; whether it could. The leader learns meanwhile what the log has to keep. */
-async function fetchMissing<S>(options: ClusterNodeOptions<S>, history: NodeHistory): Promise<boolean> {
+async function fetchMissing<S>(
+  options: ClusterNodeOptions<S>,
+  history: NodeHistory,
+  { lacksState = false, onGap = () => undefined }: Partial<Pick<JoinOptions, 'lacksState' | 'onGap'>>,
+): Promise<boolean> {
   const { fs, folder: root, log, archive, identity, version, clock, notes } = options;
   if (archive === null) return false;
   const folder = dataFolder(root);
@@ -302,7 +363,7 @@ async function fetchMissing<S>(options: ClusterNodeOptions<S>, history: NodeHist
   reserve();
   try {
     const fetched = await fetchFromArchive({
-      ...{ fs, folder, archive, end, history: history.id },
+      ...{ fs, folder, archive, end, history: history.id, lacksState, onGap },
       reserve: (id) => {
         durableId = id;
       },

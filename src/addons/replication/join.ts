@@ -7,17 +7,35 @@
  * gets its name only when the journal reaches as far, and only saves replaying.
  */
 import { join } from 'node:path';
-import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
+import { type DataFolder, setAside, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { replaceFile, writeFully } from '../../persistence/disk/write-fully.ts';
+import { declaresLost } from '../../persistence/journal/declared-gap.ts';
+import { decodePayload } from '../../persistence/journal/frame-payload.ts';
 import { writeLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments } from '../../persistence/journal/segment-file.ts';
 import { cutJournal, type JournalEnd, type JournalPlace } from '../../persistence/recovery/journal-end.ts';
 import { listSnapshots, snapshotPath } from '../../persistence/snapshots/snapshot-files.ts';
 import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
-import { type ArchivedRun, type ArchivedSnapshot, firstRun, readArchiveIndex } from './archive-index.ts';
-import { ArchiveDamageError, chainsOf, contentBehind, framesOf } from './archived-frames.ts';
+import {
+  type ArchivedRun,
+  type ArchivedSegment,
+  type ArchivedSnapshot,
+  type ArchiveIndex,
+  firstRun,
+  gapsWithoutSnapshot,
+  readArchiveIndex,
+  runBefore,
+} from './archive-index.ts';
+import {
+  ArchiveDamageError,
+  type ArchivedFrame,
+  chainsOf,
+  contentBehind,
+  framesOf,
+  payloadOf,
+} from './archived-frames.ts';
 import type { FileArchive } from './file-archive.ts';
 
 export interface JoinOptions {
@@ -28,6 +46,10 @@ export interface JoinOptions {
   readonly end: JournalEnd;
   /** The history of the log; null where it has no name. */
   readonly history: string | null;
+  /** Whether the journal has what its end needs, and no snapshot from which it can be replayed. */
+  readonly lacksState: boolean;
+  /** Told of events that the archive declares lost and has no snapshot from behind, so that nothing from there on was fetched. */
+  onGap(gap: ArchivedSegment): void;
   /** Told which event the journal will reach, before anything is fetched: the log has to keep what follows. */
   reserve(id: number): void;
 }
@@ -40,11 +62,11 @@ export interface Fetched {
 
 /** Null where the archive has nothing for the journal, and nothing was changed. */
 export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | null> {
-  const { archive, fs, folder, end, history, reserve } = options;
+  const { archive, fs, folder, end, history, reserve, lacksState } = options;
   const index = readArchiveIndex(await archive.list());
   if (history !== null && index.history !== null && index.history !== history)
     throw new ArchiveDamageError(`the archive belongs to the history ${index.history}, not ${history}`);
-  const run = firstRun(index);
+  const run = await replayableRun(options, index);
   if (run === null) return null;
   const snapshot = index.snapshots.findLast(({ id }) => id <= run.lastId) ?? null;
   const newest = end.places.at(-1)!;
@@ -52,7 +74,7 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
   // Without the events before it, a start needs a snapshot.
   if (isEmpty && run.firstId > 1 && (snapshot === null || snapshot.id < run.firstId - 1)) return null;
   const place = isEmpty ? null : await commonPlace(options, run);
-  if (!isEmpty && place === null) return null;
+  if (!isEmpty && place === null) return lacksState ? fetchStateAlone(options, index) : null;
   const from = place?.id ?? run.firstId - 1;
   if (run.lastId > from) {
     reserve(run.lastId);
@@ -62,6 +84,38 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
   }
   const isSnapshotNew = snapshot !== null && (await fetchSnapshot(options, snapshot));
   return run.lastId > from || isSnapshotNew ? { keptId: from, lastId: Math.max(run.lastId, from) } : null;
+}
+
+/** The run, as far as what the journal lacks of it can be replayed from its snapshots. */
+async function replayableRun(
+  { archive, end, onGap }: JoinOptions,
+  index: ArchiveIndex,
+): Promise<ArchivedRun | null> {
+  const run = firstRun(index);
+  if (run === null) return null;
+  const newestId = index.snapshots.findLast(({ id }) => id <= run.lastId)?.id ?? 0;
+  for (const gap of gapsWithoutSnapshot(index, run)) {
+    if (gap.lastId <= end.places[0].id) continue;
+    const bytes = await fetched(archive, gap.name);
+    const frames = framesOf(bytes, gap).filter(({ id }) => id > newestId);
+    if (!frames.some((frame) => isInState(bytes, frame))) continue;
+    onGap(gap);
+    return runBefore(run, gap);
+  }
+  return run;
+}
+
+function isInState(bytes: Buffer, frame: ArchivedFrame): boolean {
+  const decoded = decodePayload(payloadOf(bytes, frame), frame);
+  return decoded.problem === null && declaresLost(decoded.frame) === true;
+}
+
+/** For a journal that reaches further than the archive, or whose end is not in it. */
+async function fetchStateAlone(options: JoinOptions, { snapshots }: ArchiveIndex): Promise<Fetched | null> {
+  const { decidedId: lastId } = options.end;
+  const snapshot = snapshots.findLast(({ id }) => id <= lastId);
+  if (snapshot === undefined || !(await fetchSnapshot(options, snapshot))) return null;
+  return { keptId: lastId, lastId };
 }
 
 /** The last place of the journal's end at which the archive has the same checksum; null where none is, or it is older than what was decided. */
@@ -105,10 +159,11 @@ async function fetchSegments(
 
 /** Whether it is there now and was not before. One that is damaged is done without. */
 async function fetchSnapshot(
-  { fs, folder, archive }: JoinOptions,
+  { fs, folder, archive, lacksState }: JoinOptions,
   { id, parts }: ArchivedSnapshot,
 ): Promise<boolean> {
-  if ((await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id)) return false;
+  // Where the state is lacking, those that are here are older or damaged.
+  if (!lacksState && (await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id)) return false;
   const path = snapshotPath(folder.snapshots, id);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
@@ -129,6 +184,7 @@ async function fetchSnapshot(
     await fs.remove(temporary);
     return false;
   }
+  if (await fs.exists(path)) await setAside(fs, path);
   await fs.rename(temporary, path);
   await fs.syncFolder(folder.snapshots);
   return true;

@@ -92,7 +92,7 @@ export class JournalGatherer {
 
   /**
    * The next file, when the journal has enough for one up to event `durableId`; null while it has not. A file ends before and behind
-   * events that are declared lost, and with event `endId`, with which a frame ends.
+   * events that are declared lost, and with event `endId`, with which a frame ends, however short it is.
    */
   async next(durableId: number, endId = Number.POSITIVE_INFINITY): Promise<GatheredFile | null> {
     for (;;) {
@@ -101,7 +101,8 @@ export class JournalGatherer {
       if (lastId !== null) return this.#finish(lastId);
       if (isMore) continue;
       const following = (await listSegments(this.#source)).find((firstId) => firstId > segment);
-      if (following === undefined || following > durableId) return null;
+      if (following === undefined || following > durableId)
+        return endId === durableId && this.#builder.frames > 0 ? this.#finish(endId) : null;
       if (!(await this.#goOn(following))) return null;
       if (this.#builder.bytes >= this.#fileBytes) return this.#finish(following - 1);
     }

@@ -50,10 +50,13 @@ async function write(cluster: TestCluster, count = 150): Promise<void> {
   await cluster.pass(100);
 }
 
-const archived = (cluster: TestCluster) =>
-  firstRun(
-    readArchiveIndex([...cluster.archive.files].map(([name, { length: bytes }]) => ({ name, bytes }))),
-  );
+const indexOf = ({ archive }: TestCluster) =>
+  readArchiveIndex([...archive.files].map(([name, { length: bytes }]) => ({ name, bytes })));
+
+const archived = (cluster: TestCluster) => firstRun(indexOf(cluster));
+
+/** Whether all parts of one are archived. */
+const hasSnapshot = (cluster: TestCluster): boolean => indexOf(cluster).snapshots.length > 0;
 
 const hasForgotten = (cluster: TestCluster): boolean => cluster.log.first > 1;
 
@@ -233,6 +236,120 @@ describe('an event that one node has lost', () => {
   });
 });
 
+/** A cluster of one node whose journal, but for its newest file, was archived after one of its events had been declared lost. */
+async function lossyCluster(
+  options: TestClusterOptions = {},
+): Promise<{ readonly cluster: TestCluster; readonly lossy: TestNode; readonly id: number }> {
+  let isReached = false;
+  const archiveTakesMs = (call: ArchiveCall): number =>
+    call === 'put' && !isReached ? Number.POSITIVE_INFINITY : 1;
+  const cluster = await clusterOf(1, { segmentBytes: 4 * 1024, archiveTakesMs, ...options });
+  await write(cluster, 60);
+  const [lossy] = cluster.nodes as [TestNode];
+  void lossy.store!.keeper.take();
+  await cluster.pass(1_000);
+  lossy.crash();
+  isReached = true;
+  const { id } = declareLost(lossy, sealedOf(lossy)[1]!);
+  lossy.begin();
+  await cluster.until('it leads', () => lossy.isLeading);
+  return { cluster, lossy, id };
+}
+
+const snapshotNames = ({ archive }: TestCluster): readonly string[] =>
+  [...archive.files.keys()].filter((name) => name.startsWith('snapshot'));
+
+/** Lets the archive take no snapshot until what it returns is called, and none stay. */
+function withoutSnapshots(cluster: TestCluster): () => void {
+  const { files } = cluster.archive;
+  const put = files.set.bind(files);
+  for (const name of snapshotNames(cluster)) files.delete(name);
+  files.set = (name, bytes) => (name.startsWith('snapshot') ? files : put(name, bytes));
+  return () => {
+    files.set = put;
+  };
+}
+
+/** Whether a file of the journal holds a placeholder. */
+const hasGap = ({ disk }: TestNode): boolean =>
+  disk.namesIn(journalOf()).some((name) => disk.bytesOf(join(journalOf(), name)).includes('event-lost'));
+
+describe('a gap that the archive declares', () => {
+  it('has a snapshot behind it at once, with which an empty node joins', async () => {
+    const { cluster, lossy, id } = await lossyCluster({ archiveFileBytes: 64 * 1024 });
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    assert((archived(cluster)?.lastId ?? 0) >= id);
+    cluster.log.purgeBefore(cluster.log.last);
+    const late = cluster.add();
+    await isLike(late, cluster);
+    assert(hasGap(late) && late.disk.namesIn(dataFolder(FOLDER).snapshots).length > 0);
+    late.restart();
+    await isLike(late, cluster);
+    lossy.restart();
+    await isLike(lossy, cluster);
+  });
+
+  it('is not fetched without a snapshot from behind it: the log has the event itself', async () => {
+    const { cluster } = await lossyCluster();
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    withoutSnapshots(cluster);
+    const late = cluster.add();
+    await isLike(late, cluster);
+    assert(!hasGap(late), 'it has the event');
+  });
+
+  it('keeps the log from forgetting the event before a snapshot from behind it is archived', async () => {
+    const { cluster, lossy, id } = await lossyCluster();
+    const takeSnapshots = withoutSnapshots(cluster);
+    await write(cluster, 300);
+    await cluster.pass(20_000);
+    assert((archived(cluster)?.lastId ?? 0) > id + 100 && snapshotNames(cluster).length === 0);
+    assert(lossy.archivist!.view!.forgottenId < id);
+    takeSnapshots();
+    await write(cluster, 20);
+    await cluster.until('the log forgets more', () => lossy.archivist!.view!.forgottenId > id);
+    await isLike(cluster.add(), cluster);
+  });
+
+  it('keeps an empty node from joining where neither log nor archive lead over it, which says what to do', async () => {
+    const { cluster, lossy, id } = await lossyCluster();
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    const takeSnapshots = withoutSnapshots(cluster);
+    cluster.log.purgeBefore(cluster.log.last);
+    const late = cluster.add();
+    await cluster.until('it has ended', () => late.stops.length > 0);
+    assert.match(
+      late.stops[0]!.message,
+      new RegExp(`event ${id} .*run "flagstaff snapshot" on the leader, and start again once`, 'i'),
+    );
+    late.stops.length = 0;
+    takeSnapshots();
+    await write(cluster, 5);
+    void lossy.store!.keeper.take();
+    await cluster.until('a newer snapshot is archived', () => hasSnapshot(cluster));
+    late.begin();
+    await isLike(late, cluster);
+  });
+
+  it('lets a node start whose own snapshots are gone or damaged, by one from the archive', async () => {
+    const { cluster } = await lossyCluster();
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    const late = cluster.add();
+    await isLike(late, cluster);
+    const { snapshots } = dataFolder(FOLDER);
+    const damages: readonly ((path: string) => void)[] = [
+      (path) => late.disk.take(path),
+      (path) => flipBit(late, path, 100),
+    ];
+    for (const damage of damages) {
+      late.crash();
+      for (const name of late.disk.namesIn(snapshots)) damage(join(snapshots, name));
+      late.begin();
+      await isLike(late, cluster);
+    }
+  });
+});
+
 describe('a cluster with an archive', () => {
   it('archives the journal and the newest two snapshots, and has the log forget what is archived', async () => {
     const cluster = await clusterOf(2);
@@ -243,9 +360,7 @@ describe('a cluster with an archive', () => {
       await cluster.pass(10_000);
     }
     await cluster.until('the log has forgotten something', () => hasForgotten(cluster));
-    const index = readArchiveIndex(
-      [...cluster.archive.files].map(([name, { length: bytes }]) => ({ name, bytes })),
-    );
+    const index = indexOf(cluster);
     const run = firstRun(index)!;
     assert.equal(run.firstId, 1);
     assert.equal(run.segments.length, index.segments.length, 'nothing twice');
@@ -487,30 +602,44 @@ describe('a crash in the middle', () => {
     await cluster.pass(10_000);
     await write(cluster);
     await cluster.until('the log has forgotten something', () => hasForgotten(cluster));
-    let crashes = 0;
-    for (let at = 1; at < 400; at += 5) {
-      let isCrashed = false;
-      const disk = new MemoryFileSystem({
-        beforeCall: ({ number }) => {
-          if (number !== at) return undefined;
-          isCrashed = true;
-          return new Promise(() => undefined);
-        },
-      });
-      const late = cluster.nodes[1] ?? cluster.add(disk);
-      if (late.disk !== disk) {
-        late.disk = disk;
-        late.begin();
-      }
-      await cluster.until('it runs or hangs', () => isCrashed || late.store !== null);
-      if (isCrashed) {
-        crashes += 1;
-        late.restart();
-      }
-      await isLike(late, cluster);
-      late.crash();
-      if (!isCrashed) break;
-    }
-    assert(crashes >= 10, `${crashes} crashes`);
+    await joinsAfterCrashes(cluster);
+  });
+
+  it('of a node that joins over a gap leaves what the next start completes, also where the log has all of it', async () => {
+    const { cluster } = await lossyCluster();
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    await joinsAfterCrashes(cluster);
+    cluster.log.purgeBefore(cluster.log.last);
+    cluster.nodes[1]!.disk = new MemoryFileSystem();
+    await joinsAfterCrashes(cluster);
   });
 });
+
+/** An empty node crashes at one call to its disk, joins at the next start, and so on for the next calls. */
+async function joinsAfterCrashes(cluster: TestCluster): Promise<void> {
+  let crashes = 0;
+  for (let at = 1; at < 400; at += 5) {
+    let isCrashed = false;
+    const disk = new MemoryFileSystem({
+      beforeCall: ({ number }) => {
+        if (number !== at) return undefined;
+        isCrashed = true;
+        return new Promise(() => undefined);
+      },
+    });
+    const late = cluster.nodes[1] ?? cluster.add(disk);
+    if (late.disk !== disk) {
+      late.disk = disk;
+      late.begin();
+    }
+    await cluster.until('it runs or hangs', () => isCrashed || late.store !== null);
+    if (isCrashed) {
+      crashes += 1;
+      late.restart();
+    }
+    await isLike(late, cluster);
+    late.crash();
+    if (!isCrashed) break;
+  }
+  assert(crashes >= 10, `${crashes} crashes`);
+}
