@@ -32,13 +32,8 @@ import { fetchFromArchive, type JoinOptions, lacksBeginning } from './join.ts';
 import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
-import {
-  Replica,
-  type ReplicaClock,
-  type ReplicaLog,
-  type ReplicaOptions,
-  type ReplicatedEngine,
-} from './replica.ts';
+import { Replica } from './replica.ts';
+import type { ReplicaClock, ReplicaLog, ReplicaOptions, ReplicatedEngine } from './replica-options.ts';
 import { ReplicatedCommitLog } from './replicated-commit-log.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 

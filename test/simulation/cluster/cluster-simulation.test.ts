@@ -33,7 +33,7 @@ testBroken([
   {
     name: 'leads on without an answer of the log',
     act: 'cutOffLeaders',
-    file: 'addons/replication/replica.ts',
+    file: 'addons/replication/replica-options.ts',
     find: 'const CUT_OFF_MS = 2_500;',
     replace: 'const CUT_OFF_MS = 250_000;',
   },
@@ -70,13 +70,13 @@ testBroken([
   {
     name: 'leads on although its disk hangs',
     act: 'hungLeaders',
-    file: 'addons/replication/replica.ts',
+    file: 'addons/replication/leadership.ts',
     find: 'return Math.max(commitLog.unconfirmedMs, engine.journal.undecidedMs);',
     replace: 'return Math.max(commitLog.unconfirmedMs, 0 * engine.journal.undecidedMs);',
   },
   {
     name: 'stands although its disk is full',
-    file: 'addons/replication/replica.ts',
+    file: 'addons/replication/candidacy.ts',
     find: '|| !journal.writable ||',
     replace: '||',
   },

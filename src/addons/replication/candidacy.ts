@@ -1,0 +1,146 @@
+/**
+ * The candidacy of a node: it asks after a leader that is silent, and stands where nobody leads.
+ *
+ * Time decides only when a node tries to take over, never whether it may: the log's order does.
+ */
+import type { Fitness } from './fitness.ts';
+import type { Follower } from './follower.ts';
+import type { LogWatch } from './log-watch.ts';
+import { encodeRecord } from './record-format.ts';
+import { CUT_OFF_MS, type ReplicaOptions } from './replica-options.ts';
+import type { Role } from './role.ts';
+
+/** How long a candidate waits for the log to say who won. */
+const CANDIDACY_MS = 3_000;
+
+/** A leader that has missed three announcements is asked for at its address: if its process is over, nobody waits for it. */
+const DOUBT_MS = 750;
+
+/** A leader that is silent for so long, and for up to the jitter more, is taken for gone: it may stand still, or be cut off. */
+const SILENCE_MS = 3_000;
+const SILENCE_JITTER_MS = 1_000;
+
+export interface CandidacyParts {
+  readonly options: ReplicaOptions;
+  readonly role: Role;
+  readonly follower: Follower;
+  readonly fitness: Fitness;
+  readonly patience: LeaderPatience;
+  readonly logWatch: LogWatch;
+}
+
+export class Candidacy {
+  readonly #parts: CandidacyParts;
+  #stoodAtMs = 0;
+  #isReaching = false;
+
+  constructor(parts: CandidacyParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a candidacy for lost of which the log has not said anything. */
+  expire(): void {
+    const { options, role } = this.#parts;
+    if (role.name === 'candidate' && options.clock.monotonic() - this.#stoodAtMs > CANDIDACY_MS)
+      role.apply('LOST');
+  }
+
+  /**
+   * A process that has died announces nothing, and its machine says so; one that stands still, or is cut off, may go on, and gets
+   * more time, because to depose it costs a restart.
+   */
+  reachLeader(): void {
+    const { options, follower, patience } = this.#parts;
+    const leader = follower.otherLeader;
+    if (leader === null || this.#isReaching || !patience.isInDoubt) return;
+    this.#isReaching = true;
+    void options.reach(leader).then((found) => {
+      this.#isReaching = false;
+      const isOver = found === 'refused' || found === 'follows';
+      if (isOver && follower.otherLeader?.run === leader.run && patience.isInDoubt) this.standAtOnce();
+    });
+  }
+
+  /** Stands where it may: nobody leads any more. */
+  standAtOnce(): void {
+    this.#parts.patience.end();
+    this.standIfDue();
+  }
+
+  standIfDue(): void {
+    const { options, role, follower, fitness, patience, logWatch } = this.#parts;
+    if (!patience.isOverBy(fitness.handicapMs) || !follower.isIdle || logWatch.isLogGone) return;
+    const { journal } = options.engine;
+    if (!follower.isAtEnd || !journal.writable || journal.undecidedMs > CUT_OFF_MS) return;
+    if (!role.apply('LEADER_SILENT')) return;
+    this.#stoodAtMs = options.clock.monotonic();
+    void this.#stand();
+  }
+
+  /** The tail tells who won, this node or another one: also when the outcome is not known. */
+  async #stand(): Promise<void> {
+    const { options, role, follower, patience } = this.#parts;
+    const { log, history, identity: by, notes } = options;
+    const { id: previousId, chain: previousChain } = follower.place;
+    const epoch = follower.epoch + 1;
+    // Operators: nothing
+    notes.info({ epoch }, 'Nobody leads; this node tries to take over');
+    const { cluster, idToWrite } = history;
+    const record = encodeRecord({
+      ...{ kind: 'take-over', cluster, history: idToWrite, epoch, by, previousId, previousChain },
+    });
+    const outcome = await log.append(follower.position, record);
+    if (outcome.kind === 'conflict' && role.apply('LOST')) patience.waitForLeader();
+    // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
+    if (outcome.kind === 'unknown') notes.warn({ err: outcome.cause }, 'The replicated log does not answer');
+  }
+}
+
+interface PatienceClock {
+  /** Milliseconds, monotonic. */
+  monotonic(): number;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/**
+ * How long a node waits for a leader before it stands itself: from the last word of one that leads, or may come to. The jitter keeps
+ * nodes from standing at once.
+ */
+export class LeaderPatience {
+  readonly #clock: PatienceClock;
+  #heardAtMs = 0;
+  #patienceMs = 0;
+
+  constructor(clock: PatienceClock) {
+    this.#clock = clock;
+  }
+
+  /** Nobody stands for leadership before the leader was silent for a while from now on. */
+  waitForLeader(): void {
+    this.#heardAtMs = this.#clock.monotonic();
+    this.#patienceMs = SILENCE_MS + SILENCE_JITTER_MS * this.#clock.random();
+  }
+
+  /** For a log that was just begun: nobody has ever led it, so there is nobody to hear of. */
+  waitForOthers(): void {
+    this.#heardAtMs = this.#clock.monotonic();
+    this.#patienceMs = SILENCE_JITTER_MS * this.#clock.random();
+  }
+
+  /** Whether a leader that works would have been heard of. */
+  get isInDoubt(): boolean {
+    return this.#clock.monotonic() - this.#heardAtMs > DOUBT_MS;
+  }
+
+  /** The leader has said that it hands over, or its process is over. */
+  end(): void {
+    this.#heardAtMs = this.#clock.monotonic();
+    this.#patienceMs = 0;
+  }
+
+  /** Whether nobody has led for long enough, and for so much longer. */
+  isOverBy(ms: number): boolean {
+    return this.#clock.monotonic() - this.#heardAtMs >= this.#patienceMs + ms;
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * The follower of the log: it applies what the records decide, and knows how far this node is behind them.
+ *
+ * Guarantees
+ * - What it applies is decided: it stands in the log. Nothing else reaches the state of a node that follows (invariant 4).
+ * - A frame is applied only behind the one that the log has before it, by its checksum.
+ * - A record of a newer version ends the following, while reads go on. Damage ends the process, and so does a log that has
+ *   forgotten what was not read yet: the next start fetches it from the archive. After any other error it follows on.
+ */
+import { FencedError } from '../../persistence/journal/commit-log.ts';
+import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
+import { type DecidedFrame, type ReaderPlace, RecordReader } from './record-reader.ts';
+import type { ReplicaOptions } from './replica-options.ts';
+import { RETRY_PAUSE_MS } from './replicated-commit-log.ts';
+import { LogGoneError, type LogRecord, type ReplicatedLog } from './replicated-log.ts';
+import type { Role } from './role.ts';
+
+/** A tail that brings nothing for so long although there is more is begun anew. */
+const STALL_MS = 2_000;
+
+/** Changes are applied for so long before other work has its turn. */
+const SLICE_MS = 5;
+
+/** Bounds of what may be applied before it is on the node's own disk. */
+const UNSYNCED_BYTES_MAX = 8 * 1024 * 1024;
+const UNSYNCED_FRAMES_MAX = 4_096;
+
+export interface FollowerEvents {
+  /** Called at a take-over record, before anything behind it is read. */
+  onLeader(leader: NodeIdentity | null): Promise<void>;
+  /** Called after each record. */
+  onProgress(): void;
+}
+
+export class Follower {
+  readonly #options: ReplicaOptions;
+  readonly #role: Role;
+  readonly #events: FollowerEvents;
+  readonly #reader: RecordReader;
+  #tail: AbortController | null = null;
+  #following: Promise<void> | null = null;
+  #isApplying = false;
+  #isClosed = false;
+  /** The last position that the log is known to have. */
+  #knownEnd: number;
+  #progressAtMs = 0;
+  #currentAtMs = 0;
+  #behindSinceMs: number | null = null;
+  #problem: string | null = null;
+
+  constructor(options: ReplicaOptions, role: Role, events: FollowerEvents) {
+    this.#options = options;
+    this.#role = role;
+    this.#events = events;
+    this.#reader = new RecordReader(options.history, options.from);
+    this.#knownEnd = options.last;
+  }
+
+  /** The last record that this node has read, or written while it leads. */
+  get position(): number {
+    return this.#options.commitLog.leadership?.position ?? this.#reader.position;
+  }
+
+  get epoch(): number {
+    return this.#options.commitLog.leadership?.epoch ?? this.#reader.epoch;
+  }
+
+  /** The last event that was read, and its frame's checksum. */
+  get place(): { readonly id: number; readonly chain: number } {
+    return this.#reader.place ?? { id: 0, chain: 0 };
+  }
+
+  /** The node that takes writes, by the records; null where that is this node, or nobody. */
+  get otherLeader(): NodeIdentity | null {
+    const { leader } = this.#reader;
+    return leader === null || leader.run === this.#options.identity.run ? null : leader;
+  }
+
+  /** Why it follows no further; null where it does. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Whether it goes on, and has nothing in hand. */
+  get isIdle(): boolean {
+    return !this.#isApplying && !this.#isClosed && this.#problem === null;
+  }
+
+  get isAtEnd(): boolean {
+    return this.position >= this.#knownEnd;
+  }
+
+  /** Records of the log that a node at this position does not have. */
+  lagOf(position: number): number {
+    return Math.max(0, this.#knownEnd - position);
+  }
+
+  /** Milliseconds since this node was last known to have all that the leader had. */
+  get staleMs(): number {
+    return this.#now() - this.#currentAtMs;
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonic();
+  }
+
+  start(): void {
+    this.#progressAtMs = this.#now();
+    this.#currentAtMs = this.#now();
+    this.#following = this.#follow();
+  }
+
+  /** Follows after records that this node wrote itself, and of which it knew then that they were the newest. */
+  resume(place: ReaderPlace, currentAtMs: number): void {
+    this.#reader.resume(place);
+    this.#currentAtMs = currentAtMs;
+    this.#knownEnd = Math.max(this.#knownEnd, place.position);
+    if (!this.#isClosed) this.#following = this.#follow();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#tail?.abort();
+    await this.#following;
+  }
+
+  /** Notes by the word of the leader what the log has; `isNews` where that was just said. */
+  hearEnd(position: number, isNews: boolean): void {
+    this.#knownEnd = Math.max(this.#knownEnd, position);
+    if (this.position >= position && isNews) this.#currentAtMs = this.#now();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isClosed && this.#problem === null && this.#role.name !== 'leading') {
+      const tail = new AbortController();
+      this.#tail = tail;
+      try {
+        for await (const record of keptTail(this.#options.log, this.#reader.position + 1, tail.signal)) {
+          await this.#take(record);
+          if (this.#isClosed || tail.signal.aborted || this.#role.name === 'leading') break;
+        }
+      } catch (error) {
+        this.judge(error);
+      }
+      if (this.#role.name !== 'leading' && !this.#isClosed && this.#problem === null) await this.#pause();
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.timer(RETRY_PAUSE_MS, resolve));
+  }
+
+  /** Decides what an error of the log ends: the following, the process or nothing. */
+  judge(error: unknown): void {
+    const { notes, stop } = this.#options;
+    if (error instanceof NewerRecordError) {
+      this.#problem = error.message;
+      // Operators: upgrade this node
+      notes.warn({ err: error }, `This node follows no further: ${error.message}. Upgrade it.`);
+    } else if (error instanceof LogDamageError || error instanceof FencedError) {
+      this.#problem = error.message;
+      stop(new Error(`This node cannot go on: ${error.message}`, { cause: error }));
+    } else if (!(error instanceof LogGoneError)) {
+      // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
+      notes.warn({ err: error }, 'The replicated log could not be followed; trying again');
+    }
+  }
+
+  async #take(record: LogRecord): Promise<void> {
+    this.#isApplying = true;
+    try {
+      const decided = this.#reader.read(record);
+      this.#knownEnd = Math.max(this.#knownEnd, record.position);
+      if (decided.kind === 'batch') await this.#apply(decided.frames);
+      if (decided.kind === 'leader') await this.#events.onLeader(decided.leader);
+      this.#progressAtMs = this.#now();
+      this.#events.onProgress();
+    } finally {
+      this.#isApplying = false;
+    }
+  }
+
+  async #apply(frames: readonly DecidedFrame[]): Promise<void> {
+    const { engine, commitLog, clock } = this.#options;
+    commitLog.decided(frames.at(-1)?.lastId ?? 0);
+    let sliceEndMs = this.#now() + SLICE_MS;
+    for (const { body, lastId, previousChain } of frames) {
+      if (lastId <= engine.lastId) continue;
+      if (engine.journal.appendedChain !== previousChain)
+        throw new LogDamageError(`event ${engine.lastId} has another checksum here than in the log`);
+      engine.follow(body);
+      const { pendingBytes, pendingFrames } = engine.journal;
+      if (pendingBytes > UNSYNCED_BYTES_MAX || pendingFrames > UNSYNCED_FRAMES_MAX)
+        await engine.journal.flush();
+      if (this.#now() < sliceEndMs) continue;
+      await clock.yieldToEventLoop();
+      sliceEndMs = this.#now() + SLICE_MS;
+    }
+  }
+
+  /** Says where this node falls behind, and begins a tail anew that brings nothing. */
+  tick(): void {
+    const now = this.#now();
+    const isBehind = this.#reader.position < this.#knownEnd && this.#options.commitLog.leadership === null;
+    if (!isBehind) this.#behindSinceMs = null;
+    else this.#behindSinceMs ??= now;
+    if (this.#behindSinceMs === null || now - this.#behindSinceMs < STALL_MS) return;
+    this.#role.apply('FELL_BEHIND');
+    if (now - this.#progressAtMs < STALL_MS || this.#isApplying) return;
+    this.#progressAtMs = now;
+    this.#tail?.abort();
+  }
+}
+
+/** The tail of the log, for as long as the log still has what comes next. A record that comes again is left out. */
+async function* keptTail(log: ReplicatedLog, from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
+  await refuseForgotten(log, from);
+  let next = from;
+  for await (const record of log.tail(from, signal)) {
+    if (record.position < next) continue;
+    if (record.position > next) await refuseForgotten(log, next);
+    yield record;
+    next = record.position + 1;
+  }
+}
+
+async function refuseForgotten(log: ReplicatedLog, position: number): Promise<void> {
+  const { first } = await log.extent();
+  if (first > position)
+    throw new FencedError(
+      `the log begins with position ${first}, and this node has not read position ${position}`,
+    );
+}
