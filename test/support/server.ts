@@ -238,13 +238,14 @@ export interface ServerProcess {
   terminate(): Promise<number | null>;
 }
 
-/** `npm start` without npm: a process that listens before this resolves. */
+/** `npm start` without npm: a process that listens before this resolves. `checkout`: the folder of the source to run. */
 export async function spawnServer(
   folder: string,
   env: Readonly<Record<string, string>> = {},
+  checkout = ROOT_FOLDER,
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, nodeArguments('src/main.ts'), {
-    cwd: ROOT_FOLDER,
+    cwd: checkout,
     env: {
       PATH: process.env.PATH,
       HTTP_HOST: '127.0.0.1',

@@ -16,19 +16,21 @@ const LOOK_MS = 50;
 
 export interface ClusterSettings {
   readonly env?: Readonly<Record<string, string>>;
+  /** The folder of the source that the nodes run at first; this checkout when absent. */
+  readonly checkout?: string | undefined;
 }
 
 /** Their folders are kept when something fails. */
 export async function withCluster<T>(
   use: (cluster: Cluster) => Promise<T>,
-  { env = {} }: ClusterSettings = {},
+  { env = {}, checkout }: ClusterSettings = {},
 ): Promise<T> {
   const root = temporaryFolder();
   const nats = await startNats(NODES);
   await initCluster(nats.urls);
   const cluster = new Cluster(root, nats, env);
   try {
-    await Promise.all(Array.from({ length: NODES }, (_, at) => cluster.start(at)));
+    await Promise.all(Array.from({ length: NODES }, (_, at) => cluster.start(at, checkout)));
     const result = await use(cluster);
     rmSync(root, { recursive: true, force: true });
     return result;
@@ -48,6 +50,8 @@ export class Cluster {
   /** Between each node and the others, which forward writes to it when it leads. */
   readonly #nodeLinks: (LinkProxy | null)[] = Array.from({ length: NODES }, () => null);
   readonly #ports: number[] = [];
+  /** The source that each node runs. */
+  readonly #checkouts: (string | undefined)[] = [];
 
   constructor(root: string, nats: NatsCluster, env: Readonly<Record<string, string>>) {
     this.#root = root;
@@ -55,13 +59,15 @@ export class Cluster {
     this.#env = env;
   }
 
-  async start(at: number): Promise<void> {
+  /** `checkout`: the folder of the source to run; that of the node's last start when absent. */
+  async start(at: number, checkout = this.#checkouts[at]): Promise<void> {
+    this.#checkouts[at] = checkout;
     this.#logLinks[at] ??= await Promise.all(
       this.nats.urls.map((url) => LinkProxy.to('127.0.0.1', Number(new URL(url).port))),
     );
     this.#ports[at] ??= await freePort();
     this.#nodeLinks[at] ??= await LinkProxy.to('127.0.0.1', this.#ports[at]);
-    this.nodes[at] = await spawnServer(this.folder(at), {
+    const env = {
       REPLICATION_URL: this.#logLinks[at].map(({ address }) => `nats://${address}`).join(','),
       REPLICATION_CLUSTER: 'test',
       REPLICATION_NODE: `node-${at}`,
@@ -71,7 +77,8 @@ export class Cluster {
       NODE_OPTIONS: `--max-semi-space-size=64 ${LOAD_PROBE}`,
       PROBE_FILE: this.#probeFile(at),
       ...this.#env,
-    });
+    };
+    this.nodes[at] = await spawnServer(this.folder(at), env, checkout);
   }
 
   /** Starts those again that have ended because another one leads, as a supervisor does. */
