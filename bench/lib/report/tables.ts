@@ -1,7 +1,7 @@
 /** How each table is shown: its columns, their units and what they mean. One description for terminal and page. */
 import type { TableName } from '../measurement.ts';
 
-export type Format = 'count' | 'rate' | 'ms' | 'percent' | 'ratio' | 'bytes' | 'ns';
+export type Format = 'count' | 'rate' | 'ms' | 'percent' | 'ratio' | 'bytes' | 'us' | 'ns';
 
 export interface Column {
   readonly key: string;
@@ -137,8 +137,8 @@ export const TABLE_VIEWS: readonly TableView[] = [
     what: 'operation',
     at: 'flags',
     columns: [
-      column('micros', 'µs', 'ratio'),
-      column('limitMicros', 'limit µs', 'ratio'),
+      column('micros', 'processor time', 'us'),
+      column('limitMicros', 'of the limit', 'us'),
       column('share', 'share', 'percent'),
       column('perCpuSecond', 'requests per CPU second', 'rate'),
     ],
@@ -183,9 +183,9 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('share', 'share', 'percent'),
       column('p50', 'p50', 'ms'),
       column('theirP50', 'one node p50', 'ms'),
-      column('micros', 'µs', 'ratio'),
-      column('theirMicros', 'one node µs', 'ratio'),
-      column('otherMicros', 'all others µs', 'ratio'),
+      column('micros', 'processor time', 'us'),
+      column('theirMicros', 'of one node', 'us'),
+      column('otherMicros', 'of all others', 'us'),
     ],
   },
   {
@@ -294,6 +294,8 @@ export function formatted(value: number | undefined, format: Format): string {
       return Math.round(value).toLocaleString('en');
     case 'ms':
       return `${significant(value)} ms`;
+    case 'us':
+      return `${significant(value)} µs`;
     case 'ns':
       return value >= 1e6
         ? `${significant(value / 1e6)} ms`
