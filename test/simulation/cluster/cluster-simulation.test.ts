@@ -52,7 +52,7 @@ testBroken([
   {
     name: 'has the log forget what is not archived yet',
     file: 'addons/replication/archivist.ts',
-    find: 'Math.min(forgettableId(run, marginBytes), neededFrom())',
+    find: 'Math.min(forgettableIn(index, run, marginBytes), neededFrom())',
     replace: 'this.#options.durableId()',
   },
   {
