@@ -56,6 +56,7 @@ import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
 import {
   DEFAULT_STRATEGY_BYTES_MAX,
   FLAGS_DELETED_WITH_PROJECT_MAX,
+  PROJECT_BYTES_MAX,
 } from '../../src/domain/decide/project-commands.ts';
 import { TAG_CHANGES_MAX } from '../../src/domain/decide/tag-commands.ts';
 import { TEXT_INDEXES_MAX } from '../../src/domain/evaluation/text-index.ts';
@@ -313,6 +314,11 @@ export const SECTIONS: readonly LimitSection[] = [
         'strategy types, and size of each',
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
+      ),
+      row(
+        'settings of a project, its description and rules among them',
+        bytes(PROJECT_BYTES_MAX),
+        '413; growth only, as above',
       ),
       row('default strategy of a project in an environment', bytes(DEFAULT_STRATEGY_BYTES_MAX), '413'),
       row('links of a flag', number(LINKS_MAX), '409'),
@@ -628,7 +634,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         'the page ends there',
       ),
       row(
-        'API tokens, groups, or users with groups, in a list',
+        'projects, API tokens, groups, invitations, service accounts, or users with groups, in a list',
         bytes(LIST_BYTES_MAX),
         '413: ask with limit and offset',
       ),

@@ -127,7 +127,8 @@ const PARTS: Partial<Record<PermissionName, readonly PermissionName[]>> = {
   UPDATE_PROJECT: ['PROJECT_USER_ACCESS_WRITE', 'PROJECT_SETTINGS_WRITE', 'PROJECT_DEFAULT_STRATEGY_WRITE'],
 };
 
-/** Whether holding `held` is holding `wanted`. */
-export function includesPermission(held: PermissionName, wanted: PermissionName): boolean {
-  return held === wanted || (PARTS[held]?.includes(wanted) ?? false);
-}
+/** The permissions that one who holds this one holds. */
+export const includedPermissions = (held: PermissionName): readonly PermissionName[] => [
+  held,
+  ...(PARTS[held] ?? []),
+];

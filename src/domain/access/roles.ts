@@ -4,7 +4,7 @@
  * the type `custom` can be held in a project. Owner and Member can be both.
  */
 import {
-  includesPermission,
+  includedPermissions,
   type Need,
   PERMISSIONS,
   type PermissionName,
@@ -126,16 +126,40 @@ export function holdEnough(
 }
 
 function holdOne(roles: readonly Role[], name: PermissionName, place: Place): boolean {
-  const held = roles
-    .filter(isCustom)
-    .flatMap(({ permissions }) => permissions.filter((one) => includesPermission(one.name, name)));
+  const held = roles.filter(isCustom).flatMap((role) => placesOf(role).get(name) ?? []);
   if (held.length === 0) return false;
-  if (held.some(({ environment }) => environment === null)) return true;
+  if (held.some((environments) => environments === EVERYWHERE)) return true;
   const { environment, environments } = place;
   const wanted = environment === null ? (environments ?? []) : [environment];
-  return (
-    wanted.length > 0 && wanted.every((one) => held.some((permission) => permission.environment === one))
-  );
+  return wanted.length > 0 && wanted.every((one) => held.some((places) => places.has(one)));
+}
+
+/** Stands for all environments. */
+const EVERYWHERE: ReadonlySet<string> = new Set();
+
+/** The environments in which a role holds each permission. A role may hold 500, and a list of rights asks for each in each project. */
+const places = new WeakMap<CustomRole, ReadonlyMap<PermissionName, ReadonlySet<string>>>();
+
+function placesOf(role: CustomRole): ReadonlyMap<PermissionName, ReadonlySet<string>> {
+  let known = places.get(role);
+  if (known === undefined) {
+    known = placesIn(role.permissions);
+    places.set(role, known);
+  }
+  return known;
+}
+
+function placesIn(permissions: readonly RolePermission[]): ReadonlyMap<PermissionName, ReadonlySet<string>> {
+  const found = new Map<PermissionName, Set<string> | typeof EVERYWHERE>();
+  for (const { name, environment } of permissions) {
+    for (const held of includedPermissions(name)) {
+      const before = found.get(held);
+      if (environment === null) found.set(held, EVERYWHERE);
+      else if (before === undefined) found.set(held, new Set([environment]));
+      else if (before !== EVERYWHERE) (before as Set<string>).add(environment);
+    }
+  }
+  return found;
 }
 
 /** The permissions that a role holds: of a predefined one, those that its rights include, everywhere. */

@@ -88,6 +88,8 @@ export function deleteEnvironment(world: World, { name }: { readonly name: strin
   if (isRefusal(environment)) return environment;
   const refusal = refuseProtected(environment) ?? refuseInUse(world, name);
   if (refusal !== null) return refusal;
+  const forgotten = environmentForgotten(world, name);
+  if (isRefusal(forgotten)) return forgotten;
   const removed: DomainEvent[] = [];
   for (const { settings } of world.projects.values()) {
     if (!settings.environments.includes(name)) continue;
@@ -97,7 +99,7 @@ export function deleteEnvironment(world: World, { name }: { readonly name: strin
   return [
     ...removed,
     ...tokensOfEnvironmentDeleted(world, name),
-    ...environmentForgotten(world, name),
+    ...forgotten,
     { type: 'environment-deleted', ...ofEnvironment(name), data: null, preData: environment },
   ];
 }

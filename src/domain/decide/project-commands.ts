@@ -4,7 +4,7 @@ import { type RulesInput, rulesAfter } from '../flags/project-rules.ts';
 import { defaultStrategyOf, type StrategyInput, strategyIssue } from '../flags/strategy.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
-import { jsonEqual } from '../json/json.ts';
+import { jsonEqual, jsonSize } from '../json/json.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
 import { tokensOfProjectChanged } from '../people/token-commands.ts';
@@ -42,6 +42,15 @@ interface CreateProject {
   readonly environments?: readonly string[] | undefined;
 }
 
+/** The most bytes of the settings of a project, its description and its rules among them. Lists show those of all projects. */
+export const PROJECT_BYTES_MAX = 64 * 1024;
+
+/** What is there already is never too large: only growth is refused. */
+function refuseLarge(after: ProjectSettings, before: ProjectSettings | null): Refusal | null {
+  if (before !== null && jsonSize(after) <= jsonSize(before)) return null;
+  return refuseLargerThan(PROJECT_BYTES_MAX, `The settings of the project "${after.id}"`, after);
+}
+
 /** The user who creates a project is its first Owner. An API token is not a user, so its project has no members. */
 export function createProject(world: World, command: CreateProject, context: DecideContext): Decision {
   const { fields } = command;
@@ -61,6 +70,8 @@ export function createProject(world: World, command: CreateProject, context: Dec
     environments,
     ...rulesAfter({}, fields),
   };
+  const refusal = refuseLarge(data, null);
+  if (refusal !== null) return refusal;
   const created: DomainEvent = { type: 'project-created', ...inProject(id), data, preData: null };
   const creator = world.directory.users.get(context.actor.userId);
   if (creator === undefined) return [created];
@@ -104,7 +115,9 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
   const data: ProjectSettings = { ...others, ...changed, ...rulesAfter(preData, fields) };
   if (jsonEqual(data, preData)) return UNCHANGED;
   const after = { ...data, updatedAt: context.now };
-  return [{ type: 'project-updated', ...inProject(data.id), data: after, preData }];
+  return (
+    refuseLarge(after, preData) ?? [{ type: 'project-updated', ...inProject(data.id), data: after, preData }]
+  );
 }
 
 /** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */

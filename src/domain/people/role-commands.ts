@@ -11,7 +11,7 @@ import {
   type RolePermission,
 } from '../access/roles.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
-import { jsonEqual } from '../json/json.ts';
+import { jsonEqual, jsonSize } from '../json/json.ts';
 import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../kinds/role.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
@@ -24,6 +24,7 @@ import {
   nameExists,
   notFound,
   type Refusal,
+  refuse,
 } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { allRoles, findRole, locateRole } from './roles-and-groups.ts';
@@ -109,13 +110,14 @@ function locateCustomRole(world: World, id: number): CustomRole | Refusal {
 }
 
 function roleOf(world: World, id: number, { name, type, description, permissions }: CreateRole['fields']) {
-  const held: RolePermission[] = [];
+  const held = new Map<string, RolePermission>();
   for (const [index, sent] of permissions.entries()) {
     const permission = permissionOf(world, type, sent, `/body/permissions/${index}`);
     if (isRefusal(permission)) return permission;
-    if (!held.some((one) => jsonEqual(one, permission))) held.push(permission);
+    // No name of an environment has a space.
+    held.set(`${permission.name} ${permission.environment ?? ''}`, permission);
   }
-  const role: CustomRole = { id, name, type, description, permissions: held };
+  const role: CustomRole = { id, name, type, description, permissions: [...held.values()] };
   return refuseLargerThan(ROLE_BYTES_MAX, `The role "${name}"`, role) ?? role;
 }
 
@@ -148,12 +150,24 @@ function permissionOf(
   return { name: known.name, environment };
 }
 
+/** Bytes of the roles that one deletion changes: each is in an event twice, and the event must not hold up others for long. */
+const FORGETTING_BYTES_MAX = 1024 * 1024;
+
 /** The events by which custom roles lose what they hold in an environment that goes: a new one of its name gives nothing. */
-export function environmentForgotten({ directory }: World, environment: string): DomainEvent[] {
-  return [...directory.roles.values()].flatMap((preData): DomainEvent[] => {
+export function environmentForgotten({ directory }: World, environment: string): DomainEvent[] | Refusal {
+  const holders = [...directory.roles.values()].filter(({ permissions }) =>
+    permissions.some((one) => one.environment === environment),
+  );
+  const bytes = holders.reduce((sum, role) => sum + jsonSize(role), 0);
+  if (bytes > FORGETTING_BYTES_MAX) {
+    return refuse(
+      'PayloadTooLargeError',
+      `${holders.length} custom roles hold permissions in the environment "${environment}", too many to change in one step. Take it out of some of them first, or delete roles that nobody holds.`,
+    );
+  }
+  return holders.map((preData) => {
     const permissions = preData.permissions.filter((one) => one.environment !== environment);
-    if (permissions.length === preData.permissions.length) return [];
-    return [{ type: 'role-updated', ...ABOUT_NOTHING, data: { ...preData, permissions }, preData }];
+    return { type: 'role-updated', ...ABOUT_NOTHING, data: { ...preData, permissions }, preData };
   });
 }
 

@@ -127,13 +127,18 @@ export function projectAccessView(world: World, project: ProjectState, signIns: 
 
 export const projectRolesView = (world: World) => allRoles(world).filter(canBeInProject).map(roleView);
 
-/** `enabledToggleCount`: of flags that are switched on in it, in all projects. */
-export function environmentView(world: World, environment: Environment, enabledToggleCount: number) {
-  const { name } = environment;
-  const projectCount = [...world.projects.values()].filter(({ settings }) =>
-    settings.environments.includes(name),
-  ).length;
-  const apiTokenCount = countTokens(world, (token) => token.environment === name);
+/** The projects that have an environment, and the flags that are switched on in it, in all of them. */
+interface EnvironmentUse {
+  readonly projectCount: number;
+  readonly enabledToggleCount: number;
+}
+
+export function environmentView(
+  world: World,
+  environment: Environment,
+  { projectCount, enabledToggleCount }: EnvironmentUse,
+) {
+  const apiTokenCount = countTokens(world, (token) => token.environment === environment.name);
   return { ...environment, projectCount, apiTokenCount, enabledToggleCount };
 }
 

@@ -1,5 +1,6 @@
 /** The environments of the service. */
 import * as v from 'valibot';
+import { each, inTurns } from '../../actors/turn.ts';
 import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { described, titled } from '../../domain/json/schema.ts';
@@ -62,28 +63,45 @@ const OrderBody = v.pipe(
   v.title('EnvironmentOrder'),
 );
 
-/** All as it is at the moment of the call. */
+/** All as it is at the moment of the call. Thousands of projects may have 50 environments each, so they are counted in turns. */
 async function environmentViews(
   { world, now, requester }: RequestContext<unknown>,
   environments: readonly Environment[],
 ) {
-  const views = environments.map((one) => environmentView(world, one, 0));
-  const figures = await projectFigures([...world.projects.values()], now(), requester);
-  return views.map((view) => {
-    const counts = figures.map(({ enabledCounts }) => enabledCounts.get(view.name) ?? 0);
-    return { ...view, enabledToggleCount: counts.reduce((sum, count) => sum + count, 0) };
-  });
+  const projects = [...world.projects.values()];
+  const namesIn = projects.map(({ settings }) => settings.environments);
+  const counts = new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
+  const views = environments.map((one) => environmentView(world, one, NO_USE));
+  const figures = await projectFigures(projects, now(), requester);
+  const add = ([at, names]: [number, readonly string[]]): void => {
+    for (const name of names) {
+      const count = counts.get(name);
+      if (count !== undefined) count.projectCount += 1;
+    }
+    for (const [name, enabled] of figures[at]!.enabledCounts) {
+      const count = counts.get(name);
+      if (count !== undefined) count.enabledToggleCount += enabled;
+    }
+  };
+  await inTurns(each(namesIn.entries(), add), requester);
+  return views.map((view) => ({ ...view, ...counts.get(view.name) }));
 }
 
-function enabledCountOf({ projects }: World, environment: string): number {
-  return [...projects.values()]
-    .filter(({ settings }) => settings.environments.includes(environment))
-    .reduce((count, { flags }) => count + flags.enabledCount(environment), 0);
+const NO_USE = { projectCount: 0, enabledToggleCount: 0 } as const;
+
+function useOf({ projects }: World, environment: string) {
+  const use = { projectCount: 0, enabledToggleCount: 0 };
+  for (const { settings, flags } of projects.values()) {
+    if (!settings.environments.includes(environment)) continue;
+    use.projectCount += 1;
+    use.enabledToggleCount += flags.enabledCount(environment);
+  }
+  return use;
 }
 
 function environmentResponse({ world }: RequestContext<unknown>, name: string, status: number): HttpResponse {
   const environment = locate.present(locateEnvironment(world, name));
-  return jsonResponse(status, environmentView(world, environment, enabledCountOf(world, name)));
+  return jsonResponse(status, environmentView(world, environment, useOf(world, name)));
 }
 
 const CHANGE = { permission: 'admin', locate: locate.environment, pinned: locate.environment } as const;

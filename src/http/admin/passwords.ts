@@ -26,7 +26,7 @@ import {
   TEXT_LENGTH_MAX,
 } from './bodies.ts';
 import * as locate from './locators.ts';
-import { recorded, settledResponse } from './responses.ts';
+import { listResponse, PAGED, recorded, settledResponse } from './responses.ts';
 import { foundUserView, roleView } from './views.ts';
 
 const CONFIRMATION = described(
@@ -167,12 +167,14 @@ export const invitationRoutes = underTag('Users', [
     permission: 'admin',
     operationId: 'getAllPublicSignupTokens',
     summary: 'List the invitations, without their secrets.',
+    ...PAGED,
     success: { status: 200, schema: InvitationsSchema },
-    read: (context) => {
-      const { world } = context;
-      const tokens = [...world.directory.invitations.values()].map((one) => invitationView(world, one));
-      return settledResponse(context, { tokens });
-    },
+    read: (context) =>
+      listResponse(context, {
+        name: 'tokens',
+        items: context.world.directory.invitations.values(),
+        view: (one) => invitationView(context.world, one),
+      }),
   }),
   writeRoute(`POST ${INVITATIONS}`, {
     permission: 'admin',

@@ -1,7 +1,6 @@
 /** Routes about projects, their environments, and lists of their flags (docs/specification/flags.md#overview). */
 
 import * as v from 'valibot';
-import { each, inTurns } from '../../actors/turn.ts';
 import { STALENESS, type Staleness } from '../../domain/flags/lifetime.ts';
 import { RULES_INPUT_ENTRIES } from '../../domain/flags/project-rules.ts';
 import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
@@ -11,7 +10,7 @@ import { textOrder } from '../../domain/state/directory-records.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectSettings } from '../../domain/state/world.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../serving/flag-filter.ts';
-import { JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { jsonResponse } from '../serving/json-response.ts';
 import { piecesBytesMax } from '../serving/read-path.ts';
 import {
   type QueryParameter,
@@ -40,7 +39,7 @@ import * as locate from './locators.ts';
 import { projectFigures } from './project-figures.ts';
 import { defaultStrategyIn, projectOverviewView } from './project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from './render-project.ts';
-import { pinnedResponse, recorded, settledResponse } from './responses.ts';
+import { listOf, listsResponse, PAGED, pinnedResponse, recorded, settledResponse } from './responses.ts';
 import { DefaultStrategySchema, FlagListSchema, ProjectOverviewSchema } from './schemas.ts';
 import { sortedInTurns } from './sorted-page.ts';
 
@@ -162,9 +161,8 @@ const byNameAndId = ({ settings: one }: ProjectHead, { settings: other }: Projec
   textOrder(one.name, other.name) || textOrder(one.id, other.id);
 
 /** All projects by name, as they are at the moment of the call: there may be thousands. */
-async function projectList(context: RequestContext<unknown>): Promise<ReadResponse> {
-  const { engine, world, caller, now, requester } = context;
-  const { lastId } = engine;
+async function projectList(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
+  const { world, caller, now, requester } = context;
   const favorites = new Set(favoriteProjects(world, caller));
   const heads = await sortedInTurns(
     [...world.projects.values()].map((project) => ({
@@ -177,15 +175,16 @@ async function projectList(context: RequestContext<unknown>): Promise<ReadRespon
   );
   const projects = heads.map(({ project }) => project);
   const figures = await projectFigures(projects, now(), requester);
-  const texts: string[] = [];
-  const add = (head: (typeof heads)[number]): void => {
-    const isFavorite = favorites.has(head.settings.id);
-    const view = projectSummaryView(world, head, { figures: figures[texts.length]!, isFavorite });
-    texts.push(JSON.stringify(view));
-  };
-  await inTurns(each(heads, add), requester);
-  const body = `{"version":1,"projects":[${texts.join(',')}]}`;
-  return { revision: lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+  const listed = listOf({
+    name: 'projects',
+    items: heads.entries(),
+    view: ([at, head]) =>
+      projectSummaryView(world, head, {
+        figures: figures[at]!,
+        isFavorite: favorites.has(head.settings.id),
+      }),
+  });
+  return listsResponse(context, [listed], { version: 1 });
 }
 
 const CHANGE = {
@@ -198,6 +197,7 @@ export const projectAdminRoutes = underTag('Projects', [
   readRoute(`GET ${PROJECTS}`, {
     operationId: 'getProjects',
     summary: 'List the projects by name.',
+    ...PAGED,
     success: { status: 200, schema: ProjectsSchema },
     read: projectList,
   }),

@@ -1,10 +1,12 @@
 /** Routes about users (docs/specification/users.md, docs/specification/companions.md#users). */
 import * as v from 'valibot';
+import { inTurns } from '../../actors/turn.ts';
 import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
 import { described, titled } from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
-import type { User, World } from '../../domain/state/world.ts';
+import { refuse } from '../../domain/state/refusal.ts';
+import type { PersonalToken, ProjectSettings, ProjectState, User, World } from '../../domain/state/world.ts';
 import { type Caller, mayDo } from '../serving/access.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
@@ -23,7 +25,15 @@ import {
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from './directory-schemas.ts';
 import { callerView, personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { listOf, listsResponse, PAGED, recorded, settledResponse } from './responses.ts';
+import {
+  LIST_BYTES_MAX,
+  listOf,
+  listsResponse,
+  PAGED,
+  recorded,
+  settledResponse,
+  textsResponse,
+} from './responses.ts';
 import { CompanionUserSchema, ProfileSchema, UserSchema } from './schemas.ts';
 import {
   companionUserView,
@@ -184,15 +194,14 @@ export const userAdminRoutes = underTag('Users', [
     summary: 'Read who the caller is and what the caller may do.',
     permission: 'self',
     success: { status: 200, schema: MeSchema },
-    read: (context) => {
-      const { world, caller } = context;
-      const permissions = grantedPermissions(world, caller);
-      return settledResponse(context, {
-        user: callerView(caller, context.usage.signIns),
-        permissions,
-        feedback: [],
-        splash: {},
-      });
+    refusals: ['PayloadTooLargeError'],
+    read: async (context) => {
+      const { world, caller, requester, usage } = context;
+      const granted = await inTurns(grantedPermissions(world, caller), requester);
+      if (granted === null) return TOO_MANY_RIGHTS;
+      const user = JSON.stringify(callerView(caller, usage.signIns));
+      const around = [`{"user":${user},"permissions":[`, '],"feedback":[],"splash":{}}'] as const;
+      return textsResponse(context, around, granted, (text) => text);
     },
   }),
 ]);
@@ -213,13 +222,34 @@ const LISTED = PERMISSIONS.filter(({ within }) => within !== 'read');
 
 const NOWHERE = { projectId: null, environment: null };
 
-export function grantedPermissions(world: World, caller: Caller): GrantedPermission[] {
-  if (mayDo(world, caller, { permission: 'admin' }, NOWHERE)) return [{ permission: 'ADMIN' }];
-  return LISTED.flatMap((permission) =>
-    permission.kind === 'root'
-      ? grantedAtRoot(world, caller, permission)
-      : grantedInProjects(world, caller, permission),
-  );
+const TOO_MANY_RIGHTS = refuse(
+  'PayloadTooLargeError',
+  `You hold single permissions in so many environments and projects that a list of them would take more than ${LIST_BYTES_MAX / 2 ** 20} MiB. Ask an Admin for a role that holds them in all environments, or in all projects.`,
+);
+
+/** As JSON, in steps: somebody may hold something in thousands of projects with 50 environments each. Null for too many. */
+function* grantedPermissions(world: World, caller: Caller): Generator<void, readonly string[] | null> {
+  if (mayDo(world, caller, { permission: 'admin' }, NOWHERE))
+    return [JSON.stringify({ permission: 'ADMIN' })];
+  const projects = [...world.projects.values()];
+  const texts: string[] = [];
+  let length = 0;
+  for (const permission of LISTED) {
+    const places =
+      permission.kind === 'root'
+        ? [() => grantedAtRoot(world, caller, permission)]
+        : placesToAsk(world, caller, permission, projects);
+    for (const granted of places) {
+      const text = granted()
+        .map((one) => JSON.stringify(one))
+        .join();
+      length += text.length;
+      if (length > LIST_BYTES_MAX) return null;
+      if (text !== '') texts.push(text);
+      yield;
+    }
+  }
+  return texts;
 }
 
 function needOf({ within, name }: PermissionInfo): Need {
@@ -230,20 +260,33 @@ function grantedAtRoot(world: World, caller: Caller, permission: PermissionInfo)
   return mayDo(world, caller, needOf(permission), NOWHERE) ? [{ permission: permission.name }] : [];
 }
 
-function grantedInProjects(world: World, caller: Caller, info: PermissionInfo): GrantedPermission[] {
-  const need = needOf(info);
+/** For each project, or for all at once where the caller holds it everywhere. */
+function* placesToAsk(
+  world: World,
+  caller: Caller,
+  info: PermissionInfo,
+  projects: readonly ProjectState[],
+): Generator<() => GrantedPermission[]> {
   const { name: permission, kind } = info;
   const everywhere = kind === 'environment' ? { environment: '*' } : {};
-  if (mayDo(world, caller, need, NOWHERE)) return [{ permission, project: '*', ...everywhere }];
-  return [...world.projects.values()].flatMap(({ settings }): GrantedPermission[] => {
-    const { id: project, environments } = settings;
-    if (mayDo(world, caller, { permission: info.within }, { projectId: project, environment: null }))
-      return [{ permission, project, ...everywhere }];
-    const places = kind === 'environment' ? environments : [null];
-    return places
-      .filter((environment) => mayDo(world, caller, need, { projectId: project, environment }))
-      .map((environment) => ({ permission, project, ...(environment === null ? {} : { environment }) }));
-  });
+  if (mayDo(world, caller, needOf(info), NOWHERE))
+    return yield () => [{ permission, project: '*', ...everywhere }];
+  for (const { settings } of projects) yield () => grantedInProject(world, caller, info, settings);
+}
+
+function grantedInProject(
+  world: World,
+  caller: Caller,
+  info: PermissionInfo,
+  { id: project, environments }: Pick<ProjectSettings, 'id' | 'environments'>,
+): GrantedPermission[] {
+  const { name: permission, kind } = info;
+  if (mayDo(world, caller, { permission: info.within }, { projectId: project, environment: null }))
+    return [{ permission, project, ...(kind === 'environment' ? { environment: '*' } : {}) }];
+  const places = kind === 'environment' ? environments : [null];
+  return places
+    .filter((environment) => mayDo(world, caller, needOf(info), { projectId: project, environment }))
+    .map((environment) => ({ permission, project, ...(environment === null ? {} : { environment }) }));
 }
 
 // Service accounts (docs/specification/users.md#service-accounts). The routes about their tokens are in personal-tokens.ts.
@@ -266,7 +309,11 @@ const UpdateAccountBody = titled('UpdateServiceAccount', {
 });
 
 /** With no field that clients of this interface do not know: some refuse those. */
-function serviceAccountView({ world, usage }: RequestContext<unknown>, account: User) {
+function serviceAccountView(
+  { world, usage }: RequestContext<unknown>,
+  account: User,
+  tokens = personalTokensOf(world, account.id),
+) {
   const { id, name, username, rootRole, createdAt } = account;
   return {
     id,
@@ -277,8 +324,19 @@ function serviceAccountView({ world, usage }: RequestContext<unknown>, account: 
     rootRole,
     seenAt: null,
     createdAt,
-    tokens: personalTokensOf(world, id).map((token) => personalTokenView(token, usage.seen)),
+    tokens: tokens.map((token) => personalTokenView(token, usage.seen)),
   };
+}
+
+/** By their users: to go through all tokens for each account would hold the event loop for seconds. */
+function tokensByUser({ directory }: World): ReadonlyMap<number, PersonalToken[]> {
+  const tokens = new Map<number, PersonalToken[]>();
+  for (const token of directory.personalTokens.values()) {
+    const own = tokens.get(token.userId);
+    if (own === undefined) tokens.set(token.userId, [token]);
+    else own.push(token);
+  }
+  return tokens;
 }
 
 export const serviceAccountRoutes = underTag('Service accounts', [
@@ -286,13 +344,17 @@ export const serviceAccountRoutes = underTag('Service accounts', [
     permission: 'admin',
     operationId: 'getServiceAccounts',
     summary: 'List the service accounts with their tokens, and the root roles.',
+    ...PAGED,
     success: { status: 200, schema: ServiceAccountsSchema },
     read: (context) => {
       const { world } = context;
-      const serviceAccounts = [...world.directory.users.values()]
-        .filter(({ isService }) => isService === true)
-        .map((account) => serviceAccountView(context, account));
-      return settledResponse(context, { serviceAccounts, rootRoles: rootRolesView(world) });
+      const tokens = tokensByUser(world);
+      const accounts = listOf({
+        name: 'serviceAccounts',
+        items: [...world.directory.users.values()].filter(({ isService }) => isService === true),
+        view: (account) => serviceAccountView(context, account, tokens.get(account.id) ?? []),
+      });
+      return listsResponse(context, [accounts], { rootRoles: rootRolesView(world) });
     },
   }),
   writeRoute(`POST ${ACCOUNTS}`, {

@@ -28,7 +28,7 @@ import {
 } from '../serving/route.ts';
 import type { SessionCookies } from '../serving/session-cookie.ts';
 import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts';
-import { bytesOf } from '../transport/response.ts';
+import { BodyPieces, bytesOf } from '../transport/response.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
 /** The header with the address at which the browser signs out at the provider too. */
@@ -174,15 +174,18 @@ function consoleRoutes(routes: Surface['routes']): readonly Route[] {
       success: { status: 200, schema: ConsoleSchema },
       async read(context) {
         const newestEventId = context.engine.durableId;
-        const parts: string[] = [];
+        const pieces: Uint8Array[] = [Buffer.from(`{"newestEventId":${newestEventId}`)];
         let revision = 0;
         for (const { name, read } of reads) {
           const part = await read(context, {});
           if (isRefusal(part)) return part;
           revision = Math.max(revision, part.revision);
-          parts.push(`,"${name}":${Buffer.from(bytesOf(part.response.body)).toString()}`);
+          const { body } = part.response;
+          pieces.push(Buffer.from(`,"${name}":`), ...(body instanceof BodyPieces ? body : [bytesOf(body)]));
         }
-        const body = `{"newestEventId":${newestEventId}${parts.join('')}}`;
+        pieces.push(Buffer.from('}'));
+        const bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+        const body = new BodyPieces(pieces, bytes);
         return { revision, response: { status: 200, headers: JSON_HEADERS, body } };
       },
     }),

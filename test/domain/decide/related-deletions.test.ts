@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CHANGE_BYTES_MAX } from '../../../src/actors/command-decider.ts';
+import type { CustomRole } from '../../../src/domain/access/roles.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { jsonSize } from '../../../src/domain/json/json.ts';
 import { applyChange } from '../../../src/domain/state/apply.ts';
@@ -51,6 +52,33 @@ describe('a deletion', () => {
     state.record(Array.from({ length: 2_000 }, (_, at) => tokenCreated(at, 'gone', OTHERS)));
     state.record(decided(state, { type: 'delete-environment', name: 'gone' }));
     assert.equal(state.world.directory.apiTokens.size, 0);
+  });
+
+  it('of an environment takes it out of custom roles, and says what to do where they are too many for one change', () => {
+    const state = withProjectAndEnvironment();
+    const environments = ['gone', ...Array.from({ length: 49 }, (_, at) => `${'e'.repeat(90)}-${at}`)];
+    const permissions = environments.flatMap((environment) =>
+      Array.from({ length: 5 }, () => ({ name: 'UPDATE_FEATURE_STRATEGY' as const, environment })),
+    );
+    state.record(
+      Array.from({ length: 200 }, (_, at) => ({
+        ...{ type: 'role-created' as const, ...ABOUT_NOTHING, preData: null },
+        data: { id: 10 + at, name: `r${at}`, type: 'custom' as const, description: '', permissions },
+      })),
+    );
+    const command: Command = { type: 'delete-environment', name: 'gone' };
+    const refusal = state.decide(command);
+    assert(isRefusal(refusal));
+    assert.match(refusal.message, /^200 custom roles hold .* Take it out of some of them first/);
+    const roles = (): readonly CustomRole[] => [...state.world.directory.roles.values()];
+    state.record(
+      roles()
+        .slice(20)
+        .map((role) => ({ type: 'role-deleted', ...ABOUT_NOTHING, data: null, preData: role })),
+    );
+    state.record(decided(state, command));
+    assert.equal(roles().length, 20);
+    for (const role of roles()) assert.equal(role.permissions.length, 245);
   });
 
   it('of a user makes the user leave all groups', () => {

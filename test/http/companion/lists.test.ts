@@ -2,10 +2,67 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { addUser } from '../../support/interface.ts';
+import { setTurnMs } from '../../../src/actors/turn.ts';
+import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../../src/domain/state/events.ts';
+import { addProject, addUser, record } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
 const VIEWER = 3;
+
+const createdAt = '2024-01-01T00:00:00.000Z';
+
+/** Of 3 MiB where it is served, as older releases let it come about. */
+const LONG = '\u0001'.repeat(2 ** 19);
+
+const created = (type: string, data: object, digest?: string): DomainEvent =>
+  ({
+    ...{ type, ...ABOUT_NOTHING, data, preData: null },
+    ...(digest === undefined ? {} : { hidden: { digest } }),
+  }) as unknown as DomainEvent;
+
+/** Six of each would take 18 MiB. */
+const LARGE: Readonly<Record<string, (number: number) => DomainEvent>> = {
+  '/projects projects': (number) => ({
+    ...{ type: 'project-created', ...inProject(`large-${number}`), preData: null },
+    data: {
+      ...{ id: `large-${number}`, name: `large ${number}`, description: LONG, mode: 'open' },
+      ...{ defaultStickiness: 'default', createdAt, updatedAt: createdAt, environments: ['development'] },
+    },
+  }),
+  '/api-tokens tokens': (number) =>
+    created(
+      'api-token-created',
+      {
+        ...{ tokenName: LONG, type: 'client', environment: 'development' },
+        ...{ projects: ['default'], createdAt, expiresAt: null },
+      },
+      `${number}`.padStart(64, '0'),
+    ),
+  '/groups groups': (number) =>
+    created('group-created', {
+      ...{ id: 1_000 + number, name: `large ${number}`, description: LONG, rootRole: null },
+      ...{ mappingsSSO: [], users: [], createdAt, createdBy: 'admin' },
+    }),
+  '/invite-link/tokens tokens': (number) =>
+    created(
+      'public-signup-token-created',
+      {
+        ...{ name: LONG, enabled: true, expiresAt: '2999-01-01T00:00:00.000Z', createdAt },
+        ...{ createdBy: 'admin', rootRole: VIEWER, users: [] },
+      },
+      `${number}`.padStart(64, '1'),
+    ),
+  '/service-account serviceAccounts': (number) =>
+    created('service-account-created', {
+      ...{ id: 10_000 + number, name: LONG, username: `large-account-${number}`, email: null },
+      ...{ rootRole: VIEWER, createdAt, isService: true },
+    }),
+  '/user-admin users': (number) =>
+    created('user-created', {
+      ...{ id: 20_000 + number, name: LONG, username: `large-${number}`, email: null },
+      ...{ rootRole: VIEWER, createdAt },
+    }),
+};
 
 interface Named {
   readonly name: string;
@@ -68,5 +125,71 @@ describeInterface('lists', (server) => {
     }
     const { body } = await call('GET', '/user-admin/access');
     assert.equal(body.groups[0].users, undefined, 'a thousand groups may have a thousand users each');
+  });
+
+  for (const [list, large] of Object.entries(LARGE)) {
+    const [path = '', field = ''] = list.split(' ');
+    it(`of more than 16 MiB are a 413 that says how to read them in pages: ${path}`, async () => {
+      const { call } = server();
+      const before = (await call('GET', path)).body[field].length;
+      await record(server(), ...Array.from({ length: 6 }, (_, number) => large(number)));
+      const { status, body } = await call('GET', path);
+      assert.equal(status, 413);
+      assert.match(
+        body.message,
+        /^The response would take more than 16 MiB.* \?limit=\d+&offset=0, and so on\.$/,
+      );
+      const limit = Number(/limit=(\d+)/.exec(body.message)?.[1]);
+      let count = 0;
+      for (let offset = 0; offset < before + 6; offset += limit) {
+        const page = await call('GET', `${path}?limit=${limit}&offset=${offset}`);
+        assert.equal(page.status, 200);
+        count += page.body[field].length;
+      }
+      assert.equal(count, before + 6);
+    });
+  }
+});
+
+describeInterface('the rights of somebody with a role in many projects', (server) => {
+  const PROJECTS = 300;
+
+  it('are listed a few projects at a time, and all of them', async () => {
+    const { call } = server();
+    const role = { name: 'Writer', permissions: [{ name: 'UPDATE_FEATURE' }, { name: 'DELETE_FEATURE' }] };
+    const { id: roleId } = (await call('POST', '/roles', role)).body.roles;
+    const { id: userId, token } = await addUser(server(), VIEWER);
+    const ids = Array.from({ length: PROJECTS }, (_, at) => `many-${at}`);
+    for (const id of ids) {
+      await addProject(server(), id);
+      const data = { userId, roleId, roleName: 'Writer', email: null };
+      await record(server(), { type: 'project-user-added', ...inProject(id), data, preData: null });
+    }
+    const looked = new Set<string>();
+    let most = 0;
+    const { projects } = server().server.store.engine.world;
+    for (const [id, project] of projects) {
+      const get = (target: typeof project, key: keyof typeof project): unknown => {
+        if (key === 'members') looked.add(id);
+        return target[key];
+      };
+      projects.set(id, new Proxy(project, { get } as ProxyHandler<typeof project>));
+    }
+    let isOver = false;
+    const count = (): void => {
+      most = Math.max(most, looked.size);
+      looked.clear();
+      if (!isOver) setImmediate(count);
+    };
+    setTurnMs(0);
+    setImmediate(count);
+    try {
+      const { permissions } = (await call('GET', '/user', undefined, { token })).body;
+      assert.equal(permissions.length, 2 * PROJECTS);
+      assert(most <= 3, `${most} projects were looked at between two turns of the event loop`);
+    } finally {
+      setTurnMs();
+      isOver = true;
+    }
   });
 });

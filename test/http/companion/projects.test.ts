@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { addUser, FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
+import { inProject } from '../../../src/domain/state/events.ts';
+import {
+  addUser,
+  FEATURES,
+  invalidAt,
+  makeFlag,
+  record,
+  recording,
+  refused,
+} from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
 describeInterface('projects', (server) => {
@@ -183,6 +192,25 @@ describeInterface('projects', (server) => {
     assert.equal((await server().call('GET', '/projects/described')).body.description, '');
     assert.equal((await put({ description: '' })).body.description, '', 'an empty one was given');
     assert(!('description' in (await put({ description: null })).body));
+  });
+
+  it('have settings of at most 64 KiB; larger ones, which older releases took, may become smaller', async () => {
+    const { call } = server();
+    const description = '\u0001'.repeat(11_000);
+    const body = { id: 'long', name: 'long', description };
+    const refusal = await call('POST', '/projects', body);
+    assert.equal(refusal.status, 413);
+    assert.match(refusal.body.message, /^The settings of the project "long" would take about 65 KiB; it may/);
+    const data = {
+      ...{ ...body, mode: 'open' as const, defaultStickiness: 'default', environments: ['development'] },
+      ...{ createdAt: '2024-01-01T00:00:00.000Z', updatedAt: '2024-01-01T00:00:00.000Z' },
+    };
+    await record(server(), { type: 'project-created', ...inProject('long'), data, preData: null });
+    const change = async (fields: object) => (await call('PUT', '/projects/long', fields)).status;
+    assert.equal(await change({ description: `${description}!` }), 413);
+    assert.equal(await change({ mode: 'protected' }), 413, 'seven more characters');
+    assert.equal(await change({ description: description.slice(1), mode: 'protected' }), 200);
+    assert.equal(await change({ description: 'short' }), 200);
   });
 
   it('are updated field by field, and record nothing when nothing changes', async () => {
