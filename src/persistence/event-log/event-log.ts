@@ -37,6 +37,7 @@ import {
   placesWithin,
   renderPage,
 } from './event-page.ts';
+import { EventTimes } from './event-times.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
 import { inTurns, nextTurn } from './in-turns.ts';
 import { buildIndexBefore } from './index-building.ts';
@@ -80,6 +81,14 @@ export class EventLog {
   readonly lost = new LostEvents(this.#index);
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
+  readonly #times = new EventTimes({
+    placeOf: (id) => {
+      const [place] = this.#placesOf([id]);
+      assert(place !== undefined, `event ${id} stays in the log during a search by time`);
+      return place;
+    },
+    readFrame: (id) => this.readFrame(id),
+  });
   /** Searches that need the names of all events. */
   readonly #waiting = new Set<() => void>();
   /** First ids of segments that nobody has read since the start. */
@@ -364,20 +373,9 @@ export class EventLog {
     }
   }
 
-  /** The last event made at this time or before; null when none that old is kept. Times never decrease with ids. */
-  async idAtOrBefore(timeMs: number, durableId: number): Promise<number | null> {
-    let low = this.firstId;
-    let high = Math.min(durableId, this.lastId) + 1;
-    const oldest = low;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const frame = await this.readFrame(middle);
-      assert(frame !== null, `event ${middle} stays in the log during a search by time`);
-      // All events of a frame were made at one time.
-      if (frame.at <= timeMs) low = Math.min(high, frame.id + frame.events.length);
-      else high = Math.max(low, frame.id);
-    }
-    return low > oldest ? low - 1 : null;
+  /** The last event made at this time or before; null when none that old is kept. */
+  idAtOrBefore(timeMs: number, durableId: number): Promise<number | null> {
+    return this.#times.idAtOrBefore(timeMs, this.firstId, Math.min(durableId, this.lastId));
   }
 
   /** Saves what a restart would have to decode again. A failure only costs time at the next start. */

@@ -19,7 +19,10 @@ const ROWS_PER_SLICE = 50_000;
 /** Events of lists that are gathered in one go, which takes a millisecond or two. */
 const LISTED_MAX = 5_000;
 
-/** Ids handed out at once: enough to read their frames together, few enough to hold. */
+/**
+ * Ids handed out at once: enough to read their frames together, few enough to hold. More where the last frame has more: a frame of many
+ * thousand events would be decoded for each hundred of them.
+ */
 const BATCH_LENGTH = 100;
 
 /** From `from` to `to`, both included. */
@@ -52,24 +55,43 @@ export async function* walkIds(
   if (filters.length === 0) return;
   const listed = listedIds(index, walk, filters);
   if (listed !== null) {
-    for (let start = 0; start < listed.length; start += BATCH_LENGTH) {
+    for (let start = 0, end = 0; start < listed.length; start = end) {
       await yieldToEventLoop();
       walk.signal?.throwIfAborted();
-      yield listed.slice(start, start + BATCH_LENGTH);
+      end = batchEnd(index, listed, start);
+      yield listed.slice(start, end);
     }
     return;
   }
   let ids: number[] = [];
   for (const slice of slicesOf(index, walk)) {
     collectWanted(filters, slice, ids);
-    for (; ids.length >= BATCH_LENGTH; ids = ids.slice(BATCH_LENGTH)) {
-      yield ids.slice(0, BATCH_LENGTH);
+    // The frame of the last one may go on in the next slice.
+    let start = 0;
+    for (let end = batchEnd(index, ids, 0); end < ids.length; end = batchEnd(index, ids, start)) {
+      yield ids.slice(start, end);
+      start = end;
       walk.signal?.throwIfAborted();
     }
+    ids = ids.slice(start);
     await yieldToEventLoop();
     walk.signal?.throwIfAborted();
   }
   if (ids.length > 0) yield ids;
+}
+
+/** Behind the last id of the batch that begins at `start`. */
+function batchEnd(index: EventIndex, ids: readonly number[], start: number): number {
+  let end = Math.min(start + BATCH_LENGTH, ids.length);
+  while (end < ids.length && areOfOneFrame(index, ids[end - 1]!, ids[end]!)) end += 1;
+  return end;
+}
+
+function areOfOneFrame(index: EventIndex, one: number, other: number): boolean {
+  const view = index.viewOf(one);
+  if (view === null || other < view.firstId || other >= view.firstId + view.count) return false;
+  const { offset } = view.columns;
+  return offset[one - view.firstId] === offset[other - view.firstId];
 }
 
 function compileFilters(anyOf: readonly EventFilter[] | undefined, index: EventIndex): readonly CodeFilter[] {

@@ -306,6 +306,34 @@ test('a time is looked for among frames, however many events they have', async (
   assert(framesRead <= 2, `${framesRead} frames were read of 2`);
 });
 
+test('searches for each day of a year read no frame twice', async () => {
+  const many = Array.from({ length: 64 }, () => ({}));
+  const log = await logOf(Array.from({ length: 10 }, (_, at) => ({ at, events: many })));
+  let framesRead = 0;
+  const readFrame = log.readFrame.bind(log);
+  log.readFrame = (id) => {
+    framesRead += 1;
+    return readFrame(id);
+  };
+  for (let day = 0; day < 365; day += 1) await log.idAtOrBefore(day / 40, 640);
+  assert(framesRead <= 10, `${framesRead} frames were read of 10`);
+});
+
+test('a walk decodes a frame once, however many of its events are wanted', async () => {
+  const many = Array.from({ length: 1_000 }, () => ({ project: 'shop' }));
+  const log = await logOf([{ events: many }, ...SIX, { events: many }]);
+  for (const wanted of [{}, { anyOf: [{ project: 'shop' }] }]) {
+    const frames = new Set<object>();
+    const seen: number[] = [];
+    for await (const { id, frame } of log.iterate({ from: 1, to: log.lastId, ...wanted })) {
+      seen.push(id);
+      frames.add(frame);
+    }
+    assert(seen.length >= 2_000 && seen.every((id, at) => at === 0 || id > seen[at - 1]!));
+    assert(frames.size <= 2 + SIX.length, `${frames.size} frames were decoded of ${2 + SIX.length}`);
+  }
+});
+
 test('dropped segments are forgotten, and what remains is still found', async () => {
   const journal = await journalOf(SIX, 220);
   const log = await journal.openLog();
