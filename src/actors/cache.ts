@@ -211,7 +211,9 @@ export class CachePart<K, V> {
   }
 
   /** For the account. */
-  evict({ key, value }: PartEntry<K, V>): void {
+  evict(entry: PartEntry<K, V>): void {
+    const { key, value } = entry;
+    assert(this.#entries.get(key) === entry, 'an entry is evicted once');
     this.delete(key);
     this.#options.onEvicted?.(value, key);
   }

@@ -6,6 +6,7 @@
  * A report counts once: a batch that was sent twice has the same id both times, and a node knows the position up to which it has
  * counted. While the stream cannot be reached, reports wait in memory, within a bound.
  */
+import assert from 'node:assert/strict';
 import type { ApplicationDetails } from '../domain/usage/applications.ts';
 import type { ApplicationReport, Side } from '../domain/usage/reports.ts';
 
@@ -173,6 +174,7 @@ export class SharedUsage {
     this.#batches += 1;
     this.#waiting.splice(0, count);
     this.#waitingBytes -= bytes;
+    assert((this.#waiting.length === 0) === (this.#waitingBytes === 0), 'reports that wait have bytes');
   }
 
   #nextBatch(): Batch | null {

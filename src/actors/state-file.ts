@@ -252,6 +252,11 @@ class FrameRecorder {
 
   async end(): Promise<void> {
     if (this.#frame.length === 0) return;
+    const { bytes, values } = IMPORT_FRAME_MAX;
+    assert(
+      this.#frame.length === 1 || (this.#bytes <= bytes && this.#values <= values),
+      'a frame of several events has room for them',
+    );
     await this.#record(this.#frame);
     this.#frame = [];
     this.#bytes = 0;

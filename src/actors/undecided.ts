@@ -55,6 +55,7 @@ export class Undecided {
   /** Makes a change. `lastAt`: the time of the event before, where nothing is undecided. */
   add({ lastId, at, lastAt }: { lastId: number; at: number; lastAt: number }, make: () => void): void {
     assert(this.#isInTurn, 'a change is made on top of all others');
+    assert(lastId > (this.#entries.at(-1)?.lastId ?? 0), 'changes are made in the order of their events');
     if (this.#entries.length === 0) this.#decidedAt = lastAt;
     const recording = new Recording();
     record(recording, make);
@@ -82,5 +83,10 @@ export class Undecided {
       count += 1;
     }
     this.#entries.splice(0, count);
+    assert(this.#steps >= 0, 'a change that is decided had its steps counted');
+    assert(
+      this.#entries.length > 0 || this.#steps === 0,
+      'without undecided changes nothing is to be taken back',
+    );
   }
 }

@@ -81,6 +81,7 @@ interface Draft {
 }
 
 function framesOf(fromId: number, { toId, checksum, inState }: GapPart, at: number): readonly Draft[] {
+  assert(toId >= fromId, 'each part of a gap has an event');
   const drafts: Draft[] = [];
   for (let id = fromId; id <= toId; id += EVENTS_PER_FRAME) {
     const count = Math.min(EVENTS_PER_FRAME, toId - id + 1);

@@ -83,6 +83,7 @@ export class MarkKeeper {
   async close(): Promise<void> {
     assert(this.#isStopped && this.#writing === null, 'the last mark is written alone');
     const mark = this.#options.durable();
+    assert(mark.lastId >= this.#markedId, 'what is durable stays so');
     if (mark.lastId > this.#markedId) await this.#options.file.write(mark);
     await this.#options.file.close();
   }

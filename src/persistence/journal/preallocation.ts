@@ -96,7 +96,10 @@ export class Preallocation {
     this.#target = null;
     await this.#slice?.written;
     assert(this.#slice === null, 'no slice is begun any more');
-    if (file === undefined || (await file.size()) === offset) return;
+    if (file === undefined) return;
+    const size = await file.size();
+    assert(size >= offset, 'the file reaches to the end of what is durable');
+    if (size === offset) return;
     await file.truncate(offset);
     await file.sync();
   }

@@ -205,6 +205,7 @@ class Surveyor {
         ? scanStartOf(header)
         : { format, offset: deferred.part.end, chain: deferred.part.chain };
     const end = await scanFrames(segment, start, (frame, payload) => walk.visit(frame, payload));
+    assert(end.offset >= start.offset && end.offset <= end.size, 'a scan goes on to a place in the file');
     if (walk.problem !== null) return this.#damaged(path, walk.last?.offset ?? 0, walk.problem);
     const last = walk.last === null ? null : await readLastEvent(segment, walk.last);
     if (typeof last === 'string') return this.#damaged(path, walk.last?.offset ?? 0, last);
@@ -213,6 +214,7 @@ class Surveyor {
       this.#lastAt = last.at;
     }
     assert(this.#lastId >= firstId - 1, 'a segment ends behind its beginning');
+    assert((this.#end?.segment ?? 0) <= firstId, 'segments are read in their order');
     this.#end = { segment: firstId, offset: end.offset, chain: end.chain };
     this.#isEndAppendable = header.format.version === SEGMENT_VERSION;
     if (walk.last !== null) this.#isEndOlder = !this.#isEndAppendable || isOlder(walk.last);
