@@ -176,8 +176,8 @@ export function decodePayload(payload: Buffer, stamp: PayloadStamp): Decoded {
 }
 
 /**
- * The same in steps of one event, each of which yields the offset that it has reached: megabytes decoded at once would hold the
- * event loop. What is wrong with a payload is said by `decodePayload`.
+ * The same in steps of one event, or of a third of the work on a long one, each of which yields the offset that it has reached: megabytes
+ * decoded at once would hold the event loop. What is wrong with a payload is said by `decodePayload`.
  */
 export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Generator<number, Decoded> {
   const cursor = new MessagePackCursor(payload);
@@ -188,22 +188,23 @@ export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Gen
     cursor.skip();
   }
   const eventsAt = cursor.at;
-  const parts: Part[] = [];
+  const events: Part['value'][] = [];
+  let values = 0;
   for (let left = keysLeft === 0 ? 0 : cursor.readArray(); left > 0; left -= 1) {
     const start = cursor.at;
     cursor.skip();
-    const part = partOf(payload.subarray(start, cursor.at), EVENT_DEPTH - 1);
+    const part = yield* partInSteps(payload.subarray(start, cursor.at), EVENT_DEPTH - 1, start);
     if (part === null || eventProblem(part.value) !== null) return decodePayload(payload, stamp);
-    parts.push(part);
+    events.push(part.value);
+    values += part.values;
     yield cursor.at;
   }
   const frame = withoutEvents(payload, eventsAt, cursor.at);
-  const values = parts.reduce((sum, part) => sum + part.values, frame?.values ?? 0);
+  values += frame?.values ?? 0;
   if (cursor.failed || frame === null || values > VALUES_MAX) return decodePayload(payload, stamp);
-  const [first] = parts;
-  if (frameProblem({ ...frame.value, events: first === undefined ? [] : [first.value] }) !== null)
+  if (frameProblem({ ...frame.value, events: events.slice(0, 1) }) !== null)
     return decodePayload(payload, stamp);
-  frame.value.events = parts.map(({ value }) => value);
+  frame.value.events = events;
   return upgraded(frame.value, stamp);
 }
 
@@ -221,11 +222,25 @@ interface Part {
 
 /** Null where anything is wrong with it. */
 function partOf(bytes: Buffer, outerDepth: number): Part | null {
+  const steps = partInSteps(bytes, outerDepth, 0);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** A long part takes three passes over the bytes, with a step behind each. */
+function* partInSteps(bytes: Buffer, outerDepth: number, start: number): Generator<number, Part | null> {
   const verdict = guard(bytes, outerDepth);
+  if (bytes.length > LONG_PART_BYTES) yield start + (bytes.length >> 1);
   const value = verdict.problem === null ? unpackOrNull(bytes) : null;
   if (verdict.problem !== null || value === null) return null;
+  if (bytes.length > LONG_PART_BYTES) yield start + bytes.length;
   return countMapEntries(value) === verdict.mapEntries ? { value, values: verdict.values } : null;
 }
+
+/** A part of more bytes takes milliseconds. */
+const LONG_PART_BYTES = 64 * 1024;
 
 const EMPTY_LIST = Uint8Array.from(pack([]));
 

@@ -108,6 +108,16 @@ test('a frame of many events is decoded in as many steps', () => {
   );
 });
 
+test('a frame of one long event is decoded in a step for each pass over it', () => {
+  const { events, ...frame } = frameOf(1);
+  const long = { ...events[0]!, data: Array.from({ length: 20_000 }, (_, at) => `${at}`) };
+  const payload = Buffer.from(encodePayload({ ...frame, events: [long] }));
+  const ends = [...decodePayloadInSteps(payload, OWN_STAMP)];
+  assert.equal(ends.length, 3);
+  assert.deepEqual(decoded(payload), decodePayload(payload, OWN_STAMP));
+  assert(ends.every((end, at) => end <= payload.length && end >= (ends[at - 1] ?? 0)));
+});
+
 test('the id of a frame is read without decoding it, whatever its size', () => {
   for (const id of [1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
     assert.equal(peekId(encodePayload({ ...frameOf(id), at: 1 })), id);
