@@ -110,7 +110,9 @@ function changeFrame(bytes: Buffer, random: SeededRandom): Buffer {
   const sealed = frames.map((frame, at) => {
     const { contentVersion, rules } = FRAME_FORMAT.readHeader(frame, 0)!;
     const own = frame.subarray(FRAME_HEADER_BYTES);
-    const payload = at === target ? changedBytes(own, random) : own;
+    const changedPayload = at === target ? changedBytes(own, random) : own;
+    // No frame is empty: its length would be that of none.
+    const payload = changedPayload.length === 0 ? own.subarray(0, 1) : changedPayload;
     const made = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), payload]);
     assert(payload.length <= FRAME_BYTES_MAX, 'a changed frame has room');
     const links = { payloadBytes: payload.length, previous, batchStart: offset, contentVersion, rules };

@@ -124,6 +124,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
   }
   switch (section) {
     case 'counters':
+      assert(Object.values(record as Counters).every(Number.isSafeInteger), 'counters are numbers');
       Object.assign(directory, record as Counters);
       return;
     case 'environments':

@@ -189,9 +189,11 @@ export class Applications extends SavedTable {
 
   /** At the end of the list, with its bytes counted anew; others go if there is no room. */
   #put(application: Application): void {
+    // Throws for a row that no application has, before that is among the others.
+    const bytes = bytesOf(application);
     this.#byName.delete(application.appName);
     this.#byName.set(application.appName, application);
-    this.#bytes += bytesOf(application);
+    this.#bytes += bytes;
     this.isSaved = false;
     for (const { appName } of this.#byName.values()) {
       if (this.#byName.size <= APPLICATIONS_MAX && this.#bytes <= this.#bytesMax) return;

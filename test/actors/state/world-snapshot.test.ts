@@ -54,6 +54,11 @@ function copyOf(
 }
 
 describe('the state as a snapshot', () => {
+  it('has numbers for counters, or is refused', () => {
+    for (const revision of [{}, '5', 1.5, null])
+      assert.throws(() => loadSnapshotRecord(emptyWorld(), 'counters', { revision }), /counters are numbers/);
+  });
+
   it('comes back as it was, the names taken and the orders of lists included', () => {
     const world = filledWorld();
     const copy = copyOf(world);

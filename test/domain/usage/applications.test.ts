@@ -84,6 +84,15 @@ describe('applications', () => {
   });
 });
 
+describe('a row that no application has', () => {
+  it('is refused, and is not among the others', () => {
+    const loaded = applications();
+    assert.throws(() => loaded.load(['odd', 1, 1, 7, []] as never));
+    assert.deepEqual([[...loaded.rows()], loaded.bytes], [[], 0]);
+    loaded.advance(NOW_MS);
+  });
+});
+
 const UNCOUNTED = { now: () => NOW_MS, hour: () => new Map() };
 
 describe('times of use', () => {
