@@ -1,10 +1,13 @@
 /** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
+import { ArchiveDamageError } from '../addons/replication/archived-frames.ts';
+import type { FileArchive } from '../addons/replication/file-archive.ts';
 import { archiveSource } from '../addons/replication/mend.ts';
 import { gapsWorth } from '../operations/declare-gaps.ts';
 import { type GapPlan, gapsOf } from '../operations/gap-plan.ts';
 import { checkCopy, folderSource } from '../operations/mend.ts';
+import { OperationError } from '../operations/operation-error.ts';
 import { finishRepair, type MendOptions, mend, repair, repairWithGaps } from '../operations/repair.ts';
 import {
   planRepair,
@@ -23,7 +26,7 @@ import type { FrameSource } from '../persistence/proof/mended-segment.ts';
 import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import { openLog } from '../start/cluster.ts';
+import { openArchive } from '../start/cluster.ts';
 import { clusterConfig } from '../start/cluster-config.ts';
 import { keyFileOf, readHistoryKey } from '../start/history-key.ts';
 import {
@@ -180,13 +183,36 @@ async function withCopy(
   const config = clusterConfig(terminal.env);
   if (config === null) throw misuse('--from archive needs the settings of the cluster: set REPLICATION_URL.');
   const say = (_: object, message: string): void => terminal.err(message);
-  const { log, archive } = await openLog(config, { info: say, warn: say }, { make: false });
+  const { archive, close } = await openArchive(config, { info: say, warn: say });
   try {
-    if (archive === null) throw misuse('The cluster keeps no archive: REPLICATION_ARCHIVE is off.');
-    await use(archiveSource(archive, (await readLogHistory(fs, folder))?.id ?? null));
+    if (archive === null) throw new OperationError('missing', noArchive(config.cluster));
+    await use(archiveSource(toldApart(archive), (await readLogHistory(fs, folder))?.id ?? null));
+  } catch (error) {
+    if (!(error instanceof ArchiveDamageError)) throw error;
+    throw new OperationError('unsound', `With --from archive, ${error.message}. ${OTHER_COPY}`, error);
   } finally {
-    await log.close();
+    await close();
   }
+}
+
+const OTHER_COPY = 'Nothing was changed. A backup, or the folder of another node, may have what is lost.';
+
+const noArchive = (cluster: string): string =>
+  `The cluster "${cluster}" has no archive, the bucket FLAGSTAFF_${cluster}. ${OTHER_COPY}`;
+
+/** The same archive, whose servers are at fault where it fails, and not the folder. */
+function toldApart(archive: FileArchive): FileArchive {
+  const failed = (error: Error): never => {
+    throw new CommandFailure(
+      EXIT.unavailable,
+      `The archive cannot be read: ${error.message}. Nothing was changed; look at the NATS servers, and repeat the command.`,
+    );
+  };
+  return {
+    ...archive,
+    list: () => archive.list().catch(failed),
+    get: (name) => archive.get(name).catch(failed),
+  };
 }
 
 type Mending = Pick<MendOptions, 'folder' | 'verified' | 'asideName' | 'copy'>;

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { UsageStream } from '../actors/shared-usage.ts';
 import type { Store } from '../actors/store.ts';
 import { adviceWithoutLog, DisagreementError } from '../addons/replication/alignment.ts';
@@ -186,6 +187,23 @@ function sharedOf(
   return Promise.resolve({ log: replicatedLog, archive, usage: usageStream ?? null });
 }
 
+/** The archive alone, whatever the log is like; waits until its servers can be reached. Null where there is none, and none is made. */
+export async function openArchive(
+  config: ClusterConfig,
+  log: ConnectionLog,
+): Promise<{ readonly archive: FileArchive | null; close(): Promise<void> }> {
+  const { findNatsArchive } = await import('../addons/replication/nats-archive.ts');
+  const connection = await connected(config, log);
+  const close = (): Promise<void> => connection.close();
+  try {
+    const archive = await untilReady(() => findNatsArchive({ connection, name: config.cluster }), log);
+    return { archive, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
 /**
  * Waits until the log can be reached. Throws `UnsafeLogError` where it would not keep what it takes, `ConfigError` where its
  * servers refuse this one, and `LogGoneError` where there is none. `make`: makes it there.
@@ -195,20 +213,11 @@ export async function openLog(
   log: ConnectionLog,
   { make }: { readonly make: boolean },
 ): Promise<Shared> {
-  const { connectToNats } = await import('../addons/replication/nats-connection.ts');
   const { openNatsArchive } = await import('../addons/replication/nats-archive.ts');
   const { NatsUsage } = await import('../addons/replication/nats-usage.ts');
   const { makeNatsStream, openNatsLog, replicasFor } = await import('../addons/replication/nats-log.ts');
-  const { servers, node: name, user, credentialsFile, cluster, durability, logBytes } = config;
-  const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
-  // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.
-  const connection = await connectToNats({ servers, name, user, credentialsFile, tls, log }).catch(
-    (cause: Error) => {
-      throw new ConfigError(
-        `The servers of REPLICATION_URL refuse the connection: ${cause.message}. Look at its user and password, REPLICATION_CREDENTIALS, and the files of REPLICATION_TLS_CA, _CERT and _KEY.`,
-      );
-    },
-  );
+  const { cluster, durability, logBytes } = config;
+  const connection = await connected(config, log);
   const options = { connection, name: cluster, durability, logBytes };
   const replicas = replicasFor(durability);
   const archive = lazyArchive(() => openNatsArchive({ connection, name: cluster, replicas }));
@@ -221,6 +230,18 @@ export async function openLog(
     await connection.close();
     throw error;
   }
+}
+
+async function connected(config: ClusterConfig, log: ConnectionLog): Promise<NatsConnection> {
+  const { connectToNats } = await import('../addons/replication/nats-connection.ts');
+  const { servers, node: name, user, credentialsFile } = config;
+  const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
+  // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.
+  return connectToNats({ servers, name, user, credentialsFile, tls, log }).catch((cause: Error) => {
+    throw new ConfigError(
+      `The servers of REPLICATION_URL refuse the connection: ${cause.message}. Look at its user and password, REPLICATION_CREDENTIALS, and the files of REPLICATION_TLS_CA, _CERT and _KEY.`,
+    );
+  });
 }
 
 /** Tries again while the servers are not ready. One answer that there is no log may come from a server that has just started. */

@@ -1,5 +1,11 @@
 /** The archive on the object store of NATS: one bucket for each cluster, kept as often as the log is. */
-import { jetstream, StorageType } from '@nats-io/jetstream';
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstream,
+  jetstreamManager,
+  StorageType,
+} from '@nats-io/jetstream';
 import { type ObjectStore, Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { ArchivedFile, FileArchive } from './file-archive.ts';
@@ -27,14 +33,32 @@ export async function openNatsArchive({
   name,
   replicas,
 }: NatsArchiveOptions): Promise<FileArchive> {
-  const manager = new Objm(jetstream(connection, { timeout: REQUEST_TIMEOUT_MS }));
-  const store = await manager.create(streamNameOf(name), {
+  const store = await managerOf(connection).create(streamNameOf(name), {
     description: `The archived journal and snapshots of the Flagstaff cluster ${name}.`,
     storage: StorageType.File,
     replicas,
   });
   return new NatsArchive(store);
 }
+
+/** Finds the bucket; null where there is none. */
+export async function findNatsArchive({
+  connection,
+  name,
+}: Omit<NatsArchiveOptions, 'replicas'>): Promise<FileArchive | null> {
+  const bucket = streamNameOf(name);
+  const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
+  try {
+    await manager.streams.info(`OBJ_${bucket}`);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
+    throw error;
+  }
+  return new NatsArchive(await managerOf(connection).open(bucket, false));
+}
+
+const managerOf = (connection: NatsConnection): Objm =>
+  new Objm(jetstream(connection, { timeout: REQUEST_TIMEOUT_MS }));
 
 class NatsArchive implements FileArchive {
   readonly #store: ObjectStore;
