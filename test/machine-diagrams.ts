@@ -16,7 +16,7 @@ export const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
   'src/addons/replication/role.ts': roleMachine,
 };
 
-/** What a diagram shows of a machine and of a state. Anything else would be missing from it without notice. */
+/** The parts of a machine and of a state that a diagram shows. Anything else would be missing from it without notice. */
 const MACHINE_KEYS = ['id', 'context', 'initial', 'states', 'schemas'];
 const STATE_KEYS = ['type', 'on'];
 

@@ -1,5 +1,5 @@
 /**
- * What the manual claims, taken from its pages line by line, and checked against running servers: one of each HTTP engine, which all
+ * The claims of the manual, taken from its pages line by line, and checked against running servers: one of each HTTP engine, which all
  * checks share. A claim that is not true any more is named with its page and line.
  *
  * Other tests have the rest of the manual: the pages that are generated, the walks, and the deadlines by real clocks
@@ -55,7 +55,7 @@ const NAMING = linesOf(
   ...pagesIn('docs').filter((page) => !/compatibility|migrate|cluster|reliability|limits/.test(page)),
 );
 
-/** Where paths stand that are not below `/api/admin`. */
+/** The beginnings of paths that are not below `/api/admin`. */
 const OTHER_SURFACE =
   /^\/(?:api|auth|invite|edge|ofrep|flagd|health|ready|internal-backstage|docs|logout)(?:\/|$)/;
 

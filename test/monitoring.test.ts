@@ -40,7 +40,7 @@ function samplesOf(page: string): ReadonlyMap<string, ReadonlySet<string>> {
   return found;
 }
 
-/** What a query asks for and the page does not have. */
+/** The names and labels that a query asks for and the page does not have. */
 function missingOf(query: string, samples: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const names = query.match(METRIC) ?? [];
   const labels = [

@@ -1,4 +1,4 @@
-/** What `npm ci` says to somebody who installs this for the first time: nothing. */
+/** The words of `npm ci` to somebody who installs this for the first time: none. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

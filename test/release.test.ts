@@ -1,4 +1,4 @@
-/** What a release refuses: it is made of what is committed, once, and of a version that comes next. */
+/** The refusals of a release: it is made of what is committed, once, and of a version that comes next. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

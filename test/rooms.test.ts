@@ -15,7 +15,7 @@ const IMPORT = /(?:\bfrom|\bimport\()\s*'([^']+)'/g;
 interface SourceFile {
   /** From the root of the repository. */
   readonly path: string;
-  /** What it imports: paths from the root for files of ours, names for packages. */
+  /** Its imports: paths from the root for files of ours, names for packages. */
   readonly imports: readonly string[];
 }
 
@@ -137,8 +137,13 @@ test('the domain does no I/O: of Node it imports only assertions', () => {
 const FRAGMENT =
   /\/\*\*[\s*]*(?:As|Behind|In|Of|That|Those|Until|What|When|Where|Which|Who|Whoever|Whose)\b/g;
 
-test('no doc comment of src begins with a fragment', () => {
-  const found = SOURCES.flatMap(({ path }) => {
+test('no doc comment of src, web or bench begins with a fragment', () => {
+  const paths = ['src', 'web', 'bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.[jt]sx?$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  const found = paths.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
     return [...text.matchAll(FRAGMENT)].map(
       ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,

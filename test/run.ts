@@ -34,7 +34,7 @@ import { installedProgram } from './support/installed-program.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is no source: packages, which are linked to, data, and what tools leave. */
+/** Folders and files that are no source: packages, which are linked to, data, and what tools leave. */
 const LEFT_OUT = /^(?:\.git|coverage|dist|node_modules|release-.*|data\/(?!README\.md$).*)$/;
 
 /** Programs that tests start time and again, where loading hundreds of modules would take longer than what they do. */
@@ -67,10 +67,10 @@ const OWN_PROCESS = /^\/\/ Own process: \S/m;
 /** Files here are skipped without a browser. They take no time then, and share a process. */
 const BROWSER_PART = 'browser';
 
-/** What each process imports before its tests. */
+/** Modules that each process imports before its tests. */
 const HOOKS = ['follow-tests-only', 'fixed-seed'];
 
-/** What the random tests begin with. It stays the same, so that a run fails for what was changed, and not by chance. */
+/** The seed of the random tests. It stays the same, so that a run fails for what was changed, and not by chance. */
 const SEED = '2024';
 
 /** Outside of suites. */
@@ -132,7 +132,7 @@ function testFiles(places: readonly string[]): string[] {
 }
 
 /**
- * What files must have in common to share a process: the part of the tests, and what they import for its effect on the process, such as
+ * The key that files must have in common to share a process: the part of the tests, and what they import for its effect on the process, such as
  * that each response is held against the description.
  */
 function groupKey(file: string): string {

@@ -25,7 +25,7 @@ function membersOf(set: string): string[] {
     .flatMap((name) => (name.startsWith('@') ? membersOf(name) : [name]));
 }
 
-/** What the unit's filter allows: its lines add to what is allowed, or with `~` take from it, in their order. */
+/** The calls that the unit's filter allows: its lines add to what is allowed, or with `~` take from it, in their order. */
 function allowedCalls(): Set<string> {
   const unit = readFileSync(join(ROOT_FOLDER, 'deploy/flagstaff.service'), 'utf8');
   const allowed = new Set<string>();

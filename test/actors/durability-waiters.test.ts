@@ -1,4 +1,4 @@
-/** Who waits for which event to be durable. */
+/** Responses that wait for events to be durable. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DurabilityWaiters } from '../../src/actors/durability-waiters.ts';

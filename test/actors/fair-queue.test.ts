@@ -7,7 +7,7 @@ import { settle } from '../support/engine.ts';
 /** A queue whose reads end when the test says so. */
 class Reads {
   readonly queue: FairQueue;
-  /** In the order in which they started. */
+  /** The reads, in the order in which they started. */
   readonly started: string[] = [];
   readonly refused: string[] = [];
   readonly #ends = new Map<string, () => void>();

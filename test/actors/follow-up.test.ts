@@ -9,7 +9,7 @@ class WorkBench {
   areOthersWaiting = false;
   stepsLeft = 0;
   stepMs = 1;
-  /** What was done between two callbacks of the clock. */
+  /** The work between two callbacks of the clock. */
   readonly turnsMs: number[] = [];
   #due: (() => void) | null = null;
   readonly work: FollowUp;

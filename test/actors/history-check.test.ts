@@ -25,7 +25,7 @@ interface Stopped {
   readonly disk: MemoryFileSystem;
   readonly hash: string;
   readonly lastId: number;
-  /** Of the segments, oldest first. */
+  /** The names of the segments, oldest first. */
   readonly segments: readonly string[];
 }
 

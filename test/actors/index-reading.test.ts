@@ -1,4 +1,4 @@
-/** What a start leaves of the index of events: searches wait for it, and it is the same whatever happens to files and events meanwhile. */
+/** The part of the index of events that a start leaves unread: searches wait for it, and it is the same whatever happens to files and events meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DamagedHistoryError } from '../../src/persistence/disk/data-folder.ts';

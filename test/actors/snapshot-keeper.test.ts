@@ -1,4 +1,4 @@
-/** When snapshots are taken, and what happens when one cannot be. */
+/** The times of snapshots, and the failure of one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command } from '../../src/domain/decide/decide.ts';

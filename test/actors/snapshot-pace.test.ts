@@ -14,7 +14,7 @@ interface Paced {
   /** Records an event. */
   change(): Promise<unknown>;
   readonly execute: TestEngine['execute'];
-  /** Of the engine. */
+  /** The newest event of the engine. */
   lastId(): number;
   /** Ends the pause that is being made, in which the process was busy for this share, 1 unless given. */
   resume(busyShare?: number): void;

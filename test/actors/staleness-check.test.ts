@@ -17,7 +17,7 @@ class Bench {
   readonly check: StalenessCheck;
   readonly timers: { readonly delayMs: number; readonly callback: () => void }[] = [];
   readonly faults: unknown[] = [];
-  /** What was recorded since the bench was opened, change by change. */
+  /** The changes since the bench was opened, change by change. */
   readonly changes: Change[] = [];
   pauseCount = 0;
 

@@ -1,4 +1,4 @@
-/** What applications report on a disk: saved behind, loaded at a start, and never a reason to fail. */
+/** Reports of applications on a disk: saved behind, loaded at a start, and never a reason to fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Usage } from '../../src/actors/usage.ts';

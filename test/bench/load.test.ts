@@ -1,4 +1,4 @@
-/** What the load generators rely on: prepared requests, responses that come in pieces, latencies counted when due. */
+/** The parts on which the load generators rely: prepared requests, responses that come in pieces, latencies counted when due. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

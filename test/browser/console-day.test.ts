@@ -20,7 +20,7 @@ interface Rule {
   readonly variants: readonly unknown[];
 }
 
-/** What hands on a keyboard do. */
+/** Hands on a keyboard. */
 class Hands {
   readonly #page: Page;
 

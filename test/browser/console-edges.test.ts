@@ -18,7 +18,7 @@ const ADMIN_ROLE_ID = 1;
 const EDITOR_ROLE_ID = 2;
 const VIEWER_ROLE_ID = 3;
 
-/** Of a small laptop: a strategy's form is higher. */
+/** The height of a small laptop: a strategy's form is higher. */
 const HEIGHT = 800;
 
 async function isInSight(element: Locator, what: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** What people make and change in the console: flags, strategies, variants, and what stands around them. */
+/** Things that people make and change in the console: flags, strategies, variants, and what stands around them. */
 // Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

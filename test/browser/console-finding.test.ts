@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
-/** Of a small laptop, and how many flags are seen at once there. */
+/** The height of a small laptop, and how many flags are seen at once there. */
 const HEIGHT = 800;
 const ROWS_SEEN_MIN = 12;
 

@@ -36,7 +36,7 @@ const SHAPES: readonly ((index: number) => string)[] = [
 
 const hostile = Array.from({ length: STRINGS }, (_, index) => SHAPES[index % SHAPES.length]?.(index) ?? '');
 
-/** What isolates, turns or hides, and is never to be seen on a page as itself. */
+/** Characters that isolate, turn or hide, of which none is ever to be seen on a page as itself. */
 const UNSEEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
 const FLAG = 'hostile';

@@ -1,4 +1,4 @@
-/** What others do, as the console hears of it: by the stream of events, and by asking where there is no stream. */
+/** Changes of others, as the console hears of them: by the stream of events, and by asking where there is no stream. */
 // Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

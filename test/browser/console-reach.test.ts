@@ -27,7 +27,7 @@ const OF_OTHER_CONSOLES = 'it is there for consoles that ask for it, and has not
 const OF_THE_SERVER = 'the environment of the server decides it; the console shows it';
 const FOR_PROGRAMS = 'programs read it, in a form that is not for people';
 
-/** What the console does without, and why. */
+/** Operations that the console does without, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   ...reasoned(IN_LIST, [
     'getUser',
@@ -288,7 +288,7 @@ async function strategies(hands: Hands): Promise<void> {
   await on.and(page.locator('[aria-checked=false]:not([aria-busy])')).waitFor();
 }
 
-/** What there is on the page of a flag, from its creation to its archive. */
+/** Goes through the page of a flag, from its creation to its archive. */
 async function oneFlag(hands: Hands): Promise<void> {
   const { page } = hands;
   await hands.open('projects/default', 'Default');
@@ -441,7 +441,7 @@ const KINDS = [
 /** Operations whose names say "remove". */
 const REMOVED = new Set(['Strategy', 'Segment', 'Environment']);
 
-/** What is done to one of a kind besides changing it. */
+/** Things done to one of a kind besides changing it. */
 const BESIDES: Readonly<Record<string, (hands: Hands) => Promise<void>>> = {
   'strategy-types': async (hands) => {
     await hands.reach('deprecateStrategy', () => hands.chooseOf('kind-1', 'Deprecate'));
@@ -500,7 +500,7 @@ async function kinds(hands: Hands): Promise<void> {
   }
 }
 
-/** Who comes in, and what asks for flags. */
+/** Goes through sign-in, tokens and applications. */
 async function service(hands: Hands): Promise<void> {
   const { page } = hands;
   await hands.open('users', 'Users');
@@ -538,7 +538,7 @@ async function service(hands: Hands): Promise<void> {
   await hands.reach('toggleMaintenance', 'End maintenance');
 }
 
-/** What is there before; resolves to the token of an Admin who has a password. */
+/** Makes what is there before; resolves to the token of an Admin who has a password. */
 async function prepare(server: TestServer): Promise<string> {
   const { call, origin } = server;
   await addProject(server, 'far');

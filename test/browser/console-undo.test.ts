@@ -1,4 +1,4 @@
-/** What "Undo" in the console takes back: what was done, all of it, and nothing else. */
+/** "Undo" in the console takes back what was done, all of it, and nothing else. */
 // Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

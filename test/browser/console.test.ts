@@ -14,7 +14,7 @@ import {
 import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer } from '../support/server.ts';
 
-/** What the tests read of elements; this project compiles without the types of browsers. */
+/** The part of elements that the tests read; this project compiles without the types of browsers. */
 interface ShownElement {
   getAttribute(name: string): string | null;
 }

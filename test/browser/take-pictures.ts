@@ -16,7 +16,7 @@ const [WIDTH, HEIGHT] = [1280, 760];
 /** A README with more is slow to open. */
 const BYTES_MAX = 150 * 1024;
 
-/** What fades in has faded in. */
+/** After so long, what fades in has faded in. */
 const SETTLED_MS = 500;
 
 const FEATURES = '/projects/shop/features';
@@ -98,7 +98,7 @@ async function fill(call: Call, callClients: Call): Promise<string> {
   return secret;
 }
 
-/** What the pages of kinds list. */
+/** Makes things for the pages of kinds to list. */
 async function fillKinds(call: Call): Promise<void> {
   const constraints = [{ contextName: 'country', operator: 'IN', values: ['AT', 'CH', 'DE'] }];
   const bodies: readonly (readonly [path: string, body: unknown])[] = [
@@ -123,7 +123,7 @@ async function fillKinds(call: Call): Promise<void> {
   await call('DELETE', `${FEATURES}/gift-cards`);
 }
 
-/** What an application reports of what it has evaluated. */
+/** Reports as an application that has evaluated flags. */
 async function evaluate(
   send: (method: string, path: string, body?: unknown) => Promise<{ secret: string }>,
   callClients: Call,
@@ -186,7 +186,7 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   server: ['#/server', '.tile'],
 };
 
-/** What is opened on a page by its buttons. */
+/** Dialogs that are opened on a page by its buttons. */
 const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: readonly string[]]>> = {
   'strategy-form': [`${SHOP}/flags/checkout-redesign`, 'Edit Gradual rollout in production'],
   'variants-form': [`${SHOP}/flags/pay-by-phone`, 'Edit variants'],

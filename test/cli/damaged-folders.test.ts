@@ -20,7 +20,7 @@ import {
 } from '../support/operator.ts';
 import { temporaryFolder } from '../support/server.ts';
 
-/** What loses acknowledged events, or leaves open whether any are lost. */
+/** Damages that lose acknowledged events, or leave open whether any are lost. */
 const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   'the last frame is cut off': (folder) => {
     const segment = fileAt(segmentsIn(folder));

@@ -102,7 +102,7 @@ describe('flagstaff', () => {
 });
 
 describe('src/cli/bin.ts', () => {
-  /** What operators start, as a process of its own. */
+  /** Starts what operators start, as a process of its own. */
   async function started(...args: string[]) {
     const child = spawn(process.execPath, nodeArguments('src/cli/bin.ts', ...args), { cwd: ROOT_FOLDER });
     let [out, err] = ['', ''];

@@ -1,4 +1,4 @@
-/** What operators do beside a server that goes on working. */
+/** Commands of operators beside a server that goes on working. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -201,7 +201,7 @@ describe('the control channel', () => {
   };
   const log = { warn: (_: object, message: string) => warnings.push(message) };
 
-  /** What comes back for these bytes. */
+  /** Resolves with what comes back for these bytes. */
   async function exchange(sent: string): Promise<string> {
     const control = await openControl({ folder, handlers, log });
     const response = await new Promise<string>((resolve, reject) => {

@@ -24,7 +24,7 @@ import { temporaryFolder } from '../support/server.ts';
 
 const monotonicMs = (): number => performance.now();
 
-/** In the middle of the file. */
+/** Has a sector in the middle of the file go bad. */
 function badIn(path: string): { readonly fs: FileSystem; readonly offset: number } {
   const offset = Math.floor(statSync(path).size / 2);
   return { fs: withBadSectors(realFileSystem, [{ path, offset, bytes: 8 }]), offset };

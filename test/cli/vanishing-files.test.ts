@@ -47,7 +47,7 @@ describe('while a server deletes its oldest files', () => {
     return server.folder;
   }
 
-  /** As retention does it. */
+  /** Deletes the first segment, as retention does. */
   async function deleteFirst(folder: string): Promise<void> {
     const [first, second] = segmentsIn(folder).map(firstIdOf);
     assert(first !== undefined && second !== undefined);

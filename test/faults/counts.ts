@@ -1,4 +1,4 @@
-/** What the fault tests counted when they ran last with `--record`: the numbers of docs/reliability.md. */
+/** The counts of the fault tests when they ran last with `--record`: the numbers of docs/reliability.md. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

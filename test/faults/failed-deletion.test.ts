@@ -57,7 +57,7 @@ it('a segment whose deletion failed is the first to go the next time, whichever 
   }
 });
 
-/** What is left are the newest ones, without a gap. */
+/** Asserts that the newest ones are left, without a gap. */
 function assertTail(left: readonly number[], all: readonly number[]): void {
   assert(left.length > 0);
   assert.deepEqual(left, all.slice(-left.length));

@@ -22,7 +22,7 @@ export interface SignInCounts {
   readonly signIns: number;
   readonly signInP99MsMost: number;
   readonly signInSlowestMs: number;
-  /** Of people whose address the server has not seen sign in. */
+  /** Sign-ins of people whose address the server has not seen sign in. */
   readonly strangers: number;
   readonly strangersLetIn: number;
 }

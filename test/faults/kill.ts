@@ -29,7 +29,7 @@ export interface KillResult {
 export interface KillOptions {
   readonly rounds: number;
   readonly seed: number;
-  /** Of each server. */
+  /** Called after each round of each server. */
   onRound?(round: number, acknowledged: number): void;
 }
 

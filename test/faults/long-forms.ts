@@ -56,7 +56,7 @@ const KILLS_AT_ONCE = 10;
 /** Microseconds for which no evaluation holds the event loop. A slice takes 5 ms before its last step. */
 const TURN_MAX = 20_000;
 
-/** Of the flags of a batch, so many are asked of a server on every surface: the slowest. */
+/** The number of flags of a batch that are asked of a server on every surface: the slowest. */
 const WORST_SERVED = 4;
 
 const SOAK_MINUTES = 30;

@@ -49,7 +49,7 @@ interface Recording {
   /** The folder before the first operation. */
   readonly base: string;
   readonly operations: readonly Operation[];
-  /** What was acknowledged, `to` the moment of the response. */
+  /** The changes that were acknowledged, `to` the moment of the response. */
   readonly changes: readonly Change[];
 }
 

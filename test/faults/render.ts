@@ -52,7 +52,7 @@ function longFormRow(name: string, counted: Counted | undefined): string {
   return `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} |`;
 }
 
-/** What was counted, and then the long forms of the table above that were not. */
+/** The table of counts, and then the long forms of the table above that were not. */
 function longFormTable({ longForms }: Recorded): string {
   const names = new Set([
     ...Object.keys(longForms),

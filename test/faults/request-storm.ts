@@ -41,7 +41,7 @@ export interface StormResult {
   readonly requests: number;
   /** With 503, because so many of their kind waited already. */
   readonly refused: number;
-  /** Of the processor's time, in milliseconds. */
+  /** The slowest turn in the processor's time, in milliseconds. */
   readonly slowestTurnMs: number;
   readonly slowestSurface: string;
   readonly turns: Readonly<Record<string, number>>;

@@ -14,7 +14,7 @@ export interface FaultRow {
   readonly fault: string;
   readonly promise: string;
   readonly tests: readonly TestName[];
-  /** Those of long-forms.ts that belong to it. */
+  /** The long forms (long-forms.ts) that belong to it. */
   readonly longForms?: readonly string[];
 }
 

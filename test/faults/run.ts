@@ -16,7 +16,7 @@ const budgetSeconds = Number(process.env.FAULTS_BUDGET_SECONDS ?? Number.POSITIV
 const startedAt = performance.now();
 const secondsGone = (): number => (performance.now() - startedAt) / 1000;
 
-/** Of several batches the largest counts, not the sum. */
+/** Names of counts of which the largest of several batches counts, not the sum. */
 const LARGEST = /Most|slowest|Bytes/;
 
 function add(sum: Counts, more: Counts): Counts {

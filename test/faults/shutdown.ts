@@ -20,7 +20,6 @@ export interface ShutdownResult {
 
 export interface ShutdownOptions {
   readonly rounds: number;
-  /** Of each server. */
 }
 
 export async function shutDown({ rounds }: ShutdownOptions): Promise<ShutdownResult> {

@@ -33,7 +33,7 @@ export interface Whole {
   readonly stateHash: string;
 }
 
-/** What a folder holds that nothing has happened to. */
+/** The contents of a folder that nothing has happened to. */
 export async function wholeFolder(folder: string): Promise<Whole> {
   const { deep } = await outputOf(['verify', '--deep', '-d', folder]);
   return { folder, lastId: deep.eventId, stateHash: deep.stateHash };

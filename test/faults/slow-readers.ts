@@ -15,13 +15,13 @@ import {
   temporaryFolder,
 } from '../support/server.ts';
 
-/** As large together as a list of thousands of ordinary ones. */
+/** Flags that are as large together as a list of thousands of ordinary ones. */
 const LARGE_FLAGS = Array.from({ length: 9 }, (_, at) => ({
   name: `large-${at}`,
   description: 'x'.repeat(100_000),
 }));
 
-/** What the kernel takes of a response before its reader has to: bytes that do not lie in the server's memory. */
+/** Bytes of a response that the kernel takes before its reader has to: they are bytes that do not lie in the server's memory. */
 const READER_BYTES_MAX = 128 * 1024;
 /** For what answering so many takes besides: garbage not yet collected, connections. */
 const SLACK_BYTES = 64 * 1024 * 1024;

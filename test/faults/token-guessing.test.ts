@@ -1,5 +1,5 @@
 /**
- * Whoever tries tokens learns nothing from the response: unknown, cut short, expired, revoked and mistyped ones are all
+ * Somebody who tries tokens learns nothing from the response: unknown, cut short, expired, revoked and mistyped ones are all
  * refused by the same words, and by the same lookup of a digest, which no part of a secret comes near.
  */
 import assert from 'node:assert/strict';

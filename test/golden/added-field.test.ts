@@ -1,5 +1,5 @@
 /**
- * What a new field takes: of a flag's metadata one row of the table, and two lines that the compiler asks for; of a segment,
+ * The cost of a new field: of a flag's metadata one row of the table, and two lines that the compiler asks for; of a segment,
  * lines in the row of its kind, and nothing else.
  */
 // Own process: it holds the responses of builds of its own against their descriptions.

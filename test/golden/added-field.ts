@@ -70,7 +70,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FLAGS = '/projects/default/features';
 const OWNED = `${FLAGS}/owned`;
 
-/** What the compiler finds wrong in the domain of this build: the file, and the first line of the message. */
+/** The faults that the compiler finds in the domain of this build: the file, and the first line of the message. */
 export async function compilerFindings(): Promise<readonly string[]> {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);

@@ -1,4 +1,4 @@
-/** What the scenario has to cover: every write of the interface, and events of every type. */
+/** The things that the scenario has to cover: every write of the interface, and events of every type. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { ROUTES } from '../../src/http/admin/surface.ts';

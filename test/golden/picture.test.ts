@@ -1,4 +1,4 @@
-/** Which differences between two builds count as a change of data. */
+/** The differences between two builds that count as a change of data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashOf, type Json, shapeOf } from './picture.ts';

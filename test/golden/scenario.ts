@@ -25,7 +25,7 @@ export interface ScenarioOptions {
   moment(): Promise<void>;
 }
 
-/** What only the responses show, and the folder does not. */
+/** The part that only the responses show, and the folder does not. */
 export type ScenarioResult = Pick<
   Expected,
   'retried' | 'personalToken' | 'nextUserId' | 'nextPersonalTokenId'

@@ -17,7 +17,7 @@ import {
 import { NEW_WAITING_MAX, SCRYPT_COST, ScryptQueue, WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
-/** What a real server hashes with. */
+/** The queue with which a real server hashes. */
 const REAL = new ScryptQueue();
 const CHEAP = { ln: 1, r: 1, p: 1 };
 const GOOD = 'Correct-horse-7';

@@ -132,7 +132,7 @@ export class Client {
     return this.#read(service, pick(this.#options.random, projects).revision);
   }
 
-  /** What was read is shown when it is settled, and settled state is shown at once, however slow the disk is. */
+  /** Shows what was read when it is settled, and settled state is shown at once, however slow the disk is. */
   #read(service: Service, revision: number): Promise<void> {
     const { engine } = service;
     const { witness, tally } = this.#options;

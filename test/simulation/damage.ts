@@ -29,7 +29,7 @@ interface Site {
   readonly frames: readonly RawFrame[];
 }
 
-/** What the file holds afterwards; null: it is gone. */
+/** Gives what the file holds afterwards; null: it is gone. */
 type Damage = (site: Site) => Buffer | null;
 
 const DAMAGES: Readonly<Record<string, Damage>> = {

@@ -1,2 +1,2 @@
-/** Where the simulated processes keep their data. */
+/** The folder in which the simulated processes keep their data. */
 export const FOLDER = '/data';

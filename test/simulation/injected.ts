@@ -1,4 +1,4 @@
-/** Which errors a simulation has brought about itself: any other is a fault of the engine. */
+/** Tells the errors that a simulation has brought about itself: any other is a fault of the engine. */
 import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { UNREADABLE } from '../../src/persistence/disk/file-system.ts';
 import { ShortWriteError } from '../../src/persistence/disk/write-fully.ts';

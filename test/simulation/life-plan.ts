@@ -1,5 +1,5 @@
 /**
- * What one life of the process is to be like: how the disk and the clock behave, what goes wrong, and how it ends.
+ * The plan of one life of the process: how the disk and the clock behave, what goes wrong, and how it ends.
  * Chosen by a seed. Most lives have one trouble or two, since in a life with all of them little would ever happen.
  */
 import type { SeededRandom } from '../support/seeded-random.ts';

@@ -19,7 +19,7 @@ import { SimulatedTime, settled } from './simulated-time.ts';
 import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
 
-/** What small things that no budget refuses may add to a state: times, and empty parts of flags. */
+/** Bytes that small things, which no budget refuses, may add to a state: times, and empty parts of flags. */
 const UNFORESEEN_BYTES_MAX = 10_000;
 
 const NEVER = (): Promise<never> => new Promise(() => undefined);
@@ -34,7 +34,7 @@ const CHANGES: ReadonlySet<CallKind> = new Set([
   'syncFolder',
 ]);
 
-/** What outlives a process. */
+/** The things that outlive a process. */
 export interface Surroundings {
   readonly random: SeededRandom;
   readonly witness: Witness;
@@ -43,9 +43,9 @@ export interface Surroundings {
   readonly trace: (line: string) => void;
   newId(): string;
   newName(): string;
-  /** What the state may take of memory, in every life. */
+  /** Bytes of memory that the state may take, in every life. */
   readonly memoryBudgetBytes: number;
-  /** Where the wall clock stands. */
+  /** The wall clock. */
   wallMs: number;
 }
 
@@ -212,7 +212,7 @@ export class Life implements Service {
     this.#around.witness.recovered(engine, { events, compares: this.#plan.audited ? 'now' : 'later' });
   }
 
-  /** What the feed tells is shown: no crash may take it back. Events come whole, each once, in order. */
+  /** Watches that what the feed tells is shown: no crash may take it back. Events come whole, each once, in order. */
   #watchFeed({ feed, durableId }: Store['engine']): void {
     const { witness } = this.#around;
     let toldId = durableId;

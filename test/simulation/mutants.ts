@@ -12,7 +12,7 @@ import type { RunOptions, RunResult } from './run-seeds.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the tests of changed builds need of the tree. */
+/** The part of the tree that the tests of changed builds need. */
 const COPIED = [
   'package.json',
   'tsconfig.json',
@@ -25,7 +25,7 @@ const COPIED = [
 ] as const;
 
 export interface Mutant {
-  /** What it does wrong. */
+  /** The wrong that it does, as the end of "a build that …". */
   readonly name: string;
   /** Below `src`. */
   readonly file: string;

@@ -588,7 +588,7 @@ function identityOf(c: Chance): { username: string; name: string | null; email: 
 
 export const COMMAND_TYPES = Object.keys(CHOICES) as readonly Command['type'][];
 
-/** What most users do most, and what everything else needs. */
+/** The commands that users give most, and those that everything else needs. */
 const FREQUENT: readonly Command['type'][] = [
   'create-flag',
   'create-flag',

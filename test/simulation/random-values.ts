@@ -5,7 +5,7 @@ import { distributeWeights, type Variant } from '../../src/domain/flags/variant.
 import type { JsonObject, JsonValue } from '../../src/domain/json/json.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
-/** Those of JavaScript's own objects are among them: there a plain object in place of a Map would show. */
+/** Names of projects. Those of JavaScript's own objects are among them: there a plain object in place of a Map would show. */
 export const PROJECTS = ['default', 'alpha', 'beta', '__proto__'] as const;
 export const ENVIRONMENTS = ['development', 'production', 'staging', 'constructor'] as const;
 export const FLAGS = ['__proto__', 'toString', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7'] as const;

@@ -1,4 +1,4 @@
-/** What simulations have been through: shows that the faults and commands that they are there for do occur. */
+/** The tally of simulations: shows that the faults and commands that they are there for do occur. */
 export interface Tally {
   seeds: number;
   lives: number;
@@ -13,9 +13,9 @@ export interface Tally {
   acknowledged: number;
   events: number;
   refused: number;
-  /** Of those refused: because the state would not fit in its memory budget. */
+  /** Refused because the state would not fit in its memory budget. */
   refusedForMemory: number;
-  /** Of those refused: because the change, or what it changes, would be too large. */
+  /** Refused because the change, or what it changes, would be too large. */
   refusedForSize: number;
   unavailable: number;
   retriesFromMemory: number;
@@ -25,10 +25,10 @@ export interface Tally {
   retentions: number;
   tornTails: number;
   damagesRefused: number;
-  /** Of those: by the check after the start. */
+  /** Found by the check after the start. */
   damagesFoundLater: number;
   damagesHarmless: number;
-  /** Of the events that were left at last, by type. */
+  /** Counts of the events that were left at last, by type. */
   readonly eventTypes: Map<string, number>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What happened, as clients saw it and as the engine decided it: the oracle of the simulation.
+ * The record of what happened, as clients saw it and as the engine decided it: the oracle of the simulation.
  *
  * It holds every command that was ever applied, in order, with the state right after it, and the newest event that
  * anybody was shown: the floor. After each recovery it insists that
@@ -23,7 +23,7 @@ import { recountStateBytes } from './recounted-memory.ts';
 import { shadowOf } from './shadow.ts';
 
 export interface AppliedCommand {
-  /** Which request it was; 0 for the first events of a new folder. */
+  /** The number of the request; 0 for the first events of a new folder. */
   readonly request: number;
   readonly firstId: number;
   readonly lastId: number;
@@ -81,12 +81,12 @@ export class Witness {
     this.#floor = Math.max(this.#floor, id);
   }
 
-  /** When this request was carried out; null when it was not, or when a crash took it back. */
+  /** The time at which this request was carried out; null when it was not, or when a crash took it back. */
   lastTimeApplied(request: number): number | null {
     return this.#applied.findLast((one) => one.request === request)?.at ?? null;
   }
 
-  /** What readers are shown is what was submitted. */
+  /** Asserts that readers are shown what was submitted. */
   recognizes(event: LoggedEvent): void {
     const command = this.#applied.find(({ firstId, lastId }) => firstId <= event.id && event.id <= lastId);
     assert(command !== undefined, `event ${event.id} was never submitted`);
@@ -95,7 +95,7 @@ export class Witness {
     assert.equal(essence(event), essence(submitted), `event ${event.id} is the one that was submitted`);
   }
 
-  /** In this life the state is shown without what is not durable yet, so nobody may have seen it after the newest change. */
+  /** Notes that in this life the state is shown without what is not durable yet, so nobody may have seen it after the newest change. */
   hidesNewest(isHidden: boolean): void {
     this.#isNewestHidden ||= isHidden;
   }
@@ -167,7 +167,7 @@ function compareSections(recovered: readonly SnapshotSection[], live: readonly S
   assert.fail('the hashes differ, and the states do not');
 }
 
-/** What of an event is its own: the log adds author, time and tags. */
+/** The part of an event that is its own: the log adds author, time and tags. */
 function essence(event: LoggedEvent | DomainEvent): string {
   const { type, project, featureName, environment, data, preData } = event;
   return JSON.stringify([type, project, featureName, environment, data ?? null, preData ?? null]);

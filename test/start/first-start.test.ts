@@ -1,4 +1,4 @@
-/** What a new data folder starts with, by default and from IMPORT_FILE. */
+/** The state with which a new data folder starts, by default and from IMPORT_FILE. */
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

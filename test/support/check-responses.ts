@@ -18,7 +18,7 @@ const matcher = compileRoutes<DescribedRoute>(
   DESCRIBED.map((described) => ({ ...described, method: described.route.method, value: described })),
 );
 
-/** What any route may refuse with; the rest has to be announced by the route. */
+/** The refusals that any route may give; the rest has to be announced by the route. */
 const COMMON_REFUSALS: ReadonlySet<string> = new Set<ErrorName>([
   'ValidationError',
   'AuthenticationRequired',

@@ -104,7 +104,7 @@ export interface TestEngine {
   readonly disk: MemoryFileSystem;
   readonly gate: Gate;
   readonly manual: ManualClock;
-  /** What made the process stop, in order. */
+  /** The errors that made the process stop, in order. */
   readonly stops: readonly Error[];
   /** Puts a command into its mailbox; its outcome appears in what this returns. */
   submit(command: Command, more?: Partial<Submission<unknown>>): Submitted;
@@ -132,7 +132,7 @@ export type TestEngineOptions = Partial<
     | 'timer'
   >
 > & {
-  /** Of a node that follows another one: it records no first events. */
+  /** Whether the node follows another one: it then records no first events. */
   readonly follows?: boolean;
   /** A disk that was used before. */
   readonly disk?: MemoryFileSystem;

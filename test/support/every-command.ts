@@ -22,7 +22,7 @@ const project = usually('default', 'p1', '__proto__');
 const flag = usually('a', 'b', 'c', 'd', 'constructor', 'toString');
 const newFlag = fc.constantFrom(...'abcdefghijkl', 'constructor', 'toString', '__proto__');
 const environment = usually('development', 'production', 'staging');
-/** What is taken away at times: what everything else needs, `development`, stays. */
+/** An environment that is taken away at times: `development`, which everything else needs, stays. */
 const spareEnvironment = fc.constantFrom('production', 'staging', 'staging');
 const strategyId = fc.constantFrom('#0', '#0', '#1', '#2');
 const userId = fc.integer({ min: 1, max: 4 });
@@ -156,7 +156,7 @@ const strategy = fc.record(
   { requiredKeys: ['name', 'title', 'disabled', 'constraints', 'parameters', 'variants', 'segments'] },
 );
 
-/** What a flag may have been. */
+/** A flag as it may have been. */
 export const formerFlag = fc.record({
   name: flag,
   project,

@@ -6,7 +6,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   chromium: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
 };
 
-/** Where a program lies that not every machine has: what the variable of its name says, such as CHROMIUM, or where PATH has it. */
+/** The path of a program that not every machine has: what the variable of its name says, such as CHROMIUM, or where PATH has it. */
 export function installedProgram(tool: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const found = (NAMES[tool] ?? [tool]).flatMap((name) => folders.map((folder) => join(folder, name)));

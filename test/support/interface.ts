@@ -1,4 +1,4 @@
-/** What the suites of the interface share: flags to work on, users to act as, and what a call did to the service. */
+/** The parts that the suites of the interface share: flags to work on, users to act as, and what a call did to the service. */
 import assert from 'node:assert/strict';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/state/events.ts';
@@ -77,7 +77,7 @@ export async function invalidAt(
 
 export interface Recorded {
   readonly response: ReceivedResponse;
-  /** In the order in which they were recorded, without id and time. */
+  /** The events in the order in which they were recorded, without id and time. */
   readonly events: readonly Body[];
 }
 

@@ -64,7 +64,7 @@ export interface WrittenJournal {
   readonly segmentBytes?: number;
   /** Author of every frame: sets apart journals that are alike otherwise. */
   readonly by?: string;
-  /** Where to go on; an empty journal unless given. */
+  /** The place to go on from; an empty journal unless given. */
   readonly tail?: JournalTail;
 }
 

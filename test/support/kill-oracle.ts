@@ -1,5 +1,5 @@
 /**
- * What clients remember of their requests and responses, and what that says about the state after a crash:
+ * The memory of clients of their requests and responses, and what that says about the state after a crash:
  * - whatever was acknowledged is there, once;
  * - what was not acknowledged is wholly in or wholly out, and from then on stays so;
  * - the events are one history, in which each change follows from the one before.

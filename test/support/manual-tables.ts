@@ -27,7 +27,7 @@ import { ROOT_FOLDER } from './server.ts';
 
 interface ManualTable {
   readonly page: string;
-  /** As the mark before the table names it. */
+  /** The name in the mark before the table. */
   readonly name: string;
   make(): string;
 }

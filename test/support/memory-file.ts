@@ -6,7 +6,7 @@
  */
 import type { SeededRandom } from './seeded-random.ts';
 
-/** What disks and kernels write as a unit; a write across pages may survive in any part of them. */
+/** Bytes that disks and kernels write as a unit; a write across pages may survive in any part of them. */
 const PAGE_BYTES = 512;
 
 type Change =
@@ -14,7 +14,7 @@ type Change =
   | { readonly kind: 'truncate'; readonly size: number };
 
 /**
- * What becomes of changes that were not synced: all kept, all lost, the first ones kept and the next one torn, any
+ * The fate of changes that were not synced: all kept, all lost, the first ones kept and the next one torn, any
  * pages of any of them kept, or one of these by chance.
  */
 export type Survival = 'kept' | 'lost' | 'torn' | 'reordered' | 'any';

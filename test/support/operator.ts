@@ -1,4 +1,4 @@
-/** What the suites of the operators' commands share: command lines run in this process, and folders with a past. */
+/** The parts that the suites of the operators' commands share: command lines run in this process, and folders with a past. */
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ export interface CommandRun {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** What `--json` printed. */
+  /** The document that `--json` printed. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
   readonly json: any;
 }
 
 export interface RunCommandOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What a human at the terminal types when asked; nobody is there unless given. */
+  /** The text that a human at the terminal types when asked; nobody is there unless given. */
   readonly typed?: string;
   readonly stopped?: AbortSignal;
   onOut?(line: string): void;

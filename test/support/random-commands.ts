@@ -140,11 +140,11 @@ const OTHERS: readonly fc.Arbitrary<Command>[] = [
   of('delete-personal-token', { userId, id: fc.integer({ min: 1, max: 5 }) }),
 ];
 
-/** What everything else needs comes more often, so that much of it is there to be met. */
+/** Any command; those that everything else needs come more often, so that much of it is there to be met. */
 export const anyCommand: fc.Arbitrary<Command> = fc
   .oneof({ weight: 3, arbitrary: fc.oneof(...NEEDED) }, { weight: 4, arbitrary: fc.oneof(...OTHERS) })
   // fast-check makes some objects without a prototype, which nothing that comes out of JSON is.
   .map((command) => structuredClone(command));
 
-/** As many as its limits say, not as few as fast-check likes. */
+/** Commands, as many as the limits say, not as few as fast-check likes. */
 export const anyCommands = fc.array(anyCommand, { minLength: 20, maxLength: 120, size: 'max' });

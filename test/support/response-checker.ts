@@ -18,7 +18,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Json>>;
 }
 
-/** What the engines answer before a request reaches any operation; 404 and 405 are those of unknown paths. */
+/** Statuses that the engines answer before a request reaches any operation; 404 and 405 are those of unknown paths. */
 const BEFORE_OPERATIONS = new Set([400, 404, 405, 408, 413, 414, 431, 501, 503, 505]);
 
 export class ResponseChecker {

@@ -1,7 +1,7 @@
 /** Randomness that a seed repeats: mulberry32, small and good enough to choose faults with. */
 export interface SeededRandom {
   readonly seed: number;
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number;
   /** An integer in [0, below). */
   below(below: number): number;

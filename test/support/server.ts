@@ -63,7 +63,7 @@ interface SentRequest {
   readonly body: string | Uint8Array | undefined;
 }
 
-/** As `fetch` does it, for a fraction of its time. A stream is only opened: it would not end. What is no JSON is left out. */
+/** Exchanges a request for its response as `fetch` does, for a fraction of its time. A stream is only opened: it would not end. What is no JSON is left out. */
 function exchange(url: string, method: string, { headers, body }: SentRequest): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
@@ -144,7 +144,7 @@ export interface TestServerOptions {
   readonly log?: Log;
   /** Kept at the end when given. */
   readonly folder?: string;
-  /** Of a node of a cluster; asked for at each start. */
+  /** The log of a node of a cluster; asked for at each start. */
   readonly replicatedLog?: () => ReplicatedLog;
   readonly replicatedArchive?: () => FileArchive;
   readonly usageStream?: () => UsageStream;
@@ -230,7 +230,7 @@ export interface ServerProcess {
   readonly child: ChildProcess;
   readonly origin: string;
   readonly call: Call;
-  /** What it wrote so far, on both streams. */
+  /** The text that it wrote so far, on both streams. */
   output(): string;
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>;

@@ -7,7 +7,7 @@ import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
 import { frameOf, openJournal, recoverFrom, replayedIds, snapshotOf } from './journal-fixture.ts';
 
-/** What a client remembers across restarts. */
+/** The memory of a client across restarts. */
 export interface Promises {
   /** Last event that was acknowledged, or read after a restart. */
   acknowledged: number;

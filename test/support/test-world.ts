@@ -56,7 +56,7 @@ export class TestWorld {
     return decision.map((event) => event.type);
   }
 
-  /** As `run`, for what has to succeed before the test begins. */
+  /** The same as `run`, for what has to succeed before the test begins. */
   given(...commands: readonly Command[]): this {
     for (const command of commands) {
       const decision = this.decide(command);

@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts';
 import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 import { nodeArguments } from './source.ts';
 
-/** What stands before the walks, without `npm ci`. The server of a first terminal; nobody waits for it. */
+/** The lines before the walks, without `npm ci`. The server of a first terminal; nobody waits for it. */
 const FIRST_LINES = 'npm start > first-terminal.log 2>&1 &\nFIRST=$!\n';
 
 /** One pipe for both streams, so that the output stands in the order in which it was written. */
@@ -38,12 +38,12 @@ function freshCheckout(): string {
 }
 
 export interface WalkResult {
-  /** Of both streams. */
+  /** The output of both streams. */
   readonly output: string;
   /** The JSON objects that the calls printed. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
   readonly responses: any[];
-  /** Of the calls, in their order. */
+  /** The statuses of the calls, in their order. */
   readonly statuses: readonly number[];
 }
 

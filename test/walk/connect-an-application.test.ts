@@ -69,7 +69,7 @@ describe('the page about applications', () => {
     return import(pathToFileURL(file).href);
   }
 
-  /** What the module prints until it has run to its end. */
+  /** Resolves with what the module prints until it has run to its end. */
   async function printed(test: TestContext, name: string): Promise<string[]> {
     const log = test.mock.method(console, 'log', () => undefined);
     await imported(name);

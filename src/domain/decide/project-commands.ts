@@ -45,7 +45,7 @@ interface CreateProject {
 /** The most bytes of the settings of a project, its description and its rules among them. Lists show those of all projects. */
 export const PROJECT_BYTES_MAX = 64 * 1024;
 
-/** What is there already is never too large: only growth is refused. */
+/** Refuses growth alone: settings that are there already are never too large. */
 function refuseLarge(after: ProjectSettings, before: ProjectSettings | null): Refusal | null {
   if (before !== null && jsonSize(after) <= jsonSize(before)) return null;
   return refuseLargerThan(PROJECT_BYTES_MAX, `The settings of the project "${after.id}"`, after);

@@ -227,7 +227,7 @@ const TOO_MANY_RIGHTS = refuse(
   `You hold single permissions in so many environments and projects that a list of them would take more than ${LIST_BYTES_MAX / 2 ** 20} MiB. Ask an Admin for a role that holds them in all environments, or in all projects.`,
 );
 
-/** As JSON, in steps: somebody may hold something in thousands of projects with 50 environments each. Null for too many. */
+/** The permissions as JSON, in steps: somebody may hold something in thousands of projects with 50 environments each. Null for too many. */
 function* grantedPermissions(world: World, caller: Caller): Generator<void, readonly string[] | null> {
   if (mayDo(world, caller, { permission: 'admin' }, NOWHERE))
     return [JSON.stringify({ permission: 'ADMIN' })];

@@ -80,7 +80,7 @@ export async function* walkIds(
   if (ids.length > 0) yield ids;
 }
 
-/** Behind the last id of the batch that begins at `start`. */
+/** The place behind the last id of the batch that begins at `start`. */
 function batchEnd(index: EventIndex, ids: readonly number[], start: number): number {
   let end = Math.min(start + BATCH_LENGTH, ids.length);
   while (end < ids.length && areOfOneFrame(index, ids[end - 1]!, ids[end]!)) end += 1;

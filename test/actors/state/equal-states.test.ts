@@ -11,7 +11,7 @@ import { COMMAND_TYPES, commands, withRealIds } from '../../support/every-comman
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
 
 const COMMANDS = 20_000;
-/** Of those, the ones before a snapshot that is asked for; others are taken on the way. */
+/** The number of those before a snapshot that is asked for; others are taken on the way. */
 const SNAPSHOT_AFTER = 19_800;
 /** Types of command that may never find what they need in one run, as chance has it. */
 const UNUSED_MAX = 4;
@@ -95,7 +95,7 @@ async function runAll(engine: TestEngine, list: readonly Command[], accepted: Se
   assert.deepEqual(engine.stops, []);
 }
 
-/** What commands put into the state never changes again: production relies on it without freezing. */
+/** Freezes what commands put into the state, which never changes again: production relies on it without freezing. */
 function deepFreezeState(world: World): void {
   for (const { records } of snapshotSections(world)) for (const record of records) deepFreeze(record);
 }

@@ -1,4 +1,4 @@
-/** Which blocks of flags a snapshot takes over from the one before it, and that it is the same state however it is made. */
+/** The blocks of flags that a snapshot takes over from the one before it, and that it is the same state however it is made. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { outlinesOf } from '../../../src/actors/state/flag-outlines.ts';
@@ -35,7 +35,7 @@ const STRATEGY = {
 const open = (disk?: MemoryFileSystem): Promise<TestEngine> =>
   openTestEngine({ audited: true, ...(disk && { disk }) });
 
-/** Whoever starts on a copy of the folder gets this state. */
+/** Asserts that a start on a copy of the folder gets this state. */
 async function assertRecovers({ store, disk }: TestEngine): Promise<void> {
   const again = await open(disk.copy());
   assert.equal(again.store.recovery.snapshotId, store.engine.lastId);

@@ -56,7 +56,7 @@ const STRATEGY: StrategyInput = {
   segments: [],
 };
 
-/** Of a command behind that event: the same for both states. */
+/** The context of a command behind that event: the same for both states. */
 function contextAt(lastId: number): DecideContext {
   const clockMs = Date.parse('2024-01-01T00:00:00Z') + lastId * 60_000;
   let ids = 0;

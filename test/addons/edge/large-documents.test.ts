@@ -12,7 +12,7 @@ import { readDocument, readEvents } from '../../../src/addons/edge/upstream-docu
 import { temporaryFolder } from '../../support/server.ts';
 import { flag } from './edges.ts';
 
-/** Of the documents here. */
+/** Flags of the documents here. */
 const FLAGS = 4_000;
 
 /** Nothing of a document holds the event loop for longer than so many bytes of it take. */
@@ -30,7 +30,7 @@ const mirrorOf = () =>
     onFault: (error) => assert.fail(String(error)),
   });
 
-/** What the work comes to, and in how many rounds of the event loop. */
+/** The outcome of the work, and in how many rounds of the event loop. */
 async function roundsOf<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly rounds: number }> {
   let rounds = 0;
   let isDone = false;

@@ -1,4 +1,4 @@
-/** What applications report to an edge: summed, bounded, kept while the upstream is away, cut where it is too large, and counted once. */
+/** Reports of applications to an edge: summed, bounded, kept while the upstream is away, cut where it is too large, and counted once. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';

@@ -54,7 +54,7 @@ describe('an edge with a server in its shadow', () => {
     await upstream.close();
   });
 
-  /** In a second of its own, so that none is left out. */
+  /** Evaluates in a second of its own, so that none is left out. */
   const evaluate = async (path: string): Promise<void> => {
     nowMs += 1_000;
     const { status: answered } = await edge.call('/api/frontend')('GET', path, undefined, {

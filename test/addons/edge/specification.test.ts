@@ -14,7 +14,7 @@ import {
 
 const NO_VARIANT = { name: 'disabled', enabled: false, feature_enabled: false };
 
-/** Where a context says nothing of them, a server takes the address of the caller, and makes a session up. */
+/** Values for contexts that say nothing of them: a server takes the address of the caller, and makes a session up. */
 const SAID_TO_BE_NONE = { sessionId: '', remoteAddress: '' };
 
 let caseCount = 0;

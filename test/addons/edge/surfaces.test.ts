@@ -18,7 +18,7 @@ import {
 
 const PAGE = 'https://shop.example';
 
-/** What is behind the switch of each page. */
+/** The paths behind the switch of each page. */
 const SWITCHED_OFF = [
   ['metrics', 'metrics'],
   ['metrics', 'prometheus'],

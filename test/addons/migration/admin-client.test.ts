@@ -1,4 +1,4 @@
-/** What a client of a migration does when a connection ends without a response. */
+/** A client of a migration when a connection ends without a response. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -43,7 +43,7 @@ export interface RunCounts {
 
 export interface Runs {
   readonly target: TestServer;
-  /** What the runs did so far. */
+  /** The tally of the runs so far. */
   readonly counts: { steps: number; changesInSource: number; evaluationsCompared: number };
   readonly env: Readonly<Record<string, string>>;
   readonly readTarget: () => Promise<Configuration>;
@@ -158,7 +158,7 @@ function switchesOf({ flags }: Configuration, like?: Configuration): [string, bo
 /** A flag that was just made is off everywhere, as it was for applications before. */
 const UNTOUCHED: FlagEnvironment = { enabled: false, strategies: [], variants: [] };
 
-/** What a flag is in an environment is as it was, or as it is in the source, and never between. */
+/** Asserts that a flag in an environment is as it was, or as it is in the source, and never between. */
 function assertNotLess(
   before: Configuration,
   after: Configuration,
@@ -203,7 +203,7 @@ async function switchEvents(call: Call, from: number): Promise<string[]> {
 interface KillOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly random: SeededRandom;
-  /** That the run would take. */
+  /** Requests that the run would take. */
   readonly steps: number;
 }
 

@@ -13,7 +13,7 @@ interface Known {
   isArchived: boolean;
 }
 
-/** What a round of changes did. */
+/** The tally of a round of changes. */
 export interface Changes {
   readonly made: number;
   /** Flags that were switched, or may have been: `name\nenvironment`. */
@@ -76,7 +76,7 @@ export class RandomUnleash {
     await this.#try('POST', '/projects/default/archive', { features: active });
   }
 
-  /** What a version or an edition refuses is no part of the contents. */
+  /** Leaves out what a version or an edition refuses: it is no part of the contents. */
   async #try(method: string, path: string, body?: unknown, isAgain = false): Promise<unknown> {
     try {
       const response = await this.#client.call(method, path, body);

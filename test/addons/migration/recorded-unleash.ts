@@ -11,9 +11,9 @@ export interface RecordedUnleash {
   readonly version: string;
   /** Bodies of GET, by their paths below `/api/admin`. */
   readonly admin: Readonly<Record<string, unknown>>;
-  /** Of `POST /features-batch/export`. */
+  /** The response of `POST /features-batch/export`. */
   readonly exported: unknown;
-  /** Of `GET /api/client/features`, for production. */
+  /** The response of `GET /api/client/features`, for production. */
   readonly client: unknown;
 }
 

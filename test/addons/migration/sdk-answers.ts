@@ -1,4 +1,4 @@
-/** What applications get from a server, by a real SDK. */
+/** The answers that applications get from a server, by a real SDK. */
 import { once } from 'node:events';
 import { type Context, InMemStorageProvider, Unleash } from 'unleash-client';
 import { seededRandom } from '../../support/seeded-random.ts';

@@ -87,7 +87,7 @@ async function changeAndPoll(
   return { made, switched };
 }
 
-/** Which flags are on, by name. */
+/** Whether flags are on, by name. */
 type Switches = ReadonlyMap<string, boolean>;
 
 const environmentOf = (token: string): string => token.slice(token.indexOf(':') + 1, token.indexOf('.'));

@@ -1,4 +1,4 @@
-/** What every adapter of the archive promises (src/addons/replication/file-archive.ts), as one suite. */
+/** The promises of every adapter of the archive (src/addons/replication/file-archive.ts), as one suite. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';

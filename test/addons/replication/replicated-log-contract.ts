@@ -1,4 +1,4 @@
-/** What every adapter of the replicated log promises (src/addons/replication/replicated-log.ts), as one suite. */
+/** The promises of every adapter of the replicated log (src/addons/replication/replicated-log.ts), as one suite. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { LogRecord, ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';

@@ -21,7 +21,7 @@ import { TestWorld } from '../../support/test-world.ts';
 
 const ENVIRONMENTS = ['development', 'production'];
 
-/** As a flag holds its strategies: in their order. */
+/** Strategies as a flag holds them: in their order. */
 const former = formerFlag.map((flag) =>
   flagOf(
     flag as Flag,

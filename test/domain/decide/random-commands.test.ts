@@ -19,7 +19,7 @@ import { TestWorld } from '../../support/test-world.ts';
 const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31));
 const RUNS = 150;
 
-/** Of one event: a time, a flag's part of an environment, what is kept of a name that strategies refer to. */
+/** Bytes of one event: a time, a flag's part of an environment, what is kept of a name that strategies refer to. */
 const UNFORESEEN_BYTES_MAX = 2_000;
 
 /** fast-check prints the seed and the shrunk commands of a failure; SEED= runs the same ones again. */

@@ -205,7 +205,7 @@ const state = fc
     };
   });
 
-/** What is desired of all flags, so that the parents of each are known. */
+/** The desired state of all flags, so that the parents of each are known. */
 const desired = fc
   .record({
     items: differentItems,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { CASE_COUNT, SPECIFICATIONS } from '../../support/evaluation/client-specification.ts';
 import { evaluatorOf, inputOf } from '../../support/evaluation/inputs.ts';
 
-/** Where a case leaves something to chance, any number gives the result that it expects. */
+/** A number for cases that leave something to chance: any gives the result that it expects. */
 const DRAWS = [0, 0.5, 0.999];
 
 for (const { name, document, tests, variantTests } of SPECIFICATIONS) {

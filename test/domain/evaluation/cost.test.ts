@@ -10,7 +10,7 @@ import { inputOf } from '../../support/evaluation/inputs.ts';
 import { anyContext, BEYOND_LIMITS, workOf, worstDocument } from '../../support/evaluation/worst-rules.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
-/** What the slowest test of all may take, in microseconds: that of a pattern, half of it in a step of its own, in which it is compiled. */
+/** The time that the slowest test of all may take, in microseconds: that of a pattern, half of it in a step of its own, in which it is compiled. */
 const TEST_COST_MAX = 22_000;
 
 describe('rules that take long', () => {

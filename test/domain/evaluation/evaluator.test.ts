@@ -1,4 +1,4 @@
-/** What the client specification leaves open, and where this project differs from unleash-client. */
+/** The cases that the client specification leaves open, and those where this project differs from unleash-client. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Evaluator } from '../../../src/domain/evaluation/evaluator.ts';

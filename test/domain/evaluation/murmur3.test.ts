@@ -5,7 +5,7 @@ import { seededRandom } from '../../support/seeded-random.ts';
 
 const SEED = Number(process.env.SEED ?? 1);
 
-/** Of the reference implementation, MurmurHash3_x86_32, by many who ported it: text, seed, hash. */
+/** Values of the reference implementation, MurmurHash3_x86_32, by many who ported it: text, seed, hash. */
 const VECTORS: readonly (readonly [string, number, number])[] = [
   ['', 0, 0],
   ['', 1, 0x514e28b7],

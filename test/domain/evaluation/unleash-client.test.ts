@@ -45,7 +45,7 @@ const inParameters = (change: (key: string, value: string) => string): Change =>
     ),
   }));
 
-/** What an evaluator would see if it had the fault. */
+/** The flag as an evaluator would see it if it had the fault. */
 const FAULTS: Readonly<Record<string, Change>> = {
   'forgets dependencies': (feature) => ({ ...feature, dependencies: [] }),
   'forgets the variants of flags': (feature) => ({ ...feature, variants: [] }),

@@ -1,4 +1,4 @@
-/** What would take long to compile is refused before that, and nothing is that could be used. */
+/** Patterns that would take long to compile are refused before that, and none is that could be used. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -42,7 +42,7 @@ const input = (fields: object = {}) => ({
 
 const recorded = (id: string, fields: object = {}): Strategy => ({ ...input(fields), id, sortOrder: 0 });
 
-/** As an older release recorded it, which knew no limits. */
+/** A project as an older release recorded it, which knew no limits. */
 const older = (id: string, fields: object = {}): DomainEvent => ({
   type: 'feature-strategy-add',
   ...aboutFlagEnvironment({ project: 'default', name: 'f' }, 'development'),

@@ -1,4 +1,4 @@
-/** What flags take as SDKs get them: counted with each change, bounded for a flag and for a document, and by growth alone. */
+/** Bytes of flags as SDKs get them: counted with each change, bounded for a flag and for a document, and by growth alone. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -54,7 +54,7 @@ const refusalOf = (state: TestWorld, command: Parameters<TestWorld['decide']>[0]
   return isRefusal(decision) ? `${decision.name}: ${decision.message}` : 'accepted';
 };
 
-/** What SDKs get in the environment, but for what is around the flags. */
+/** Bytes that SDKs get in the environment, but for what is around the flags. */
 function bytesServed(world: World, environment: string, inlineSegments: boolean): number {
   const around = surroundingsOf(world, queryOfScope({ projects: '*', environment }, inlineSegments));
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** What is said about the memory of values: held against the heap of this process, and growth against sizes. */
+/** The claims about the memory of values: held against the heap of this process, and growth against sizes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What surfaces keep of flags. */
+/** The bytes of flags that surfaces cache. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FlagProjection, type FlagRecord } from '../../../src/domain/state/flag-record.ts';

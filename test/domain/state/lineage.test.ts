@@ -24,7 +24,7 @@ function lineageOf(history: History): Lineage {
 
 const steps = fc.array(
   fc.record({
-    /** Which of the folders so far is started, or copied and started. */
+    /** The number of the folder, of those so far, that is started, or copied and started. */
     folder: fc.nat(),
     /** How many of its events are kept. */
     keep: fc.nat(),

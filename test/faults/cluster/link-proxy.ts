@@ -19,7 +19,7 @@ export class LinkProxy {
     return proxy;
   }
 
-  /** As `host:port`. */
+  /** The address as `host:port`. */
   get address(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

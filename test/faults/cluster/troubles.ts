@@ -130,7 +130,7 @@ export interface TroubleResult {
   readonly rounds: number;
   readonly acknowledged: number;
   readonly repeated: number;
-  /** Of each round, in milliseconds, ascending: the longest time without a success of any writer. */
+  /** The gaps of the rounds, in milliseconds, ascending: the longest time without a success of any writer. */
   readonly gapsMs: readonly number[];
   /** The longest turn of the event loop of whoever leads at the end, in milliseconds of processor time. */
   readonly loopBusyMostMs: number;

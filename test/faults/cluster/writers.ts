@@ -134,7 +134,7 @@ export interface NumberedChange {
   readonly id: number;
 }
 
-/** What was written to a flag, oldest first. */
+/** The changes of a flag, oldest first. */
 async function changesOf(
   node: ServerProcess,
   flag: string,

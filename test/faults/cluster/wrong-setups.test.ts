@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../support/server.ts';
 
 const skip = noNatsServer ?? false;
 
-/** What a node with these settings says first, as a refusal or as a warning. */
+/** The first word of a node with these settings, as a refusal or as a warning. */
 async function firstLine(env: Readonly<Record<string, string>>): Promise<string> {
   const begunAt = performance.now();
   const line = await new Promise<string>((resolve, reject) => {

@@ -8,13 +8,13 @@ import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Who attacks what. Member: root role Viewer with the role Member in the project. Viewer: the root role only. */
+/** The people who attack, and their target. Member: root role Viewer with the role Member in the project. Viewer: the root role only. */
 export interface HostileTarget {
   readonly origin: string;
   readonly project: string;
   /** A flag in the project, about 1 MB large, all of it strategies in `development`. */
   readonly flag: string;
-  /** Of one of them. */
+  /** The id of a strategy of one of them. */
   readonly strategyId: string;
   /** The last event of making all of this. */
   readonly eventId: number;

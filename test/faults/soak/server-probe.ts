@@ -22,16 +22,16 @@ export interface ProbeReading {
   readonly routes: Readonly<Record<string, readonly number[]>>;
   readonly loopDelayP99Ms: number;
   readonly loopDelayMostMs: number;
-  /** Of the processor's time, which the loop has where others want the core too: the most that one turn of it took since SIGUSR2. */
+  /** The most of the processor's time, which the loop has where others want the core too: the most that one turn of it took since SIGUSR2. */
   readonly loopBusyMostMs: number;
-  /** What was responded to last before the end of that turn, and the milliseconds of garbage collection about then. */
+  /** The request that was responded to last before the end of that turn, and the milliseconds of garbage collection about then. */
   readonly busiest: string;
 }
 
 /** For NODE_OPTIONS. */
 export const LOAD_PROBE = [...LOADER, '--import', import.meta.url].join(' ');
 
-/** In milliseconds. */
+/** Bounds in milliseconds. */
 export const PROBE_BOUNDS = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1_000];
 
 const TICK_MS = 1;
@@ -39,7 +39,7 @@ const TICK_MS = 1;
 /** So often does the probe write. */
 export const WRITE_MS = 1_000;
 
-/** What the probe of the server has seen since this was asked last. Ended processes make it fail. */
+/** Resolves with what the probe of the server has seen since this was asked last. Ended processes make it fail. */
 export async function longestTurn({ child, output }: ServerProcess, file: string): Promise<ProbeReading> {
   await pause(2 * WRITE_MS);
   assert.equal(child.exitCode ?? child.signalCode, null, output().slice(-2_000));

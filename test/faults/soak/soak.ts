@@ -54,18 +54,18 @@ export interface SoakOptions {
 
 export interface SoakResult {
   readonly kills: number;
-  /** Of friendly clients, none of them lost. */
+  /** Writes of friendly clients, none of them lost. */
   readonly acknowledged: number;
-  /** Of friendly clients, answered 429, 503 or 507. */
+  /** Requests of friendly clients, answered 429, 503 or 507. */
   readonly refused: number;
   readonly friendlyRequests: number;
-  /** As the clients see it. They share the cores with the server and with those who attack. */
+  /** The latency as the clients see it. They share the cores with the server and with those who attack. */
   readonly friendlyP99MsMost: number;
-  /** In the server, from the arrival of a request to its response, of routes that only friendly clients use. */
+  /** The latency in the server, from the arrival of a request to its response, of routes that only friendly clients use. */
   readonly friendlyServerP99MsMost: number;
   /** How late the server's event loop was, for 1 in 100 looks at it. */
   readonly loopDelayP99MsMost: number;
-  /** Of the time, how much the server's main thread could have run and had no core, in percent. */
+  /** The share of the time that the server's main thread could have run and had no core, in percent. */
   readonly waitedForCorePercentMost: number;
   readonly hostileRequests: number;
   readonly residentBytes: number;
@@ -166,7 +166,7 @@ class SoakRun {
     return join(this.#probeFolder, 'probe.json');
   }
 
-  /** What the probe has written, and how long the main thread waited for a core. */
+  /** Looks at what the probe has written, and how long the main thread waited for a core. */
   #look(before: CoreTimes, now: CoreTimes): void {
     const { routes, loopDelayP99Ms } = JSON.parse(readFileSync(this.#probeFile, 'utf8')) as ProbeReading;
     for (const route of FRIENDLY_ROUTES) {
@@ -299,7 +299,7 @@ async function made(answer: ReturnType<Call>): ReturnType<Call> {
   return response;
 }
 
-/** As `call`, with another token. */
+/** The same as `call`, with another token. */
 function asPerson(call: Call, token: string): Call {
   return (method, path, body, options) => call(method, path, body, { ...options, token });
 }
@@ -346,7 +346,7 @@ function addTally(into: HostileTally, more: HostileTally): void {
 
 interface CoreTimes {
   readonly atMs: number;
-  /** Of the main thread, so far: ready to run, without a core. */
+  /** Milliseconds of the main thread, so far: ready to run, without a core. */
   readonly waitedMs: number;
 }
 

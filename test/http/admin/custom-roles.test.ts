@@ -1,5 +1,5 @@
 /**
- * What custom roles allow (docs/specification/rights.md#permissions): every route of the table × roles that hold exactly what
+ * The rights that custom roles give (docs/specification/rights.md#permissions): every route of the table × roles that hold exactly what
  * it needs, everything else, and the same somewhere else. What each route needs stands here, written by hand.
  */
 import assert from 'node:assert/strict';
@@ -108,7 +108,7 @@ const NEEDED: Readonly<Partial<Record<PermissionName, readonly string[]>>> = {
   ],
 };
 
-/** Where one permission is enough, for what it names. */
+/** Routes for which one permission is enough, for what it names. */
 const ONE_NEEDED: Readonly<Record<string, readonly PermissionName[]>> = {
   getAllApiTokens: ['READ_CLIENT_API_TOKEN', 'READ_FRONTEND_API_TOKEN'],
   getApiTokensByName: ['READ_CLIENT_API_TOKEN', 'READ_FRONTEND_API_TOKEN'],
@@ -130,7 +130,7 @@ function neededFor({ operationId }: Route): readonly PermissionName[] {
 
 const kindOf = (name: PermissionName) => PERMISSIONS.find((one) => one.name === name)?.kind;
 
-/** What the path names does not exist, but for the project "here" and the environment that a permission holds in. */
+/** A path that names what does not exist, but for the project "here" and the environment that a permission holds in. */
 function harmlessPath({ path, permission }: Route, needs: readonly PermissionName[]): string {
   const isOfEnvironment = needs.some((name) => kindOf(name) === 'environment');
   return path

@@ -248,7 +248,7 @@ test('a list or an object beyond its limit is refused with its place, however de
   assert.match(refused(`[${lists.join(',')}]`).message, new RegExp(`more than ${VALUES_MAX} values`));
 });
 
-/** As JSON writes it, without escapes that it does not need. */
+/** A text as JSON writes it, without escapes that it does not need. */
 function quotedPiece(piece: string): string {
   return JSON.stringify(piece).slice(1, -1);
 }

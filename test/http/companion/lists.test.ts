@@ -11,7 +11,7 @@ const VIEWER = 3;
 
 const createdAt = '2024-01-01T00:00:00.000Z';
 
-/** Of 3 MiB where it is served, as older releases let it come about. */
+/** A text of 3 MiB where it is served, as older releases let it come about. */
 const LONG = '\u0001'.repeat(2 ** 19);
 
 const created = (type: string, data: object, digest?: string): DomainEvent =>

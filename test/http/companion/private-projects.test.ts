@@ -1,5 +1,5 @@
 /**
- * What a private project hides (docs/specification/rights.md#private-projects): to those who do not see it, each operation is as it would be
+ * The things that a private project hides (docs/specification/rights.md#private-projects): to those who do not see it, each operation is as it would be
  * if the project and all that is in it did not exist.
  */
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { openStream } from '../sdk/event-stream.ts';
 
 const [ADMIN, EDITOR, VIEWER, OWNER, MEMBER] = [1, 2, 3, 4, 5] as const;
 
-/** In the names of all that must stay hidden; of the same length as what stands in the names of what does not exist. */
+/** A part of the names of all that must stay hidden; of the same length as what stands in the names of what does not exist. */
 const HIDDEN = 'hush';
 const ABSENT = 'none';
 
@@ -34,7 +34,7 @@ describe('a private project', () => {
   const seeing: Record<string, string> = {};
   /** Ids of the hidden records, by the part of the paths that names them. */
   const ids = { strategyId: '', segment: '', token: '' };
-  /** What the blind were shown before there was anything to hide. */
+  /** The responses to the blind before there was anything to hide. */
   const beforehand = new Map<string, string>();
 
   const made = async (method: string, path: string, body?: unknown, token?: string) => {

@@ -1,5 +1,5 @@
 /**
- * Which events each write records (docs/specification/events.md#what-each-change-records): one row for each write of
+ * The events that each write records (docs/specification/events.md#what-each-change-records): one row for each write of
  * the table of routes. A write without a row fails, and so does a row that reaches another route than it names.
  */
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ interface Row {
   readonly given?: readonly Request[];
   readonly when: readonly [path: string, body?: unknown];
   readonly events: readonly string[];
-  /** As a user with a personal token, where only users may. */
+  /** Whether a user with a personal token writes it, where only users may. */
   readonly asUser?: true;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Who may do what (docs/specification/rights.md#rights-by-role): every route of the table × every kind of caller.
+ * The rights of callers (docs/specification/rights.md#rights-by-role): every route of the table × every kind of caller.
  * What is expected stands here, written by hand and not taken from src/http/serving/access.ts: which permission an
  * operation asks for, and whom it is given to. A route or a kind of caller without a decision fails.
  */
@@ -279,7 +279,7 @@ const EVERYTHING: readonly Right[] = [
   'self',
 ];
 
-/** What each kind of caller may do in the project "here"; 401 for one who is not let in at all. */
+/** The rights of each kind of caller in the project "here"; 401 for one who is not let in at all. */
 const CALLERS = {
   'no token': UNAUTHENTICATED,
   'an unknown token': UNAUTHENTICATED,

@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
   }
 }
 
-/** Of a path that `fetch` would resolve before it is sent. */
+/** The status for a path that `fetch` would resolve before it is sent. */
 function statusOf(origin: string, path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {

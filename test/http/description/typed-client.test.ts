@@ -1,5 +1,5 @@
 /**
- * What a newcomer does with the description: a client with types is generated from it, and the first walk through the
+ * The way of a newcomer with the description: a client with types is generated from it, and the first walk through the
  * interface is written with that client. It has to compile, a mistake in it must not, and it has to work.
  */
 import assert from 'node:assert/strict';

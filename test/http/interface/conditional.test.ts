@@ -276,7 +276,7 @@ it('a folder put back in place answers no stale 304, and If-Match loses no updat
   await server.stop();
 });
 
-/** Of every file in the journal and the snapshots, by path. */
+/** The contents of every file in the journal and the snapshots, by path. */
 function contentOf(folder: string): ReadonlyMap<string, Buffer> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-/** What holds for every endpoint: the order of checks, errors, credentials, rights, encodings, HEAD, prefixes. */
+/** Rules for every endpoint: the order of checks, errors, credentials, rights, encodings, HEAD, prefixes. */
 import assert from 'node:assert/strict';
 import { get as httpGet } from 'node:http';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Whoever held the event loop for long waits for a turn, and nobody else does. */
+/** A caller who held the event loop for long waits for a turn, and nobody else does. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

@@ -1,4 +1,4 @@
-/** What the transport refuses before a route sees it is worded as the surface words its errors. */
+/** A request that the transport refuses before a route sees it gets a refusal that is worded as the surface words its errors. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeInterface } from '../../support/server.ts';

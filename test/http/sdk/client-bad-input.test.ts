@@ -1,4 +1,4 @@
-/** What applications send that is wrong: each is refused in words of its surface, and costs nothing that was there before. */
+/** Wrong requests of applications: each is refused in words of its surface, and costs nothing that was there before. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

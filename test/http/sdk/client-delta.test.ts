@@ -1,4 +1,4 @@
-/** What has changed since a client asked last: the same changes as streams tell, on demand. */
+/** The changes since a client asked last: the same changes as streams tell, on demand. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
 /**
- * What Unleash Edge decodes, as strictly as it does: each of its structs, in which a field of another type makes the whole response
+ * The types that Unleash Edge decodes, as strictly as it does: each of its structs, in which a field of another type makes the whole response
  * useless to it. Fields that it does not know, it ignores; those that it may lack may also be null.
  */
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-/** What Unleash Edge learns about the tokens that it was given. */
+/** The answers to Unleash Edge about the tokens that it was given. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

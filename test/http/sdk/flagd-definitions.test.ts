@@ -45,7 +45,7 @@ function textOf(document: SdkDocument): string {
   return builder.document().toString();
 }
 
-/** As an application of OpenFeature sends it: flat, with numbers as numbers, and without a time of its own. */
+/** A context as an application of OpenFeature sends it: flat, with numbers as numbers, and without a time of its own. */
 function flatContext(context: RandomContext): Record<string, string | number> {
   const { properties = {}, currentTime: _, ...fields } = context;
   const { number, ...texts } = properties as Record<string, string>;

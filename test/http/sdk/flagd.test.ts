@@ -1,4 +1,4 @@
-/** What flagd asks for: who gets it, and when it changes. */
+/** The definitions for flagd: who gets them, and when they change. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gunzipSync } from 'node:zlib';

@@ -15,7 +15,7 @@ import { describeInterface, type TestServer } from '../../support/server.ts';
 const FOR_ADA = { constraints: [{ contextName: 'userId', operator: 'IN', values: ['ada'] }] };
 const COMPACT = { name: 'v', weight: 1000, payload: { type: 'string', value: 'compact' } };
 
-/** Of a frontend client that asks again every 20 ms. */
+/** The configuration of a frontend client that asks again every 20 ms. */
 async function configOf(server: TestServer, page: BrowserPage) {
   return {
     url: `${server.origin}/api/frontend`,

@@ -1,4 +1,4 @@
-/** What SDKs in browsers read: whose flags, for which context, and who may read the responses. */
+/** The flags that SDKs in browsers read: whose flags, for which context, and who may read the responses. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

@@ -9,7 +9,7 @@ import { environmentPath } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type OpenedStream, openStream } from './event-stream.ts';
 
-/** As much of a browser's class as the provider uses; Node has none. */
+/** The part of a browser's class that the provider uses; Node has none. */
 class EventSourceOfTest extends EventTarget {
   static readonly opened: OpenedStream[] = [];
   readyState = 0;

@@ -1,4 +1,4 @@
-/** What people say of applications, and how they make the server forget one. */
+/** The words of people about applications, and how they make the server forget one. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

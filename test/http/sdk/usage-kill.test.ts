@@ -25,7 +25,7 @@ async function reported(server: ServerProcess): Promise<number> {
   return body.data.reduce((sum: number, one: { yes: number }) => sum + one.yes, 0);
 }
 
-/** Where the report came in the middle of a save, the rest of it is in the next one, a minute later. */
+/** Waits for two saves: where the report came in the middle of one, the rest of it is in the next one, a minute later. */
 async function saved(folder: string): Promise<void> {
   const isSaved = (): boolean => {
     try {

@@ -1,4 +1,4 @@
-/** What applications report: taken from every SDK, shown to people, refused where it is malformed. */
+/** Reports of applications: taken from every SDK, shown to people, refused where it is malformed. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

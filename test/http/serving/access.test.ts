@@ -1,4 +1,4 @@
-/** Who a token stands for, and what it covers. */
+/** The caller for whom a token stands, and what it covers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiToken } from '../../../src/domain/state/world.ts';

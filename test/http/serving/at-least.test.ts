@@ -1,4 +1,4 @@
-/** Who may wait for an event that this node does not have yet. */
+/** Requests that may wait for an event that this node does not have yet. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -16,7 +16,7 @@ import { TestWorld } from '../../support/test-world.ts';
 
 const FLAGS = 5_000;
 
-/** What is looked at in one go at most: it takes some 5 ms in the worst case, and less than 1 ms in most. */
+/** The most flags that are looked at in one go: it takes some 5 ms in the worst case, and less than 1 ms in most. */
 const FLAGS_IN_A_TURN_MAX = 2_100;
 
 const CLIENT_TOKEN = 'default:development.held-loop-client';
@@ -35,7 +35,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const CONTEXT = { appName: 'application', userId: '7' };
 
-/** As many as a request may name. */
+/** Names of flags, as many as a request may name. */
 const MANY = Array.from({ length: BULK_FLAGS_MAX }, (_, at) => flagName(at));
 
 /** By the end of the path; those that need none are sent an empty object. */
@@ -73,7 +73,7 @@ const ABOUT_MANY: ReadonlySet<string> = new Set([
 
 const described = describeInterface({ surfaces: SURFACES, version: '0.0.0', basePath: '', open: false });
 
-/** Of those that need none in BODIES: what the description has as an example. */
+/** Bodies of routes that need none in BODIES: the examples of the description. */
 const EXAMPLES: ReadonlyMap<string, unknown> = new Map(
   Object.values(described.paths as Record<string, object>)
     // biome-ignore lint/suspicious/noExplicitAny: operations of every shape.
@@ -84,7 +84,7 @@ const EXAMPLES: ReadonlyMap<string, unknown> = new Map(
     ]),
 );
 
-/** What takes something away comes last, and the environment of the service after that of the project. */
+/** Puts routes that take something away last, and the environment of the service after that of the project. */
 const writesInOrder = (): DescribedRoute[] => {
   const rank = ({ route }: DescribedRoute): number => (route.method === 'DELETE' ? route.path.length : 1_000);
   return DESCRIBED.filter(({ route }) => route.kind === 'write').sort((a, b) => rank(b) - rank(a));
@@ -167,7 +167,7 @@ describe('with thousands of flags', () => {
     await server.stop();
   });
 
-  /** Until the end, or the first bytes of a stream. The number of bytes. */
+  /** Reads until the end, or the first bytes of a stream. The number of bytes. */
   async function ask(one: DescribedRoute): Promise<{ readonly status: number; readonly bytes: number }> {
     const { method, kind } = one.route;
     const path = one.pattern.replace(/:([a-zA-Z]+)/g, (_, name: string) => NAMES[name] ?? '1');

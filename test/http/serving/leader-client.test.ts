@@ -1,4 +1,4 @@
-/** What a follower hands on, and what it holds while the leader does not respond. */
+/** The requests that a follower hands on, and what it holds while the leader does not respond. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -11,7 +11,7 @@ import type { TransportRequest } from '../../../src/http/transport/transport.ts'
 interface Leader {
   readonly client: LeaderClient;
   readonly server: Server;
-  /** Where the client believes that the leader is; null for nowhere. */
+  /** The address at which the client believes the leader; null for nowhere. */
   address: string | null;
 }
 

@@ -64,7 +64,7 @@ describe('traces', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What a server sends that ran with these settings while `use` did something; a stop sends what waits. */
+  /** The traces of a server that ran with these settings while `use` did something; a stop sends what waits. */
   async function tracesOf(
     env: Readonly<Record<string, string>>,
     use: (origin: string) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** What could not arrive is refused before its first byte. */
+/** A response that could not arrive is refused before its first byte. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Engine } from '../../../src/actors/engine.ts';
@@ -13,7 +13,7 @@ import type { HttpResponse } from '../../../src/http/transport/transport.ts';
 
 const pieces = (bytes: number): BodyPieces => new BodyPieces([Buffer.alloc(1)], bytes);
 
-/** What is made of a read with that body: the refusal, or the response. */
+/** The outcome of a read with that body: the refusal, or the response. */
 function readOf(body: ResponseBody): HttpResponse | Refusal {
   const told: (HttpResponse | Refusal)[] = [];
   const sender = {

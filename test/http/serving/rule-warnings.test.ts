@@ -1,4 +1,4 @@
-/** What authors hear of rules that are taken: fields and values that nobody defined, and what an evaluation may take. */
+/** Warnings to authors about rules that are taken: fields and values that nobody defined, and what an evaluation may take. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';

@@ -1,4 +1,4 @@
-/** Which surface a path belongs to. */
+/** The surface to which a path belongs. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { surfaceAt } from '../../../src/http/serving/surface.ts';

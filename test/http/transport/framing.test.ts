@@ -15,7 +15,7 @@ interface Malformed {
   readonly name: string;
   readonly bytes: string;
   /**
-   * What uWebSockets.js makes of it, when it does not refuse. `waits`: the head is taken for unfinished, nothing is
+   * The way uWebSockets.js takes it, when it does not refuse. `waits`: the head is taken for unfinished, nothing is
    * answered, and the connection is left to its idle timeout. `ends early`: the body is taken for finished before
    * its end, so the request runs unless more comes in the same packet; its connection ends with the response.
    */

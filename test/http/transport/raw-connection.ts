@@ -94,7 +94,7 @@ export class RawConnection {
     this.#socket.resume();
   }
 
-  /** As when the process of a client dies with bytes unread: the other end is told that nobody reads any more. */
+  /** Resets the connection as when the process of a client dies with bytes unread: the other end is told that nobody reads any more. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
@@ -141,7 +141,7 @@ export class RawConnection {
   }
 }
 
-/** What a chunked response says: its head, and what its body has been so far. */
+/** The parts of a chunked response: its head, and what its body has been so far. */
 export interface ChunkedResponse {
   readonly head: string;
   readonly body: string;

@@ -60,7 +60,7 @@ function assertNoNullTexts(user: ReceivedResponse['body']): void {
   for (const field of USER_TEXTS) assert.notEqual(user[field], null, `${field} is left out, not null`);
 }
 
-/** What the provider sends of a project. */
+/** The part of a project that the provider sends. */
 interface ProjectResource {
   readonly id: string;
   readonly description?: string;

@@ -10,7 +10,7 @@ import {
   VALUES_MAX,
 } from '../../../src/persistence/codec/message-pack.ts';
 
-/** What JSON can say and the edge lets in: no `__proto__` keys, no lone surrogates, no negative zero. */
+/** Values that JSON can say and the edge lets in: no `__proto__` keys, no lone surrogates, no negative zero. */
 const storable = fc
   .jsonValue({ maxDepth: 6, stringUnit: 'grapheme' })
   .filter((value) => !JSON.stringify(value).includes('__proto__'))

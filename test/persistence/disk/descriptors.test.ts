@@ -11,7 +11,7 @@ const SOURCE = JSON.stringify(
   runnable(new URL('../../../src/persistence/disk/file-system.ts', import.meta.url).href),
 );
 
-/** What a process prints that has taken all its descriptors, as `taken`, and then runs the lines. */
+/** Resolves with what a process prints that has taken all its descriptors, as `taken`, and then runs the lines. */
 async function outputWithout(descriptors: string): Promise<string> {
   const script = `
     const { openSync, closeSync } = await import('node:fs');

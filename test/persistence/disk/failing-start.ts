@@ -43,7 +43,7 @@ const FILES = [
 export interface FailingStart {
   readonly call: string;
   readonly error: string;
-  /** Which of these calls of a thread fails. */
+  /** The number of the call, of these of a thread, that fails. */
   readonly when: number;
   /** A folder to start on a copy of; an empty one unless given. */
   readonly filled?: string;

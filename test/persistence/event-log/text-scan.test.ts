@@ -45,7 +45,7 @@ function idsByDefinition(commands: readonly CommandSketch[], query: string): num
   return ids;
 }
 
-/** What folds, escapes, or looks like syntax, numbers and literals. */
+/** Texts that fold, escape, or look like syntax, numbers and literals. */
 const trickyPart = fc.constantFrom(
   ...[
     'i',

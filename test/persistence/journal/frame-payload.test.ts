@@ -57,7 +57,7 @@ const frames: fc.Arbitrary<Frame> = fc.record(
 
 const problemOf = (value: unknown): string => decoded(Buffer.from(pack(value))).problem ?? 'none';
 
-/** In steps and at once, which have to come to the same. */
+/** Decodes in steps and at once, which have to come to the same. */
 function decoded(payload: Buffer): Decoded {
   const steps = decodePayloadInSteps(payload, OWN_STAMP);
   let step = steps.next();

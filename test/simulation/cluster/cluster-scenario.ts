@@ -47,7 +47,7 @@ const SETTLED_MS = 15_000;
 /** Enough for elections, retries and catching up once nothing is lost any more. */
 const CALM_MS = 30_000;
 
-/** What happened, and how often; each final act counts once. */
+/** The things that happen, of which it is counted how often; each final act counts once. */
 export const COUNTED = [
   ...['seeds', 'acknowledged', 'takeOvers', 'deposed', 'cutTails', 'wipedDisks', 'fetches', 'forgotten'],
   ...['readsElsewhere', 'forwarded', 'hungDisks', 'fullDisks', 'frozen', 'staleServers'],
@@ -74,7 +74,7 @@ class Scenario {
   readonly #truth: Truth;
   readonly #history = new History();
   readonly #clients: readonly CountingClient[];
-  /** Of messages: how many are lost, and how long the others take at most. */
+  /** The fate of messages: how many are lost, and how long the others take at most. */
   #lossChance: number;
   #delayMsMax: number;
   /** While they are, another node takes over from a leader that goes on working. */
@@ -87,7 +87,7 @@ class Scenario {
   #fullDisks = 0;
   #frozen = 0;
   #staleServers = 0;
-  /** Of nodes at whose addresses nothing responds. */
+  /** Names of nodes at whose addresses nothing responds. */
   readonly #unreached = new Set<string>();
   /** Nodes of which a file went bad. */
   readonly #rotten = new Set<string>();
@@ -154,7 +154,7 @@ class Scenario {
     return firstRun(readArchiveIndex(files))?.lastId ?? 0;
   }
 
-  /** Whoever asks the log to forget takes an error for one of the log, so that it is told at the end. */
+  /** Looks at what is forgotten. The caller takes an error for one of the log, so that it is told at the end. */
   #lookAtForgotten(newest: Buffer): void {
     const record = decodeRecord(newest);
     const forgottenId = record.kind === 'frames' ? record.lastId : record.previousId;
@@ -294,7 +294,7 @@ class Scenario {
     this.#wipedDisks += 1;
   }
 
-  /** In a file of journal that the archive can make up for, once for each node: nobody vouches for the end of a file where the next one is bad too. */
+  /** Damages a file of journal that the archive can make up for, once for each node: nobody vouches for the end of a file where the next one is bad too. */
   #rot({ name, disk }: TestNode): void {
     const { journal } = dataFolder(FOLDER);
     const ids = disk.namesIn(journal).flatMap((file) => idInFileName(file, SEGMENT_SUFFIX) ?? []);

@@ -23,7 +23,7 @@ const STALE_MS_MAX = LAG_MS_MAX + 1_000;
 
 interface Condition {
   readonly flag: string;
-  /** What it has to be, null for no flag at all, and what it will be. */
+  /** The description that it has to have, null for no flag at all, and the one that it will have. */
   readonly description: string | null;
   readonly next: string;
 }
@@ -37,7 +37,7 @@ export interface CountingClientOptions {
   readonly freshness: Freshness;
 }
 
-/** What readers may rely on, whichever node they ask. */
+/** The state on which readers may rely, whichever node they ask. */
 export class Freshness {
   /** By flag: numbers that were acknowledged, and when. */
   readonly #acknowledged = new Map<string, { readonly ms: number; readonly number: number }[]>();
@@ -158,7 +158,7 @@ export class CountingClient {
     return description;
   }
 
-  /** Whoever asks a node for at least the step finds it there, or is refused; no node is asked twice. */
+  /** Asks a node for at least the step: it is there, or is refused; no node is asked twice. */
   async #readAnywhere(flag: string, { step, number }: { readonly step: string; readonly number: number }) {
     const { cluster, truth } = this.#options;
     const node = this.#node();

@@ -83,7 +83,7 @@ async function supervised({ cluster, random }: Stage, ms: number): Promise<void>
   }
 }
 
-/** Whoever runs has what the log holds, and whoever knows better does not go on. */
+/** Asserts that each node that runs has what the log holds, and that one that knows better does not go on. */
 function checkAgreement({ cluster, lastId }: Stage): void {
   const left = new Truth(cluster.log);
   if (left.lastId < lastId)

@@ -1,4 +1,4 @@
-/** What must hold of whoever says that it leads, at every look. */
+/** The rules for a node that says that it leads, at every look. */
 import assert from 'node:assert/strict';
 import type { TestCluster, TestNode } from '../../support/replication/test-cluster.ts';
 import type { Truth } from './truth.ts';

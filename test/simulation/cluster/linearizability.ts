@@ -10,16 +10,16 @@ import assert from 'node:assert/strict';
 export interface Operation {
   readonly kind: 'read' | 'write';
   readonly register: string;
-  /** What was read, or is written; null where there is no such register. */
+  /** The value that was read, or is written; null where there is no such register. */
   readonly value: string | null;
-  /** Of a write: the value that it is made on the condition of. */
+  /** The value of a write's condition: the one that it is made on the condition of. */
   readonly expected: string | null;
   /** Places in the order of all requests and responses; infinite where no response said that it happened. */
   readonly begun: number;
   ended: number;
 }
 
-/** What clients asked for and were told, in order. */
+/** The requests of clients and what they were told, in order. */
 export class History {
   readonly operations: Operation[] = [];
   #moments = 0;
@@ -52,7 +52,7 @@ export class History {
 }
 
 interface Step {
-  /** Of operations, by their places in the history: those that have happened. */
+  /** The operations that have happened, by their places in the history. */
   readonly done: ReadonlySet<number>;
   readonly value: string | null;
 }

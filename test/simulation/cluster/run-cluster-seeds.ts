@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { type ClusterTally, COUNTED, simulateCluster } from './cluster-scenario.ts';
 
 export interface ClusterRun {
-  /** What happened in all seeds together. */
+  /** The tally of all seeds together. */
   readonly counts: ClusterTally;
   readonly failure: Error | null;
 }

@@ -1,4 +1,4 @@
-/** What the log holds is what happened; everything that nodes show is held against it. */
+/** The log holds what happened; everything that nodes show is held against it. */
 import assert from 'node:assert/strict';
 import type { Change } from '../../../src/actors/change-feed.ts';
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';

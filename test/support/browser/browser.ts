@@ -30,7 +30,7 @@ export function launchBrowser(): Promise<Browser> {
 
 export interface OpenPage {
   readonly page: Page;
-  /** What the page did that it must not do; to be empty at the end of every test. */
+  /** Faults of the page; to be empty at the end of every test. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** Of a provider that the browser is sent to. */
+  /** The origin of a provider that the browser is sent to. */
   readonly otherOrigin?: string;
   /** Messages that are expected on the browser's own console: of responses with an error status. */
   readonly expected?: RegExp;

@@ -33,7 +33,7 @@ export type ImportPlan =
   | { readonly ok: true; readonly events: readonly DomainEvent[] }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** What an import would record, all at once. */
+/** The events that an import would record, all at once. */
 export function planImport(document: unknown): ImportPlan {
   const { frame, flags } = sourceOf(document);
   const checked = StateImport.begin(frame);

@@ -26,7 +26,7 @@ export type VariantCase = Case<Readonly<Record<string, unknown>>>;
 
 export interface Specification {
   readonly name: string;
-  /** What the client holds. */
+  /** The document that the client holds. */
   readonly document: SdkDocument;
   readonly tests: readonly FlagCase[];
   readonly variantTests: readonly VariantCase[];
@@ -47,7 +47,7 @@ function read<T>(file: string): T {
   return JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as T;
 }
 
-/** What a client holds after the events of the delta interface. */
+/** The document that a client holds after the events of the delta interface. */
 function documentOf(state: SpecificationFile['state']): SdkDocument {
   if (!('events' in state)) return state;
   const features = new Map<string, SdkFeature>();
@@ -68,5 +68,5 @@ export const SPECIFICATIONS: readonly Specification[] = read<string[]>('index.js
   return { name, document: documentOf(state), tests, variantTests };
 });
 
-/** In the release of the specification that package.json names. */
+/** Cases in the release of the specification that package.json names. */
 export const CASE_COUNT = 279;

@@ -75,7 +75,7 @@ function completedVariant(variant: Variant, _: number, { length }: readonly Vari
   return { ...variant, overrides, ...(length === 1 ? { stickiness } : {}) };
 }
 
-/** What a request to the interface came to. */
+/** Resolves with what a request to the interface came to. */
 async function request(server: TestServer, path: string, body?: unknown, method = 'POST'): Promise<Reason> {
   const response = await server.call(method, path, body);
   if (response.status < 300) return null;
@@ -139,7 +139,7 @@ function changeOf(server: TestServer, flag: Flag): Reason {
     : 'the interface gives its variants other weights, because these do not add up to 1000';
 }
 
-/** What an evaluation reads of a flag, but for its dependencies. */
+/** The part of a flag that an evaluation reads, but for its dependencies. */
 function evaluatedParts(flag: Flag): unknown {
   const { enabled, strategies, variants } = environmentOf(flag, ENVIRONMENT);
   return {

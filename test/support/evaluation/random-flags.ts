@@ -176,7 +176,7 @@ function anyParameters(random: SeededRandom): Record<string, string> {
   };
 }
 
-/** As unleash-client finds it out. */
+/** The name of the machine as unleash-client finds it out. */
 export const HOST_NAME = process.env.HOSTNAME || hostname();
 
 function anyFlag(random: SeededRandom, name: string, others: readonly string[]): SdkFeature {

@@ -41,7 +41,7 @@ export interface SdkDocument {
   readonly segments?: readonly SdkSegment[];
 }
 
-/** As the state would hold it, with this feature's rules in one environment. */
+/** The flag as the state would hold it, with this feature's rules in one environment. */
 export function flagOf(feature: SdkFeature): Flag {
   return {
     name: feature.name,

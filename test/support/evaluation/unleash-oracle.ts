@@ -133,7 +133,7 @@ class UnleashOracle {
     return oracle;
   }
 
-  /** As the server sends it: without disabled strategies, and off where these are all there are. */
+  /** Loads the document as the server sends it: without disabled strategies, and off where these are all there are. */
   load({ features, segments = [] }: SdkDocument): void {
     const sent = features.map((feature) => {
       const strategies = feature.strategies.filter(({ disabled }) => !disabled);

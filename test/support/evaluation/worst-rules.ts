@@ -51,7 +51,7 @@ const BEYOND_EVERY = 16;
 const anyRoom = (random: SeededRandom): Room =>
   random.below(BEYOND_EVERY) === 1 ? BEYOND_LIMITS : WITHIN_LIMITS;
 
-/** Of names and values of a context; the names take the rest. */
+/** The length of names and values of a context; the names take the rest. */
 const CONTEXT_LENGTH = 16_300;
 
 type Make = (random: SeededRandom) => string;
@@ -153,7 +153,7 @@ function constraint(random: SeededRandom, make: MakeConstraint): SdkConstraint {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** As many of one kind, or of all, as there is room for. */
+/** Constraints, as many of one kind, or of all, as there is room for. */
 function constraints(random: SeededRandom, countMax: number, bytesMax: number): SdkConstraint[] {
   const made: SdkConstraint[] = [];
   const only = random.below(2) === 0 ? CONSTRAINTS[random.below(CONSTRAINTS.length)]! : null;
@@ -224,7 +224,7 @@ function roomOf(strategy: SdkStrategy, segments: readonly SdkSegment[]): Room {
   return { bytes, cost };
 }
 
-/** As large as there may be, or so small that many of a strategy fit into a flag. */
+/** Bytes of segments: as large as there may be, or so small that many of a strategy fit into a flag. */
 const SEGMENT_BYTES: readonly number[] = [SEGMENT_BYTES_MAX, 8 * 1024, 2 * 1024];
 
 function segment(random: SeededRandom, id: number): SdkSegment {
@@ -315,7 +315,7 @@ export interface Found {
   readonly flags: number;
   readonly contexts: number;
   readonly turns: number;
-  /** In microseconds of processor time. */
+  /** The slowest turn in microseconds of processor time. */
   readonly slowestTurn: number;
 }
 
@@ -364,7 +364,7 @@ function slowestByWhat(document: SdkDocument, context: Context) {
 /** Milliseconds after which a server ends a turn (src/actors/turn.ts). */
 const SLICE_MS = 5;
 
-/** As a server makes them: steps until the time of a slice is over, and the last one to its end. */
+/** Takes steps as a server does: steps until the time of a slice is over, and the last one to its end. */
 function slice(step: () => boolean): boolean {
   const begunAt = performance.now();
   for (;;) {

@@ -29,7 +29,7 @@ import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';
 
 export const CLUSTER = 'test';
 const NEVER = (): Promise<never> => new Promise(() => undefined);
-/** What the version before reads. */
+/** The formats that the version before reads. */
 const BEFORE = { ...OWN_FORMATS, content: OWN_FORMATS.content - 1 };
 const STARTED_AT = Date.parse('2024-05-01T00:00:00.000Z');
 
@@ -45,9 +45,9 @@ export interface TestClusterOptions {
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly hasRetention?: boolean;
-  /** Of one part of a batch in the log. */
+  /** Bytes of one part of a batch in the log. */
   readonly partBytes?: number;
-  /** Of archived files; without an archive unless given. */
+  /** Bytes of archived files; without an archive unless given. */
   readonly archiveFileBytes?: number;
   readonly archiveTakesMs?: (call: ArchiveCall) => number;
   /** Called when a process has opened its store, before it follows anything. */
@@ -346,7 +346,7 @@ export class TestNode {
     for (const go of held) go();
   }
 
-  /** What a process that has died had asked for never happens. */
+  /** The archive for one process: what it had asked for never happens once it has died. */
   #archiveOf(run: string): FileArchive {
     const { archive, options } = this.#cluster;
     return archive.connect((call) => {

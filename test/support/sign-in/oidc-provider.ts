@@ -7,7 +7,7 @@ import Provider, { type Configuration } from 'oidc-provider';
 export const CLIENT_ID = 'flagstaff';
 export const CLIENT_SECRET = 'a-secret-of-the-client-with-some-length';
 
-/** What the provider says of somebody. */
+/** A person as the provider describes one. */
 export interface Person {
   readonly sub: string;
   readonly email?: string;
@@ -19,7 +19,7 @@ export interface Person {
 
 export interface TestProvider {
   readonly issuer: string;
-  /** Who sits before the browser; null refuses to sign in. */
+  /** The person before the browser; null refuses to sign in. */
   person: Person | null;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ type Schema = { readonly [keyword: string]: unknown };
 
 const PREFIX = '#/components/schemas/';
 
-/** What says of which shape a value is. */
+/** Keywords that say of which shape a value is. */
 const KEYWORDS = new Set(['type', 'enum', 'required', 'nullable', '$ref', 'minItems', 'pattern']);
 
 /** The schemas need none of what the other modules of the package need. */

@@ -52,7 +52,7 @@ export function sharedOperation(method: string, path: string): string | undefine
   return found !== undefined && SHARED.includes(found) ? found : undefined;
 }
 
-/** What of the response is not as published; null: nothing. */
+/** The part of the response that is not as published; null: nothing. */
 export function departure(operation: string, status: number, body: unknown): string | null {
   const schemas = PUBLISHED[operation] ?? {};
   const found: string[] = [];

@@ -16,7 +16,7 @@ const components = {
 };
 const validators = new Map<string, ValidateFunction>();
 
-/** In OpenAPI 3.0 a reference or an alternative may be nullable too, for which JSON Schema has no word. */
+/** Makes a schema nullable. In OpenAPI 3.0 a reference or an alternative may be nullable too, for which JSON Schema has no word. */
 function nullable(schema: Schema): Schema {
   const mapped: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) mapped[keyword] = mappedValue(value);

@@ -20,7 +20,7 @@ import { describeInterface, type ReceivedResponse, type TestServer } from '../..
 
 type SentContext = FlagCase['context'];
 
-/** What the cases expect: whether the flag is on, and the variant as the specification writes it. */
+/** The expectation of a case: whether the flag is on, and the variant as the specification writes it. */
 interface Result {
   readonly enabled: boolean;
   readonly variant: VariantCase['expectedResult'];
@@ -149,7 +149,7 @@ const SURFACES: Readonly<Record<string, (server: TestServer) => Promise<Asked>>>
   [UNLEASH_CLIENT]: openUnleashClient,
 };
 
-/** What the specification has and the admin interface does not take. */
+/** Refusals of what the specification has and the admin interface does not take. */
 const REFUSALS: readonly RegExp[] = [
   /has no strategies in the environment/,
   /do not add up to 1000/,

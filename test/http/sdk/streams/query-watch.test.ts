@@ -30,7 +30,7 @@ const watchOf = ({ store: { engine } }: TestEngine, query: ClientQuery): QueryWa
 // biome-ignore lint/suspicious/noExplicitAny: events of every shape.
 type Told = any;
 
-/** What a client has that applies each event, as SDKs do. */
+/** A client that applies each event, as SDKs do. */
 class Client {
   readonly flags = new Map<string, unknown>();
   readonly segments = new Map<number, unknown>();
@@ -105,7 +105,7 @@ const MANY_FLAGS = 600;
 interface LargeProject {
   readonly engine: TestEngine;
   readonly names: readonly string[];
-  /** Until all that was submitted is carried out and durable. */
+  /** Resolves when all that was submitted is carried out and durable. */
   flush(): Promise<void>;
 }
 

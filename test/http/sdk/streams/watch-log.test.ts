@@ -1,4 +1,4 @@
-/** What is kept of visible changes, and what a client has missed. */
+/** The visible changes that are cached, and what a client has missed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WatchLog } from '../../../../src/http/sdk/watch-log.ts';
