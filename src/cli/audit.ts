@@ -1,5 +1,5 @@
 /** `flagstaff audit`: what an auditor asks for, and what he checks. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type Audit, auditFolder, type Difference, keptHead } from '../operations/audit.ts';
 import { exportAudit } from '../operations/audit-export.ts';
 import { newestEvent } from '../operations/journal-reading.ts';
@@ -97,7 +97,7 @@ function ownKey(folder: string, { terminal }: CommandContext): PublicKey {
 function keysOf(folder: string, { key }: KeyOptions, context: CommandContext): readonly PublicKey[] {
   if (key === undefined) return [ownKey(folder, context)];
   return key.map((text) => {
-    const parsed = PublicKey.parse(existsSync(text) ? readFileSync(text, 'utf8') : text);
+    const parsed = PublicKey.parse(existsSync(text) ? contentOf(text, '--key') : text);
     if (parsed !== null) return parsed;
     throw misuse(
       `--key takes a key such as flagstaff+8a61d99e+AQ…, or a file that holds one, not "${text}".`,
@@ -122,9 +122,15 @@ async function replaceKey(context: CommandContext, options: CommonOptions): Prom
 const nothingToHandOver = (file: string): string =>
   `The key in ${file} has not signed the newest head of this folder, so it cannot hand over. Start the server once, which signs, or name the right key with HISTORY_KEY_FILE. Nothing was changed.`;
 
+function contentOf(file: string, option: string): string {
+  if (existsSync(file) && statSync(file).isDirectory())
+    throw misuse(`${option} takes a file, and ${file} is a folder.`);
+  return readFileSync(file, 'utf8');
+}
+
 /** A head as it stands in a file: alone, or in what /health responds. */
 function noteIn(file: string): string {
-  const text = readFileSync(file, 'utf8');
+  const text = contentOf(file, '--head');
   if (!text.startsWith('{')) return text;
   try {
     const value = JSON.parse(text) as {

@@ -244,7 +244,7 @@ async function mendFrom(
 }
 
 const NOTHING_WHOLE =
-  'Neither a snapshot nor the first events are intact, so there is nothing to start from. Use a backup. Nothing was changed.';
+  'Neither a snapshot nor the first events are intact, so there is nothing to start from. Nothing was changed. "flagstaff repair --from <copy>" takes what is lost from a backup or from the folder of another node, and keeps all the rest; else start on a backup.';
 
 async function agree({ terminal }: CommandContext, plan: string): Promise<void> {
   if (!terminal.isInteractive)

@@ -188,7 +188,7 @@ function chainBefore(verified: FolderVerification, firstId: number): number | nu
 }
 
 /** Whether the snapshot is of this history: it ends with a frame that is here, or with one that is lost, or before all of them. */
-function fits({ journal }: FolderVerification, { header, id }: VerifiedSnapshot): boolean {
+export function fits({ journal }: FolderVerification, { header, id }: VerifiedSnapshot): boolean {
   if (header === null) return false;
   const isKept = journal.runs.some(({ firstId, lastId }) => firstId <= id && id <= lastId);
   return !isKept || journal.checksums.get(id) === header.chain;

@@ -49,7 +49,7 @@ async function readCopy(copy: FrameSource, reading: RangeReading): Promise<void>
   if (await copy.read(reading)) return;
   throw new OperationError(
     'unsound',
-    `${copy.name} does not have ${rangeText(reading)}, which is what is lost. Nothing was changed.`,
+    `${copy.name} does not have ${rangeText(reading)}, which is what is lost. Nothing was changed. Another copy may have it; "flagstaff verify" says what can be kept without one.`,
   );
 }
 

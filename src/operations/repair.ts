@@ -29,7 +29,7 @@ import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import { type AuditOptions, auditFolder } from './audit.ts';
 import { copyFile, recordOldest } from './copy-folder.ts';
 import { buildWithGaps } from './declare-gaps.ts';
-import type { GapPlan } from './gap-plan.ts';
+import { fits, type GapPlan } from './gap-plan.ts';
 import { copyRun, replayRun } from './intact-run.ts';
 import { mendJournal } from './mend.ts';
 import { OperationError } from './operation-error.ts';
@@ -74,7 +74,11 @@ async function replaceFolder(
   const target = dataFolder(repairFolder(folder));
   rmSync(target.root, { recursive: true, force: true });
   await createDataFolder(fs, target);
-  const started = await build(target);
+  // What is refused leaves nothing behind, which may be as large as the folder.
+  const started = await build(target).catch((error: unknown) => {
+    rmSync(target.root, { recursive: true, force: true });
+    throw error;
+  });
   await declareReady(fs, folder, asideName);
   await exchange(fs, folder, aside);
   return { ...started, aside };
@@ -110,7 +114,7 @@ export async function mend(options: MendOptions): Promise<Repaired> {
   return replaceFolder(options, async (target) => {
     const from = dataFolder(folder);
     const mark = await mendJournal({ fs, from, copy, to: target, verified });
-    const { snapshots } = verified;
+    const snapshots = verified.snapshots.filter((snapshot) => fits(verified, snapshot));
     await copyEnd(fs, { from, to: target, mark, snapshots, lost: [], keys });
     if (keys !== null)
       await proveSigned(

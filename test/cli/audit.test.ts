@@ -170,6 +170,13 @@ describe('flagstaff audit', () => {
   it('refuses a key, a head and a folder that prove nothing, each in words', async () => {
     const { code, err } = await flagstaff(['audit', 'verify', '-d', folder, '--key', 'nonsense']);
     assert.deepEqual([code, /--key takes a key/.test(err)], [64, true]);
+    for (const option of ['--key', '--head']) {
+      const of = await flagstaff(['audit', 'verify', option, folder, '-d', folder]);
+      assert.deepEqual(
+        [of.code, of.err.includes(`${option} takes a file, and ${folder} is a folder`)],
+        [64, true],
+      );
+    }
     const other = join(temporaryFolder(), 'head');
     writeFileSync(other, readFileSync(head, 'utf8').replace('events 1', 'events 2'));
     const wrong = await flagstaff(['audit', 'verify', '-d', folder, '--key', key, '--head', other]);

@@ -1,8 +1,8 @@
 /** Mending from a copy: exactly what is lost is taken, every change that was acknowledged is kept, and nothing foreign gets in. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { archivedHistoryName, archivedSegmentName } from '../../src/addons/replication/archive-index.ts';
 import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
@@ -28,7 +28,7 @@ import {
 import { MemoryArchive } from '../support/replication/memory-archive.ts';
 import { startTestServer } from '../support/server.ts';
 
-/** What a leader with this folder has archived: files that are cut otherwise. */
+/** The archive of a leader with this folder: files that are cut otherwise. */
 async function archiveOf(folder: string): Promise<FileArchive> {
   const archive = new MemoryArchive((_delayMs, run) => {
     const due = setImmediate(run);
@@ -140,11 +140,13 @@ describe('flagstaff repair --from', () => {
       [short, /does not have event|does not have the|cut off|damaged|had been on disk/],
       [other, /belongs to another history|does not fit|does not follow/],
     ] as const) {
-      const content = contentOf(join(folder, 'journal'));
+      const lock = join(folder, 'flagstaff.lock');
+      const content = () => [...contentOf(folder)].filter(([path]) => path !== lock);
+      const before = content();
       const { code, err } = await flagstaff(['repair', '--yes', '--from', copy, '-d', folder]);
       assert.equal(code, 65, err);
       assert.match(err, problem);
-      assert.deepEqual(contentOf(join(folder, 'journal')), content, 'nothing was changed');
+      assert.deepEqual(content(), before, 'nothing was changed, and nothing is left behind');
     }
   });
 
@@ -171,6 +173,30 @@ describe('flagstaff repair --from', () => {
     const server = await startTestServer({ folder });
     await server.stop();
     await assertMended(folder, whole, 'another key');
+  });
+
+  it('leaves out a snapshot of another history', async () => {
+    const folder = copyOf(whole.folder);
+    const own = fileAt(snapshotsIn(folder));
+    const others = (await pastFolder()).folder;
+    const foreign = snapshotsIn(others).find((path) => basename(path) === basename(own));
+    assert(foreign !== undefined, 'both folders have a snapshot of this event');
+    copyFileSync(foreign, own);
+    const { err } = await flagstaff(['repair', '--dry-run', '--from', whole.folder, '-d', folder]);
+    assert.equal(err, '');
+    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await assertMended(folder, whole, 'without the snapshot');
+  });
+
+  it('takes a whole journal that is missing', async () => {
+    const folder = copyOf(whole.folder);
+    for (const path of segmentsIn(folder)) rmSync(path);
+    await assert.rejects(
+      startTestServer({ folder }),
+      /journal is missing.*"flagstaff repair --from <backup>"/,
+    );
+    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await assertMended(folder, whole, 'all of it');
   });
 
   it('mends a folder whose snapshots alone are damaged, too', async () => {

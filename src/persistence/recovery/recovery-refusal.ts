@@ -8,12 +8,8 @@ import { segmentFileName } from '../journal/segment.ts';
 import type { RecoveryLabel } from './recovery-cases.ts';
 import type { FolderSurvey } from './recovery-survey.ts';
 
-const ADVICE_RESTORE = 'Nothing was changed. Restore the whole data folder from a backup.';
-
-/** The advice for events that are older than a good snapshot, so that the state is not in question. */
-const ADVICE_BEGINNING =
-  'Nothing was changed. Put the missing files back, or restore the whole data folder from a backup. To go on without ' +
-  'these events, if a snapshot has their state, run "flagstaff repair".';
+/** The advice where files were taken away: nothing is lost where they are somewhere. */
+const ADVICE_MISSING = `Put the missing files back if you have them. ${ADVICE_DAMAGED}`;
 
 export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: DataFolder): DataFolderError {
   switch (label) {
@@ -47,13 +43,8 @@ function journalMissing(
   const witness = facts.mark === 'absent' ? LOG_BEGINNING_FILE_NAME : MARK_FILE_NAME;
   const first = beginning === null ? '' : `, from ${segmentFileName(beginning.firstId)} on`;
   const problem = `The journal is missing${first}: ${witness} says that ${extent} had been written`;
-  const files = [
-    ...(facts.mark === 'absent' ? [] : [MARK_FILE_NAME]),
-    ...(facts.beginning === 'absent' ? [] : [LOG_BEGINNING_FILE_NAME]),
-  ];
-  const way = `To start from the newest snapshot alone, without the changes after it, remove ${files.join(' and ')}.`;
-  const advice = snapshot === null ? ADVICE_RESTORE : `${ADVICE_RESTORE} ${way}`;
-  return new DataFolderError(problem, { file: folder.journal, lastGoodEventId: snapshot?.id ?? 0, advice });
+  const details = { file: folder.journal, lastGoodEventId: snapshot?.id ?? 0, advice: ADVICE_MISSING };
+  return new DataFolderError(problem, details);
 }
 
 function journalBeginsLate({ beginning, journal }: FolderSurvey, folder: DataFolder): DataFolderError {
@@ -65,7 +56,7 @@ function journalBeginsLate({ beginning, journal }: FolderSurvey, folder: DataFol
   const extent = `the log begins with event ${firstId}, and the journal has the events from ${journal.firstId} to ${journal.lastId}`;
   const problem = `The journal and ${LOG_BEGINNING_FILE_NAME} do not belong together: ${extent}`;
   const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
-  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_BEGINNING });
+  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_MISSING });
 }
 
 function missingRecord(folder: DataFolder, foundId: number): DataFolderError {
@@ -73,7 +64,7 @@ function missingRecord(folder: DataFolder, foundId: number): DataFolderError {
     `${LOG_BEGINNING_FILE_NAME} is missing, and the journal begins with event ${foundId}: ` +
     `only that file tells whether retention deleted the events before it`;
   const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
-  return new DataFolderError(problem, { file, advice: ADVICE_BEGINNING });
+  return new DataFolderError(problem, { file, advice: ADVICE_MISSING });
 }
 
 /** The log is recorded to begin with event `firstId`, and the oldest segment begins with event `foundId`. */
@@ -81,7 +72,7 @@ export function missingBeginning(folder: DataFolder, firstId: number, foundId: n
   assert(foundId > firstId, 'the events that are missing come before those that were found');
   const problem = `The journal file with which the log begins is missing, and with it the events from ${firstId} to ${foundId - 1}`;
   const file = join(folder.journal, segmentFileName(firstId));
-  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_BEGINNING });
+  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_MISSING });
 }
 
 function journalBehindMark({ journal, mark }: FolderSurvey, folder: DataFolder): DataFolderError {
@@ -110,7 +101,7 @@ function journalBehindSnapshot({ journal, facts }: FolderSurvey, folder: DataFol
     file,
     offset: journal.end.offset,
     lastGoodEventId: journal.lastId,
-    advice: ADVICE_RESTORE,
+    advice: ADVICE_DAMAGED,
   };
   return new DataFolderError(problem, details);
 }
@@ -124,7 +115,7 @@ function journalStartsLate({ facts, badSnapshots }: FolderSurvey, folder: DataFo
   const problem = `The events from ${from} to ${facts.firstId - 1} are in no journal file and no good snapshot.${bad.join('')}`;
   const file = join(folder.journal, segmentFileName(facts.firstId));
   const lastGoodEventId = facts.newestGoodSnapshotId;
-  return new DataFolderError(problem, { file, offset: 0, lastGoodEventId, advice: ADVICE_RESTORE });
+  return new DataFolderError(problem, { file, offset: 0, lastGoodEventId, advice: ADVICE_DAMAGED });
 }
 
 function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
@@ -134,7 +125,7 @@ function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
     file: snapshot.path,
     offset: 12,
     lastGoodEventId: journal.lastId,
-    advice: ADVICE_RESTORE,
+    advice: ADVICE_DAMAGED,
   };
   return new DataFolderError(problem, details);
 }
@@ -142,8 +133,7 @@ function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
 function snapshotDamaged({ badSnapshots, snapshot }: FolderSurvey): DataFolderError {
   const [newest] = badSnapshots;
   assert(newest !== undefined, 'there is a damaged snapshot');
-  const older = snapshot === null ? '' : ` To go back to event ${snapshot.id}, move the damaged file away.`;
   const problem = `There is no journal, and the newest snapshot is damaged: ${newest.problem}`;
   const details = { file: newest.path, offset: newest.offset, lastGoodEventId: snapshot?.id ?? 0 };
-  return new DataFolderError(problem, { ...details, advice: `${ADVICE_RESTORE}${older}` });
+  return new DataFolderError(problem, { ...details, advice: ADVICE_DAMAGED });
 }

@@ -101,7 +101,8 @@ const CASES: Record<
       for (const path of [...SEGMENTS, MARK, BEGINNING]) disk.take(path);
       damage(disk, newer);
     },
-    refusal: /There is no journal, and the newest snapshot is damaged.*To go back to event 10, move/,
+    refusal:
+      /There is no journal, and the newest snapshot is damaged.*"flagstaff repair --from <backup>" takes/,
     file: `${SNAPSHOTS}/00000000000000000020.snapshot`,
   },
   'journal-missing': {
