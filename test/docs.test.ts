@@ -7,6 +7,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ROUTES } from '../src/http/admin/surface.ts';
+import { FRAME_HEADER_BYTES } from '../src/persistence/journal/frame-format.ts';
+import { encodePayload } from '../src/persistence/journal/frame-payload.ts';
 import { EXIT } from '../src/process/exit-codes.ts';
 import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
@@ -156,6 +158,35 @@ test('the page on operating has every exit code, and no other', () => {
     codes.map(Number),
     Object.values(EXIT).toSorted((a, b) => a - b),
   );
+});
+
+/** Names of commits as Git writes them: a word of hexadecimal digits with figures and letters. */
+const COMMIT = /\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b/;
+
+test('no page for readers names a commit, or gives in place of a figure that nobody counted it', () => {
+  const pages = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'docs/reliability.md',
+    'docs/operating.md',
+    'docs/settings.md',
+  ];
+  const found = pages.flatMap((page) =>
+    linesOf(page).filter((line) => COMMIT.test(line) || line.includes('(not counted')),
+  );
+  assert.deepEqual(found, []);
+  assert(COMMIT.test('seen at 0c83e97') && !COMMIT.test('12345678 feedback'));
+});
+
+test('an event such as a switch takes as many bytes of the journal as the page on operating says', () => {
+  const said = /An event such as a switch takes about (\d+) bytes/.exec(
+    linesOf('docs/operating.md').join(' '),
+  )?.[1];
+  const about = { project: 'default', featureName: 'checkout', environment: 'production' };
+  const event = { type: 'feature-environment-enabled', ...about, data: null, preData: null };
+  const frame = { id: 70_000, at: 1_700_000_000_000, by: 'ada', userId: 7, events: [event] };
+  const bytes = FRAME_HEADER_BYTES + encodePayload(frame).length;
+  assert(Math.abs(bytes - Number(said)) <= 20, `${bytes} bytes, and the page says ${said}`);
 });
 
 test('the comparison with other servers has rows that this one loses', () => {

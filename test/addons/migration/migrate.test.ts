@@ -151,7 +151,7 @@ describe('flagstaff import-unleash', () => {
     assert.deepEqual(archived, features.map(({ name }) => name).toSorted());
   });
 
-  it('leaves alone the strategy types that Flagstaff predefines, and brings flags of a type that it lacks as releases', async () => {
+  it('ends with 0 beside strategy types that Flagstaff predefines, such as gradualRolloutUserId, and brings flags of a type that it lacks as releases', async () => {
     const [list, first, archive] = [
       '/strategies',
       '/projects/default/features/flag-0000?variantEnvironments=true',
@@ -177,7 +177,7 @@ describe('flagstaff import-unleash', () => {
     assert.match(out, /^Note: Flag "elsewhere" is in project "archived-project", which is not there/m);
   });
 
-  it('says what of a source it does not bring', async () => {
+  it('says that creation dates, last uses, favourites and other lifetimes of flag types do not come', async () => {
     const { out } = await run(unleash.url, '--dry-run');
     assert.match(out, /^Note: Creation dates, times of the last use, favourites and history do not move/m);
     assert.match(
@@ -212,7 +212,7 @@ describe('flagstaff import-unleash', () => {
     }
   });
 
-  it('brings roles, groups, tag types, segments and settings of projects, default strategies and links from a server that has them', async () => {
+  it('brings roles, groups, tag types, segments that stay with their projects, settings of projects, default strategies and links from a server that has them', async () => {
     const [from, to] = [await startTestServer(), await startTestServer()];
     try {
       const make = async (method: string, path: string, body?: unknown) => {
