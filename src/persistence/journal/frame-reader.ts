@@ -28,8 +28,8 @@ const GROUP_BYTES_MAX = 256 * 1024;
 /** A piece of so few bytes is decoded in a fifth of a millisecond, and waits for no turn. */
 const SHORT_BYTES_MAX = 8 * 1024;
 
-/** So much of a larger frame is decoded between two turns: some 3 ms, or a third of the work on one event that is larger. */
-const PIECE_BYTES_MAX = 80 * 1024;
+/** So much of a larger frame is decoded between two turns: some 4 ms, or one event that is larger. */
+const PIECE_BYTES_MAX = 128 * 1024;
 
 /** A frame's extent in a segment file, header included. */
 export interface FramePlace {
