@@ -259,14 +259,16 @@ interface LoadedSnapshot {
 }
 
 /** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
-export function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
+export async function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
   const loader = loaderOf(emptyWorld());
-  return readSnapshot({
+  const reading = await readSnapshot({
     fs,
     path,
     onRecord: (section, record) => loader.load(section, record),
     onOutlined: loader.loadOutlined,
   });
+  const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;
+  return problem === null ? reading : { problem, offset: 0 };
 }
 
 /** Throws `DataFolderError` when the file is not a whole snapshot. */

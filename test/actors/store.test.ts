@@ -165,6 +165,27 @@ async function forgeSnapshot({ store: { engine }, disk }: TestEngine, forged: st
   return written.path;
 }
 
+it('does not start from a snapshot whose state is newer than its event, though all checksums are right', async () => {
+  const engine = await openTestEngine();
+  await createFlags(engine, 0, 3);
+  await takeSnapshot(engine);
+  await createFlags(engine, 3, 6);
+  const { engine: own } = engine.store;
+  const written = await writeSnapshot({
+    ...{ fs: engine.disk, folder: `${FOLDER}/snapshots`, id: own.lastId, at: own.lastAt },
+    chain: own.journal.appendedChain,
+    sections: snapshotSections(own.world).map((section) =>
+      section.name === 'counters'
+        ? { ...section, records: [...section.records].map((one) => ({ ...(one as object), revision: 1e6 })) }
+        : section,
+    ),
+    durable: () => own.journal.flush(),
+  });
+  const started = await openTestEngine({ disk: engine.disk.copy() });
+  assert.deepEqual(started.store.recovery.setAside, [written.path]);
+  assert.equal(stateHash(started.store.engine.world), stateHash(own.world));
+});
+
 describe('a snapshot with a flag that is not that of its outline', () => {
   const flagOf = ({ store }: TestEngine, name: string) =>
     store.engine.world.projects.get('default')?.flags.get(name);

@@ -26,6 +26,14 @@ export function loaderOf(world: World): Loader {
     reset: () => clearWorld(world),
     load: (section, record) => loadSnapshotRecord(world, section, record),
     loadOutlined: (section, block) => loadDecoded(world, section, block),
+    problemAt: (id) => {
+      try {
+        assertNotNewer(world, id);
+        return null;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
     replay: (frame, position) => {
       if (position.length >= PART_SIZE_MIN) shareInEvents(frame.events);
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();

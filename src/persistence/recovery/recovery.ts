@@ -49,6 +49,8 @@ export interface Loader {
   /** Takes records with an outline, decoded or not. Throws as `load` does. */
   loadOutlined?(section: string, block: OutlinedBlock): BlockUse;
   replay(frame: RecordedFrame, position: FramePosition): void;
+  /** Why what a snapshot of event `id` has loaded cannot be the state of then; null where it can. */
+  problemAt?(id: number): string | null;
 }
 
 export interface RecoveryLog {
@@ -201,15 +203,20 @@ function beginningWarning({ facts, journal }: FolderSurvey): string | null {
 }
 
 /** Loads a snapshot in place of the one before, which was a bad one. */
-function loadSnapshot(path: string, { fs, loader, onProgress }: RecoverOptions): Promise<SnapshotReading> {
+async function loadSnapshot(
+  path: string,
+  { fs, loader, onProgress }: RecoverOptions,
+): Promise<SnapshotReading> {
   loader.reset();
-  return readSnapshot({
+  const reading = await readSnapshot({
     fs,
     path,
     onRecord: (section, record) => loader.load(section, record),
     onOutlined: (section, block) => loader.loadOutlined?.(section, block) ?? 'decode',
     onProgress: (done, total) => onProgress?.({ phase: 'load', done, total }),
   });
+  const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;
+  return problem === null ? reading : { problem, offset: 0 };
 }
 
 interface Place {
