@@ -11,8 +11,8 @@ import { clientFlagJson, type FlagSurroundings } from './flag-view.ts';
 /** So many items are one block: few enough to encode in microseconds, and few blocks to put together. */
 export const BLOCK_ITEMS = 128;
 
-/** Characters at which a block of large items ends before: to encode and hash them takes some 2 ms. */
-export const BLOCK_LENGTH_MAX = 512 * 1024;
+/** Characters at which a block of large items ends before: to encode and hash them takes a millisecond or two. */
+export const BLOCK_LENGTH_MAX = 192 * 1024;
 
 export interface JsonItem {
   readonly json: string;
