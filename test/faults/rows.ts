@@ -796,6 +796,22 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['single damages without a copy'],
   },
   {
+    fault: 'The same, on a node of a cluster that keeps an archive',
+    promise:
+      '`repair --from archive` takes exactly what is lost, without a log too. Where the archive declares events lost, an empty node joins by a snapshot from behind them or by the log, or says what helps.',
+    tests: [
+      ...named('faults/cluster/archive-repair.test.ts')(
+        'takes what an old file has lost, is proved by the heads, and the node goes on',
+        'needs no log: the archive alone has what is lost',
+      ),
+      ...named('addons/replication/join.test.ts')(
+        'has a snapshot behind it at once, with which an empty node joins',
+        'is not fetched without a snapshot from behind it: the log has the event itself',
+        'keeps an empty node from joining where neither log nor archive lead over it, which says what to do',
+      ),
+    ],
+  },
+  {
     fault: 'Somebody who may write every file changes history, and makes all checksums anew',
     promise: 'It is noticed with the public key and one signed head that is kept elsewhere.',
     tests: named('cli/audit.test.ts')(
