@@ -39,6 +39,8 @@ export class Follower {
   readonly #reader: RecordReader;
   #tail: AbortController | null = null;
   #following: Promise<void> | null = null;
+  /** Times that it has begun to follow: only the last one goes on. */
+  #follows = 0;
   #isApplying = false;
   #isClosed = false;
   /** The last position that the log is known to have. */
@@ -131,18 +133,22 @@ export class Follower {
   }
 
   async #follow(): Promise<void> {
-    while (!this.#isClosed && this.#problem === null && this.#role.name !== 'leading') {
+    this.#follows += 1;
+    const own = this.#follows;
+    const goesOn = (): boolean =>
+      !this.#isClosed && this.#problem === null && this.#role.name !== 'leading' && this.#follows === own;
+    while (goesOn()) {
       const tail = new AbortController();
       this.#tail = tail;
       try {
         for await (const record of keptTail(this.#options.log, this.#reader.position + 1, tail.signal)) {
           await this.#take(record);
-          if (this.#isClosed || tail.signal.aborted || this.#role.name === 'leading') break;
+          if (tail.signal.aborted || !goesOn()) break;
         }
       } catch (error) {
         this.judge(error);
       }
-      if (this.#role.name !== 'leading' && !this.#isClosed && this.#problem === null) await this.#pause();
+      if (goesOn()) await this.#pause();
     }
   }
 

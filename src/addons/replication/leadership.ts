@@ -80,6 +80,8 @@ export class Leadership {
     commitLog.lead({ epoch, position });
     announce(false);
     await onLeading();
+    // It may have given up meanwhile.
+    if (commitLog.leadership?.epoch !== epoch) return;
     this.#hasLed = true;
     // Operators: nothing
     notes.info({ epoch }, 'This node leads now');

@@ -221,6 +221,36 @@ describe('a leader that is cut off from the log', () => {
     assert.deepEqual([leader.place, leader.stops], [next.place, []]);
   });
 
+  it('follows once, and does not take itself for the leader, where that comes before it has begun to lead', async () => {
+    let begun: (() => void) | null = null;
+    let isSlow = false;
+    const onLeading = (): Promise<void> =>
+      new Promise((resolve) => {
+        if (isSlow) begun = resolve;
+        else resolve();
+      });
+    const cluster = await clusterOf(3, { onLeading });
+    const first = await cluster.leader();
+    isSlow = true;
+    first.crash();
+    await cluster.until('another node is made the leader', () => begun !== null);
+    const slow = cluster.nodes.find(({ replica }) => replica?.view.role === 'leading')!;
+    isSlow = false;
+    slow.link!.isCut = true;
+    await cluster.pass(6_000);
+    assert.notEqual(slow.replica!.view.role, 'leading');
+    begun!();
+    slow.link!.isCut = false;
+    const next = await cluster.leader();
+    assert(next !== slow, 'it does not take itself for the leader');
+    for (const name of ['a', 'b', 'c']) {
+      assert.deepEqual(await next.execute(createFlag(name)), CREATED);
+      await cluster.caughtUp();
+    }
+    assert.deepEqual([slow.place, slow.stops, slow.isLeading], [next.place, [], false]);
+    assert(!slow.notes.includes('This node leads now'));
+  });
+
   it('leads on when the log answers in time, and nobody else has stood', async () => {
     const cluster = await clusterOf(3);
     const leader = await cluster.leader();

@@ -52,6 +52,8 @@ export interface TestClusterOptions {
   readonly archiveTakesMs?: (call: ArchiveCall) => number;
   /** Called when a process has opened its store, before it follows anything. */
   readonly onOpen?: (node: TestNode, store: Store) => void;
+  /** What else a node does before it leads. */
+  readonly onLeading?: (node: TestNode) => Promise<void>;
 }
 
 export class TestCluster {
@@ -79,6 +81,7 @@ export class TestCluster {
       partBytes: PART_BYTES_MAX,
       archiveTakesMs: () => 0,
       onOpen: () => undefined,
+      onLeading: () => Promise.resolve(),
       newName: () => {
         this.#names += 1;
         return this.#names.toString(16).padStart(8, '0');
@@ -291,6 +294,7 @@ export class TestNode {
       },
       onLeading: async ({ engine }) => {
         if (engine.lastId === 0) await engine.record(TESTER, seedEvents(new Date(time.wallMs).toISOString()));
+        await options.onLeading(this);
       },
     });
     if (this.#run !== run) return;
