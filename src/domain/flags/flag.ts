@@ -116,9 +116,10 @@ export function flagOf(
 }
 
 /** Parts that whole lists of flags are changed in at once. */
-export type FlagParts = Partial<Pick<Flag, 'stale' | 'archivedAt' | 'tags'>>;
+export type FlagParts = Partial<Pick<Flag, 'stale' | 'archivedAt' | 'tags' | 'dependencies' | 'children'>>;
 
-export function withParts(flag: Flag, { stale, archivedAt, tags }: FlagParts): Flag {
+export function withParts(flag: Flag, parts: FlagParts): Flag {
+  const { stale, archivedAt, tags, dependencies, children } = parts;
   const body: FlagBody = {
     name: flag.name,
     project: flag.project,
@@ -126,8 +127,8 @@ export function withParts(flag: Flag, { stale, archivedAt, tags }: FlagParts): F
     archivedAt: archivedAt === undefined ? flag.archivedAt : archivedAt,
     environments: flag.environments,
     tags: tags ?? flag.tags,
-    dependencies: flag.dependencies,
-    children: flag.children,
+    dependencies: dependencies ?? flag.dependencies,
+    children: children ?? flag.children,
   };
   return flagOf(body, stale === undefined ? flag : { ...flag, stale }, flag.environments);
 }

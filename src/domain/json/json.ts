@@ -81,15 +81,27 @@ function fieldSize(fields: JsonObject, key: string): number {
   return jsonSize(fields[key]) + nameSize(key);
 }
 
-/** By how much `after` is larger than `before`. Skips objects that both share, as two versions of one thing do. */
+/** By how much `after` is larger than `before`. Skips what both share, as two versions of one thing do. */
 export function jsonGrowth(before: unknown, after: unknown): number {
   if (before === after) return 0;
+  if (isJsonArray(before) && isJsonArray(after)) return listGrowth(before, after);
   if (!isJsonObject(before) || !isJsonObject(after)) return jsonSize(after) - jsonSize(before);
   let growth = 0;
   for (const key in after) {
     growth += Object.hasOwn(before, key) ? jsonGrowth(before[key], after[key]) : fieldSize(after, key);
   }
   for (const key in before) if (!Object.hasOwn(after, key)) growth -= fieldSize(before, key);
+  return growth;
+}
+
+/** Skips what both lists begin with: most changes add an item. */
+function listGrowth(before: JsonArray, after: JsonArray): number {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let growth = 0;
+  for (let at = start; at < after.length; at += 1) growth += jsonSize(after[at]) + ITEM_SIZE;
+  for (let at = start; at < before.length; at += 1) growth -= jsonSize(before[at]) + ITEM_SIZE;
   return growth;
 }
 

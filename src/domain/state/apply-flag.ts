@@ -68,9 +68,7 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       forgetNote(world, event, stamp);
       break;
     case 'feature-dependency-added':
-      change({ world, project, name: event.data.feature, stamp }, (parent) => {
-        parent.children.push(event.featureName);
-      });
+      addChild({ world, project, name: event.data.feature, stamp }, event.featureName);
       break;
     case 'feature-dependency-removed':
       forgetChild({ world, project, name: event.featureName, stamp }, [event.preData]);
@@ -232,6 +230,8 @@ function partsOf(flag: Flag, event: ChangeEvent, { createdAt }: EventStamp): Fla
       const { type, value } = event.preData;
       return { tags: flag.tags.filter((tag) => tag.type !== type || tag.value !== value) };
     }
+    case 'feature-dependency-added':
+      return { dependencies: [...flag.dependencies, event.data] };
     default:
       return null;
   }
@@ -245,10 +245,6 @@ function recipeOf(
   >,
 ): Recipe {
   switch (event.type) {
-    case 'feature-dependency-added':
-      return (flag) => {
-        flag.dependencies.push(event.data as Draft<Dependency>);
-      };
     case 'feature-dependency-removed':
       return (flag) => {
         flag.dependencies = flag.dependencies.filter((one) => one.feature !== event.preData.feature);
@@ -366,6 +362,14 @@ function forgetChild(child: Touched, dependencies: readonly Dependency[]): void 
 function change({ world, project, name, stamp }: Touched, recipe: Recipe): void {
   const record = recordOf(project, name, stamp);
   replaceFlag(world, record, { flag: produce(record.flag, recipe), revision: stamp.id });
+}
+
+/** Copied here, because a draft looks at each child again. A parent can have a thousand, and an import can add hundreds. */
+function addChild({ world, project, name, stamp }: Touched, child: string): void {
+  const record = recordOf(project, name, stamp);
+  const { flag } = record;
+  const children = [...flag.children, child];
+  replaceFlag(world, record, { flag: withParts(flag, { children }), revision: stamp.id });
 }
 
 function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagRecord {
