@@ -7,7 +7,7 @@ import type { Call, ReceivedResponse } from '../../support/server.ts';
 export const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 507]);
 
 /** Requests under way while the state is filled. */
-const FILLING_AT_ONCE = 8;
+export const FILLING_AT_ONCE = 8;
 
 export const IS_VERBOSE = process.env.VERBOSE !== undefined;
 

@@ -5,6 +5,7 @@ import type { Call } from '../../support/server.ts';
 import {
   all,
   allEnvironments,
+  FILLING_AT_ONCE,
   type Filling,
   makeFlag,
   makeUser,
@@ -206,10 +207,12 @@ const FILLINGS_OF_PEOPLE: readonly Filling[] = [
   {
     name: 'favorites',
     fill: async (call, { readAs }) => {
-      await makeProjects(call, 1_001);
+      // As many more as requests are under way when one is refused.
+      const count = 1_000 + FILLING_AT_ONCE;
+      await makeProjects(call, count);
       const nameOf = (index: number): string =>
         index < 2 ? `flag-${index}` : `flag-${index}-`.padEnd(100, 'n');
-      await all(1_001, (index) => makeFlag(call, index, { name: nameOf(index) }));
+      await all(count, (index) => makeFlag(call, index, { name: nameOf(index) }));
       const users = await Promise.all(many(20, (index) => makeUser(call, `user-${index}`)));
       for (const { token } of users) {
         const mark = (path: string) => call('POST', `/projects/${path}/favorites`, undefined, { token });
