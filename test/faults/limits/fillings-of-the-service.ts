@@ -303,7 +303,8 @@ const FILLINGS_OF_PEOPLE: readonly Filling[] = [
         below('/invite')('POST', `/${secret}/signup`, {
           username: `${secret.slice(0, 8)}-${index}`,
           email: `${'e'.repeat(50)}-${index}@${secret.slice(0, 8)}.example`,
-          name: '€'.repeat(255),
+          // Nobody may be called what looks like another's name.
+          name: `${secret.slice(0, 8)}-${index}-`.padEnd(255, '€'),
           password: PASSWORD,
         });
       const [first = '', ...others] = secrets;
