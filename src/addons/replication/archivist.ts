@@ -20,7 +20,7 @@ import { type FileSystem, isMissing, withFile } from '../../persistence/disk/fil
 import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
 import type { ArchiveView } from '../../persistence/journal/node-view.ts';
 import { type JournalSource, listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
-import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
+import { listSnapshots, readSnapshotHeader } from '../../persistence/snapshots/snapshot-files.ts';
 import {
   type ArchivedRun,
   type ArchiveIndex,
@@ -252,12 +252,15 @@ export class Archivist {
     return dropped.length > 0;
   }
 
-  /** The event of an own snapshot that the archive lacks behind a gap, where its journal does not reach it yet. */
-  async #snapshotBehindGap(index: ArchiveIndex, run: ArchivedRun | null): Promise<number | undefined> {
+  /** The place of an own snapshot that the archive lacks behind a gap, where its journal does not reach it yet. */
+  async #snapshotBehindGap(index: ArchiveIndex, run: ArchivedRun | null): Promise<ArchivePlace | null> {
+    const { fs, folder } = this.#options;
     const gap = run === null ? undefined : gapsWithoutSnapshot(index, run).at(-1);
-    if (run === null || gap === undefined) return undefined;
-    const own = (await listSnapshots(this.#options.fs, this.#options.folder.snapshots)).at(-1);
-    return own !== undefined && own.id >= gap.lastId && own.id > run.lastId ? own.id : undefined;
+    if (run === null || gap === undefined) return null;
+    const own = (await listSnapshots(fs, folder.snapshots)).at(-1);
+    if (own === undefined || own.id < gap.lastId || own.id <= run.lastId) return null;
+    const header = await readSnapshotHeader(fs, own.path);
+    return header === null ? null : { id: own.id, chain: header.chain };
   }
 
   /** Whether it has put one: the newest, when the archive holds all events up to it. */
@@ -293,7 +296,7 @@ export class Archivist {
       before === undefined ? await this.#beginning(gap.firstId) : { ...before, id: before.lastId };
     const gatherer = place === null ? null : await this.#gathererAt(place);
     for (let reached = gap.firstId - 1; reached < gap.lastId && isLeading(); ) {
-      const file = (await gatherer?.next(durableId(), gap.lastId)) ?? null;
+      const file = (await gatherer?.next(durableId(), { id: gap.lastId, chain: gap.chain })) ?? null;
       if (file === null || file.isGap) {
         this.#ownGaps.add(gap.name);
         return false;

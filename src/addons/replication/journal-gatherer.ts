@@ -92,17 +92,20 @@ export class JournalGatherer {
 
   /**
    * The next file, when the journal has enough for one up to event `durableId`; null while it has not. A file ends before and behind
-   * events that are declared lost, and with event `endId`, with which a frame ends, however short it is.
+   * events that are declared lost, and at the place `until`, however short it is.
    */
-  async next(durableId: number, endId = Number.POSITIVE_INFINITY): Promise<GatheredFile | null> {
+  async next(durableId: number, until: ArchivePlace | null = null): Promise<GatheredFile | null> {
     for (;;) {
       const { segment } = this.#at;
-      const { lastId, isMore } = await this.#read(durableId, endId);
+      const { lastId, isMore } = await this.#read(durableId, until?.id ?? Number.POSITIVE_INFINITY);
       if (lastId !== null) return this.#finish(lastId);
       if (isMore) continue;
       const following = (await listSegments(this.#source)).find((firstId) => firstId > segment);
-      if (following === undefined || following > durableId)
-        return endId === durableId && this.#builder.frames > 0 ? this.#finish(endId) : null;
+      if (following === undefined || following > durableId) {
+        // The checksum shows that nothing before it was unreadable.
+        const isThere = this.#builder.frames > 0 && this.#builder.chain === until?.chain;
+        return isThere && until?.id === durableId ? this.#finish(durableId) : null;
+      }
       if (!(await this.#goOn(following))) return null;
       if (this.#builder.bytes >= this.#fileBytes) return this.#finish(following - 1);
     }
