@@ -213,20 +213,30 @@ class TextScan {
       const offset = view.columns.offset[firstRow] ?? 0;
       throw unreadableEvent({ id: view.firstId + firstRow, file: path, offset, problem });
     }
+    const isAsRecorded = !changesEvents(raw.contentVersion);
+    // A frame of an import has hundreds of events, and is decoded once for all of them.
+    let events: readonly LoggedData[] | null = null;
     for (let row = firstRow; row < endRow; row++) {
-      if (verdicts[row] === OPEN)
-        verdicts[row] = this.#holdsQuery(row - firstRow, raw, payload) ? FOUND : RULED_OUT;
+      if (verdicts[row] !== OPEN) continue;
+      const event = row - firstRow;
+      const text = isAsRecorded ? this.#foldedJson.of(this.#outline.data(event)) : null;
+      if (text === null) events ??= eventsOf(payload, raw);
+      const holdsQuery =
+        text?.includes(this.#query) ??
+        dataText(events?.[event]?.data).toLowerCase().includes(this.#request.folded);
+      verdicts[row] = holdsQuery ? FOUND : RULED_OUT;
     }
   }
+}
 
-  #holdsQuery(event: number, raw: RawFrame, payload: Buffer): boolean {
-    const isAsRecorded = !changesEvents(raw.contentVersion);
-    const text = isAsRecorded ? this.#foldedJson.of(this.#outline.data(event)) : null;
-    if (text !== null) return text.includes(this.#query);
-    const decoded = decodePayload(payload, raw);
-    if (decoded.problem !== null) throw new Error(`A frame cannot be read: ${decoded.problem}`);
-    return dataText(decoded.frame.events[event]?.data).toLowerCase().includes(this.#request.folded);
-  }
+interface LoggedData {
+  readonly data: unknown;
+}
+
+function eventsOf(payload: Buffer, raw: RawFrame): readonly LoggedData[] {
+  const decoded = decodePayload(payload, raw);
+  if (decoded.problem !== null) throw new Error(`A frame cannot be read: ${decoded.problem}`);
+  return decoded.frame.events;
 }
 
 /** Throws at the first frame of the piece whose checksum does not match. */
