@@ -19,9 +19,10 @@ export interface FavoriteChange {
 export function changeFavorite(world: World, { userId, kind, name, isMarked }: FavoriteChange): void {
   const { favorites } = world.directory;
   const before = favoritesOf(world, userId);
-  const others = before[kind].filter((one) => one !== name);
+  const at = before[kind].indexOf(name);
+  const isNamed = at >= 0;
+  const others = isNamed ? before[kind].toSpliced(at, 1) : before[kind];
   const after: Favorites = { ...before, [kind]: isMarked ? [...others, name] : others };
-  const isNamed = others.length < before[kind].length;
   count(world, favoriteKey(kind, name), Number(isMarked) - Number(isNamed));
   if (after.projects.length + after.flags.length === 0) return dropRecord(world, favorites, userId);
   if (!favorites.has(userId) || isNamed === isMarked) return putRecord(world, favorites, userId, after);
@@ -65,8 +66,12 @@ function keysOf(favorites: Favorites | undefined): string[] {
 export function forgetFavorite(world: World, kind: FavoriteKind, name: string): void {
   const key = favoriteKey(kind, name);
   // Most are nobody's, and users are many.
-  if (!world.favoredBy.has(key)) return;
+  let left = world.favoredBy.get(key) ?? 0;
+  if (left === 0) return;
   for (const { userId, [kind]: names } of [...world.directory.favorites.values()]) {
-    if (names.includes(name)) changeFavorite(world, { userId, kind, name, isMarked: false });
+    if (!names.includes(name)) continue;
+    changeFavorite(world, { userId, kind, name, isMarked: false });
+    left -= 1;
+    if (left === 0) return;
   }
 }
