@@ -302,7 +302,7 @@ const FILLINGS_OF_PEOPLE: readonly Filling[] = [
       const signUp = (secret: string) => (index: number) =>
         below('/invite')('POST', `/${secret}/signup`, {
           username: `${secret.slice(0, 8)}-${index}`,
-          email: `${'e'.repeat(50)}-${index}@${secret.slice(0, 8)}.example`,
+          email: `${secret.slice(0, 8)}-${index}@${'e'.repeat(50)}.example`,
           // Nobody may be called what looks like another's name.
           name: `${secret.slice(0, 8)}-${index}-`.padEnd(255, '€'),
           password: PASSWORD,
