@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { align, recordBefore } from '../../../src/addons/replication/alignment.ts';
 import { firstRun, readArchiveIndex } from '../../../src/addons/replication/archive-index.ts';
+import { JournalGatherer } from '../../../src/addons/replication/journal-gatherer.ts';
 import { archiveSource } from '../../../src/addons/replication/mend.ts';
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
 import { LogDamageError } from '../../../src/addons/replication/record-format.ts';
@@ -18,7 +19,7 @@ import {
 import { peekId } from '../../../src/persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
-import { createFlag, FOLDER } from '../../support/engine.ts';
+import { createFlag, FOLDER, openTestEngine } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { ArchiveCall } from '../../support/replication/memory-archive.ts';
 import {
@@ -643,3 +644,25 @@ async function joinsAfterCrashes(cluster: TestCluster): Promise<void> {
   }
   assert(crashes >= 10, `${crashes} crashes`);
 }
+
+describe('a file of the archive that ends with a snapshot', () => {
+  it('is not made where the journal cannot be read up to there', async () => {
+    const { store, disk, execute } = await openTestEngine();
+    const { engine } = store;
+    for (const name of ['a', 'b', 'c']) await execute(createFlag(name));
+    const until = { id: engine.durableId, chain: engine.journal.durableChain };
+    const fileOf = async (fs: MemoryFileSystem) => {
+      const source = { fs, folder: dataFolder(FOLDER).journal };
+      const gatherer = await JournalGatherer.at(source, FILE_BYTES, { id: 0, chain: 0 });
+      return gatherer!.next(until.id, until);
+    };
+    assert.equal((await fileOf(disk))?.lastId, until.id);
+    const damaged = disk.copy();
+    const [segment = ''] = damaged.namesIn(dataFolder(FOLDER).journal);
+    const path = join(dataFolder(FOLDER).journal, segment);
+    const bytes = Buffer.from(damaged.bytesOf(path));
+    bytes[bytes.length - 10]! ^= 1;
+    damaged.put(path, bytes);
+    assert.equal(await fileOf(damaged), null);
+  });
+});
