@@ -40,30 +40,31 @@ const hostileVariants = (length: number): object[] =>
 /** A name as long as one may be, but for those that the reads name. */
 const longName = (index: number): string => (index < 2 ? `flag-${index}` : `flag-${index}-`.padEnd(100, 'n'));
 
-/** Flags that one import may have, with 20 parents each. */
+/** Flags that one import may have, with 20 parents each; and as many of whose variants one must be. */
 const CHILDREN_AT_ONCE = 50;
+const CHILDREN_BY_VARIANT_AT_ONCE = 10;
 
 /** Children of the same parents, whose names a parent has room for. */
 const CHILDREN_EACH = 1_000;
 
 /** Children of 20 parents each, made by imports: one request for each of 20 parents would take an hour. */
-const childrenOf = (name: string, variants: readonly string[]): Filling => ({
+const childrenOf = (name: string, atOnce: number, variants: readonly string[]): Filling => ({
   name,
   fill: async (call) => {
     const parentOf = (group: number, index: number): string =>
       group === 0 && index === 0 ? 'flag-1' : `parent-${group}-${index}`.padEnd(100, 'p');
     const childOf = (at: number): string => (at === 0 ? 'flag-0' : `child-${at}-`.padEnd(100, 'c'));
     await untilRefused(
-      1_000,
+      10_000,
       (batch) => {
-        const group = Math.floor((batch * CHILDREN_AT_ONCE) / CHILDREN_EACH);
+        const group = Math.floor((batch * atOnce) / CHILDREN_EACH);
         const parents = many(20, (index) => parentOf(group, index));
-        const children = many(CHILDREN_AT_ONCE, (index) => childOf(batch * CHILDREN_AT_ONCE + index));
+        const children = many(atOnce, (index) => childOf(batch * atOnce + index));
         const dependencies = children.map((feature) => ({
           feature,
           dependencies: parents.map((parent) => ({ feature: parent, enabled: true, variants })),
         }));
-        const isFirst = (batch * CHILDREN_AT_ONCE) % CHILDREN_EACH === 0;
+        const isFirst = (batch * atOnce) % CHILDREN_EACH === 0;
         const features = [...(isFirst ? parents : []), ...children].map((one) => ({ name: one }));
         return call('POST', '/features-batch/import', {
           project: 'default',
@@ -159,9 +160,10 @@ export const FILLINGS_OF_FLAGS: readonly Filling[] = [
       ['PUT', '/projects/default/settings', { linkTemplates: null }],
     ],
   },
-  childrenOf('parents', []),
+  childrenOf('parents', CHILDREN_AT_ONCE, []),
   childrenOf(
     'parents of whose variants one must be',
+    CHILDREN_BY_VARIANT_AT_ONCE,
     many(5, (index) => `${index}`.padEnd(100, '\u0001')),
   ),
   {
