@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { ArchiveDamageError } from '../addons/replication/archived-frames.ts';
-import type { FileArchive } from '../addons/replication/file-archive.ts';
+import type { ReadArchive } from '../addons/replication/file-archive.ts';
 import { archiveSource } from '../addons/replication/mend.ts';
 import { gapsWorth } from '../operations/declare-gaps.ts';
 import { type GapPlan, gapsOf } from '../operations/gap-plan.ts';
@@ -200,16 +200,16 @@ const OTHER_COPY = 'Nothing was changed. A backup, or the folder of another node
 const noArchive = (cluster: string): string =>
   `The cluster "${cluster}" has no archive, the bucket FLAGSTAFF_${cluster}. ${OTHER_COPY}`;
 
-/** The same archive, whose servers are at fault where it fails, and not the folder. */
-function toldApart(archive: FileArchive): FileArchive {
+/** The same archive, whose servers are at fault where it fails and is not damaged, and not the folder. */
+function toldApart(archive: ReadArchive): ReadArchive {
   const failed = (error: Error): never => {
+    if (error instanceof ArchiveDamageError) throw error;
     throw new CommandFailure(
       EXIT.unavailable,
       `The archive cannot be read: ${error.message}. Nothing was changed; look at the NATS servers, and repeat the command.`,
     );
   };
   return {
-    ...archive,
     list: () => archive.list().catch(failed),
     get: (name) => archive.get(name).catch(failed),
   };

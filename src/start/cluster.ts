@@ -196,7 +196,9 @@ export async function openArchive(
   const connection = await connected(config, log);
   const close = (): Promise<void> => connection.close();
   try {
-    const archive = await untilReady(() => findNatsArchive({ connection, name: config.cluster }), log);
+    const archive = await untilReady(() => findNatsArchive({ connection, name: config.cluster }), log).catch(
+      (error: unknown) => (error instanceof LogGoneError ? null : Promise.reject(error)),
+    );
     return { archive, close };
   } catch (error) {
     await close();

@@ -25,6 +25,9 @@ export interface FileArchive {
   delete(name: string): Promise<void>;
 }
 
+/** An archive from which only is read. */
+export type ReadArchive = Pick<FileArchive, 'list' | 'get'>;
+
 /** An archive that is opened when it is used first, and again after that failed: a server runs without one. */
 export function lazyArchive(open: () => Promise<FileArchive>): FileArchive {
   let opened: Promise<FileArchive> | null = null;

@@ -68,11 +68,11 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
     throw new ArchiveDamageError(`the archive belongs to the history ${index.history}, not ${history}`);
   const run = await replayableRun(options, index);
   if (run === null) return null;
-  const snapshot = index.snapshots.findLast(({ id }) => id <= run.lastId) ?? null;
+  const snapshots = index.snapshots.filter(({ id }) => id <= run.lastId);
   const newest = end.places.at(-1)!;
   const isEmpty = newest.id === 0;
   // Without the events before it, a start needs a snapshot.
-  if (isEmpty && run.firstId > 1 && (snapshot === null || snapshot.id < run.firstId - 1)) return null;
+  if (isEmpty && run.firstId > 1 && (snapshots.at(-1)?.id ?? 0) < run.firstId - 1) return null;
   const place = isEmpty ? null : await commonPlace(options, run);
   if (!isEmpty && place === null) return lacksState ? fetchStateAlone(options, index) : null;
   const from = place?.id ?? run.firstId - 1;
@@ -82,7 +82,7 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
     if (place !== null && place.boundary !== null) await cutJournal(fs, folder, place);
     await fetchSegments(options, run, { from, isFirst: isEmpty });
   }
-  const isSnapshotNew = snapshot !== null && (await fetchSnapshot(options, snapshot));
+  const isSnapshotNew = await fetchNewest(options, snapshots);
   return run.lastId > from || isSnapshotNew ? { keptId: from, lastId: Math.max(run.lastId, from) } : null;
 }
 
@@ -113,9 +113,11 @@ function isInState(bytes: Buffer, frame: ArchivedFrame): boolean {
 /** For a journal that reaches further than the archive, or whose end is not in it. */
 async function fetchStateAlone(options: JoinOptions, { snapshots }: ArchiveIndex): Promise<Fetched | null> {
   const { decidedId: lastId } = options.end;
-  const snapshot = snapshots.findLast(({ id }) => id <= lastId);
-  if (snapshot === undefined || !(await fetchSnapshot(options, snapshot))) return null;
-  return { keptId: lastId, lastId };
+  const isFetched = await fetchNewest(
+    options,
+    snapshots.filter(({ id }) => id <= lastId),
+  );
+  return isFetched ? { keptId: lastId, lastId } : null;
 }
 
 /** The last place of the journal's end at which the archive has the same checksum; null where none is, or it is older than what was decided. */
@@ -157,6 +159,12 @@ async function fetchSegments(
   }
 }
 
+/** Fetches the newest that is not damaged; whether it is there now and was not before. */
+async function fetchNewest(options: JoinOptions, snapshots: readonly ArchivedSnapshot[]): Promise<boolean> {
+  for (const snapshot of snapshots.toReversed()) if (await fetchSnapshot(options, snapshot)) return true;
+  return false;
+}
+
 /** Whether it is there now and was not before. One that is damaged is done without. */
 async function fetchSnapshot(
   { fs, folder, archive, lacksState }: JoinOptions,
@@ -168,6 +176,7 @@ async function fetchSnapshot(
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
   const file = await fs.open(temporary, 'create');
+  let isDamaged = false;
   try {
     let at = 0;
     for (const { name } of parts) {
@@ -176,11 +185,13 @@ async function fetchSnapshot(
       at += bytes.length;
     }
     await file.sync();
+  } catch (error) {
+    if (!(error instanceof ArchiveDamageError)) throw error;
+    isDamaged = true;
   } finally {
     await file.close();
   }
-  const { problem } = await verifySnapshotFile({ fs, path: temporary });
-  if (problem !== null) {
+  if (isDamaged || (await verifySnapshotFile({ fs, path: temporary })).problem !== null) {
     await fs.remove(temporary);
     return false;
   }

@@ -20,7 +20,7 @@ import {
 } from '../../persistence/proof/mended-segment.ts';
 import { firstRun, readArchiveIndex } from './archive-index.ts';
 import { framesIn, payloadOf } from './archived-frames.ts';
-import type { FileArchive } from './file-archive.ts';
+import type { FileArchive, ReadArchive } from './file-archive.ts';
 
 export interface MendOptions {
   readonly fs: FileSystem;
@@ -98,13 +98,13 @@ async function headerBehind(
 }
 
 /** The frames of an archive, if it is of this history; null where the history has no name. */
-export const archiveSource = (archive: FileArchive, history: string | null): FrameSource => ({
+export const archiveSource = (archive: ReadArchive, history: string | null): FrameSource => ({
   name: 'The archive',
   read: (reading) => readArchive(archive, history, reading),
 });
 
 async function readArchive(
-  archive: FileArchive,
+  archive: ReadArchive,
   history: string | null,
   { from, to, take, rest }: RangeReading,
 ): Promise<boolean> {

@@ -8,8 +8,10 @@ import {
 } from '@nats-io/jetstream';
 import { type ObjectStore, Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { ArchiveDamageError } from './archived-frames.ts';
 import type { ArchivedFile, FileArchive } from './file-archive.ts';
 import { streamNameOf } from './nats-log.ts';
+import { LogGoneError } from './replicated-log.ts';
 
 /** A server answers within milliseconds, and its cluster elects within seconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -41,18 +43,18 @@ export async function openNatsArchive({
   return new NatsArchive(store);
 }
 
-/** Finds the bucket; null where there is none. */
+/** Finds the bucket. Throws `LogGoneError` where the servers answer that there is none. */
 export async function findNatsArchive({
   connection,
   name,
-}: Omit<NatsArchiveOptions, 'replicas'>): Promise<FileArchive | null> {
+}: Omit<NatsArchiveOptions, 'replicas'>): Promise<FileArchive> {
   const bucket = streamNameOf(name);
   const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
   try {
     await manager.streams.info(`OBJ_${bucket}`);
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
-    throw error;
+    const isGone = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound;
+    throw isGone ? new LogGoneError(`The NATS servers have no bucket ${bucket}.`) : error;
   }
   return new NatsArchive(await managerOf(connection).open(bucket, false));
 }
@@ -81,7 +83,12 @@ class NatsArchive implements FileArchive {
     const found = await this.#store.get(name);
     if (found === null) return null;
     const pieces: Uint8Array[] = [];
-    for await (const piece of found.data) pieces.push(piece);
+    try {
+      for await (const piece of found.data) pieces.push(piece);
+    } catch (error) {
+      if (!/digests do not match/.test((error as Error).message)) throw error;
+      throw new ArchiveDamageError(`the archived file ${name} is damaged: its digest does not match`);
+    }
     const error = await found.error;
     if (error) throw error;
     const bytes = Buffer.concat(pieces);

@@ -404,6 +404,30 @@ describe('a cluster with an archive', () => {
     await isLike(late, cluster);
   });
 
+  it('gives an empty node the snapshot before the newest one, where that is damaged', async () => {
+    const cluster = await clusterOf(1);
+    for (let round = 0; round < 4; round += 1) {
+      await write(cluster);
+      void (await cluster.leader()).store!.keeper.take();
+      await cluster.pass(10_000);
+    }
+    const [older, newest] = indexOf(cluster).snapshots;
+    assert(older !== undefined && newest !== undefined, 'two snapshots are archived');
+    const { files } = cluster.archive;
+    for (const { name } of newest.parts) {
+      const bytes = Buffer.from(files.get(name)!);
+      bytes[100]! ^= 1;
+      files.set(name, bytes);
+    }
+    const late = cluster.add();
+    await isLike(late, cluster);
+    const names = late.disk.namesIn(dataFolder(FOLDER).snapshots);
+    assert(
+      names.some((name) => name.includes(String(older.id))),
+      names.join(),
+    );
+  });
+
   it('gives a node that was away what the log has forgotten meanwhile, and no more', async () => {
     const cluster = await clusterOf(2);
     await write(cluster, 50);

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
 import { askServer } from '../../../src/control/control-client.ts';
 import { FEATURES } from '../../support/interface.ts';
@@ -114,5 +115,21 @@ describe('flagstaff repair --from archive', { skip }, () => {
     const { code, err } = await repair(folder);
     assert.deepEqual([code, err], [0, '']);
     await assertMended(folder, whole, 'without a log');
+  });
+
+  it('says that an archived file is damaged, does not blame the servers, and changes nothing', async () => {
+    const folder = copyOf(whole.folder);
+    flipByte(fileAt(segmentsIn(folder), 1), 200);
+    const before = contentOf(join(folder, 'journal'));
+    const connection = await connect({ servers: [...nats.urls] });
+    const store = await new Objm(connection).open('FLAGSTAFF_test');
+    for (const { name, nuid } of await store.list())
+      if (name.startsWith('segment'))
+        await jetstream(connection).publish(`$O.FLAGSTAFF_test.C.${nuid}`, 'more');
+    await connection.close();
+    const { code, err } = await repair(folder);
+    assert.equal(code, 65, err);
+    assert.match(err, /the archived file segment\S+ is damaged: .*Nothing was changed/s);
+    assert.deepEqual(contentOf(join(folder, 'journal')), before);
   });
 });
