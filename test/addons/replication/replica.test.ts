@@ -236,6 +236,17 @@ describe('a leader that is cut off from the log', () => {
     await cluster.until('another node is made the leader', () => begun !== null);
     const slow = cluster.nodes.find(({ replica }) => replica?.view.role === 'leading')!;
     isSlow = false;
+    const link = slow.link!;
+    const tail = link.tail.bind(link);
+    let tails = 0;
+    link.tail = async function* (from, signal) {
+      tails += 1;
+      try {
+        yield* tail(from, signal);
+      } finally {
+        tails -= 1;
+      }
+    };
     slow.link!.isCut = true;
     await cluster.pass(6_000);
     assert.notEqual(slow.replica!.view.role, 'leading');
@@ -248,6 +259,7 @@ describe('a leader that is cut off from the log', () => {
       await cluster.caughtUp();
     }
     assert.deepEqual([slow.place, slow.stops, slow.isLeading], [next.place, [], false]);
+    assert.equal(tails, 1, 'it follows the log once');
     assert(!slow.notes.includes('This node leads now'));
   });
 
