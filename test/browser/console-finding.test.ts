@@ -145,13 +145,15 @@ describeConsole('finding in the console', (shared) => {
     await page.getByRole('slider', { name: 'Moment' }).focus();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'Second.' }).waitFor();
-    await page.getByText('description: Second. → Third.').waitFor();
+    // The list of events says the same.
+    const compared = page.getByRole('region', { name: 'Two moments' });
+    await compared.getByText('description: Second. → Third.').waitFor();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'First.' }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Edit…' }).isDisabled(), true);
     await page.getByRole('slider', { name: 'Compared with' }).focus();
     await page.keyboard.press('ArrowLeft');
-    await page.getByText('description: First. → Second.').waitFor();
+    await compared.getByText('description: First. → Second.').waitFor();
     await isAccessible(page, 'the flag as it was');
     await page.getByRole('button', { name: 'Restore this' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();

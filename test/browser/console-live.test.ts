@@ -21,7 +21,8 @@ describeConsole('the console beside others', (shared) => {
     const { call } = shared.server;
     for (const name of ['live', 'leaving']) await makeFlag(call, name);
     await addStrategy(call, 'live');
-    const opened = await shared.signedIn();
+    // What the page asks for as the session ends is refused.
+    const opened = await shared.signedIn({ expected: /status of 401/ });
     const { page } = opened;
     await page.getByRole('link', { name: 'leaving' }).waitFor();
     while (streamCount() === 0) await page.waitForTimeout(20);
