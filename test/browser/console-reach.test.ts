@@ -371,6 +371,8 @@ async function manyFlags(hands: Hands): Promise<void> {
   await hands.reach('reviveFeatures', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
   await hands.open('projects/default/archive', 'Archive');
   await hands.form('deleteFeature', () => hands.chooseOf('gone-1', 'Delete'), {}, 'Delete for good');
+  // The list is asked for anew after the deletion.
+  await page.getByRole('rowheader', { name: 'gone-1', exact: true }).waitFor({ state: 'detached' });
   await hands.form('deleteFeatures', 'Delete all…', {}, 'Delete for good');
   await hands.open('projects/default/history', 'History');
   const on = page.locator('.event').filter({ hasText: 'switched on in development' }).first();
