@@ -325,8 +325,8 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'power cuts',
     total: 1_000,
-    batch: 10,
-    leastSeconds: 60,
+    batch: 50,
+    leastSeconds: 120,
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (count, first) => ({ ...(await cutPower({ first, count })) }),
   },
