@@ -192,7 +192,7 @@ const row = (counted: string, limit: string, beyond: string, setting: string | n
 
 const transport = resolveLimits();
 
-/** What is kept in V8's heap beside the state and the cache, at most. */
+/** Parts of V8's heap beside the state and the cache, each with its largest size. */
 export const OTHER_PARTS: readonly (readonly [what: string, bytes: number])[] = [
   ['responses kept for `Idempotency-Key`', RESPONSES_BYTES_MAX],
   ['compiled regular expressions', PATTERN_CACHE_BYTES_MAX],
@@ -253,7 +253,7 @@ export interface DailyWrites {
 const LOGGED_A_DAY =
   ((DAY_SECONDS * 1000) / REFUSED_LOGINS_PERIOD_MS) * REFUSED_LOGINS_LOGGED_MAX * HEADER_BLOCK_BYTES_MAX;
 
-/** Whoever may do everything may also fill the disk, and is not in it. */
+/** Disk that callers can fill in a day. One who may do everything may also fill the disk, and is left out. */
 export const DAILY_WRITES: readonly DailyWrites[] = [
   {
     who: `a user who is no Admin, by any requests: exports, sessions, tokens, favorites, changes. An event counts as ${bytes(EVENT_CHARGE_BYTES_MIN)} at least, so ${SNAPSHOTS_A_DAY} snapshots a day come on top`,

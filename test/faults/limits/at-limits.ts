@@ -54,7 +54,7 @@ const NAMES: Names = {
 
 export const AT_LIMITS: readonly Filling[] = [...FILLINGS_OF_FLAGS, ...FILLINGS_OF_THE_SERVICE];
 
-/** Of all fillings, in this order, after what a filling has of its own; `flags` are up to 500 names. */
+/** Changes to every filling, made in this order after its own; `flags` are up to 500 names. */
 const changesOf = (flags: readonly string[]): readonly Change[] => [
   ['POST', '/projects/default/stale', { features: flags, stale: true }],
   ['POST', '/projects/default/bulk_features/environments/development/on', { features: flags }],
@@ -282,10 +282,10 @@ function assertSameState(path: string, other: string): void {
   assert.fail(`${path} goes on after byte ${two.length}, or ${other} after byte ${one.length}`);
 }
 
-/** What is in no backup. */
+/** Times of the last use, which no backup has. */
 const SEEN = /,?"(?:lastS|s)eenAt":[^,}]*/g;
 
-/** Of the routes, those whose responses depend on the state alone. */
+/** Routes whose responses depend on the state alone. */
 const KEPT_PATHS: ReadonlySet<string> = new Set([
   '/api-tokens',
   '/context',

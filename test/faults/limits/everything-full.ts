@@ -26,7 +26,7 @@ import {
 import { LOADER } from '../../support/source.ts';
 
 export interface EverythingFullOptions {
-  /** Of V8's old space, in MiB. */
+  /** Size of V8's old space, in MiB. */
   readonly heapMib: number;
   /** Queries of their own that show all flags, each with a stream that nobody reads. */
   readonly filters: number;
@@ -185,7 +185,7 @@ export async function fillEverything(options: EverythingFullOptions): Promise<Ev
   }
 }
 
-/** What the long form promises. */
+/** Checks the promises of the long form. */
 export function checkEverything({ slowestP99Ms, mostBytes, refused }: EverythingFullResult): void {
   assert.equal(refused, 0, 'streams are refused only where docs/limits.md says so');
   assert(mostBytes <= PROCESS_BYTES_MAX, `${mostBytes} bytes`);
@@ -204,7 +204,7 @@ interface Target extends Pick<EverythingFullOptions, 'filters' | 'streams' | 'un
 
 type Tally = Pick<EverythingFullResult, 'opened' | 'withoutRoom' | 'late' | 'refused' | 'answered'>;
 
-/** What readers ask for, each narrowed differently with each number. */
+/** Requests of a reader, each narrowed differently with each number. */
 function requestsOf(number: number, { clients, frontend }: Target): readonly (readonly [string, string])[] {
   const narrowed = `namePrefix=${PREFIX.slice(0, 1 + (number % PREFIX.length))}`;
   const client = clients[number % clients.length]!;

@@ -1,9 +1,9 @@
-/** What the fillings of at-limits.ts are made of: requests that go on until the server refuses them, and flags with parts. */
+/** Parts of the fillings of at-limits.ts: requests that go on until the server refuses them, and flags with parts. */
 import assert from 'node:assert/strict';
 import { environmentPath, FEATURES } from '../../support/interface.ts';
 import type { Call, ReceivedResponse } from '../../support/server.ts';
 
-/** What refuses growth, and the requests of a long list that are too long to be answered. */
+/** Statuses that refuse growth, or a request of a list that is too long to be answered. */
 export const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 507]);
 
 /** Requests under way while the state is filled. */
@@ -14,7 +14,7 @@ export const IS_VERBOSE = process.env.VERBOSE !== undefined;
 /** Names in the paths of reads and deletions, by the part of the path. */
 export type Names = Readonly<Record<string, string>>;
 
-/** What a filling may need beside calls of the administrative interface. */
+/** Things that a filling may need beside calls of the administrative interface. */
 export interface Surroundings {
   /** Calls another surface, by its prefix. */
   below(prefix: string): Call;
@@ -25,7 +25,7 @@ export interface Surroundings {
 export interface Filling {
   readonly name: string;
   fill(call: Call, surroundings: Surroundings): Promise<void>;
-  /** Of what it made, where the paths of `NAMES` do not lead to it. */
+  /** Names of the records it made, where the paths of `NAMES` do not lead to them. */
   readonly names?: Names;
   /** Changes to all of it. They can be refused, and must be answered. */
   readonly changes?: readonly Change[];

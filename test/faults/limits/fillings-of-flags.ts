@@ -23,7 +23,7 @@ const payloadOf = (value: string, bytes: number): object => ({
   ],
 });
 
-/** As many as there may be, of characters that take six bytes where they are served, or three. */
+/** Variants of characters that take six bytes where they are served, or three. */
 const hostileVariants = (length: number): object[] =>
   many(50, (index) => ({
     name: `${'\u0002'.repeat(10)}${index}`,

@@ -18,7 +18,7 @@ const FRONTEND_TOKEN = 'default:development.frontend-worst-rules';
 const QUERY_LENGTH_MAX = 7_000;
 
 export interface ServedResult {
-  /** Of the rules that the search made, how many a server takes, and how many it refuses. */
+  /** Numbers of rules that the search made and a server takes, and that it refuses. */
   readonly taken: number;
   readonly refused: number;
   readonly asked: number;
@@ -184,7 +184,7 @@ class Installation {
   }
 }
 
-/** As the interface takes it: an operator has values or one value. */
+/** The constraint in the form of a request: an operator has values or one value. */
 function sent({ values, value, ...constraint }: SdkConstraint): object {
   return { ...constraint, ...(values === undefined ? { value } : { values: [...new Set(values)] }) };
 }

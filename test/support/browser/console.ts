@@ -105,7 +105,7 @@ interface Violation {
   readonly targets: readonly string[];
 }
 
-/** What the accessibility checker finds on the page as it is now. */
+/** Runs in the page: all that the accessibility checker finds on it as it is now. */
 const FIND_VIOLATIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary) })))`;
 

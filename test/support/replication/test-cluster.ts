@@ -52,7 +52,7 @@ export interface TestClusterOptions {
   readonly archiveTakesMs?: (call: ArchiveCall) => number;
   /** Called when a process has opened its store, before it follows anything. */
   readonly onOpen?: (node: TestNode, store: Store) => void;
-  /** What else a node does before it leads. */
+  /** Further work of a node before it leads. */
   readonly onLeading?: (node: TestNode) => Promise<void>;
 }
 
