@@ -10,6 +10,7 @@ import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { initCluster, type NatsCluster, startNats } from '../../test/support/replication/nats-servers.ts';
 import { runClosedLoop } from '../lib/load/closed-loop.ts';
+import { runOpenLoop } from '../lib/load/open-loop.ts';
 import { type Operation, toggles } from '../lib/load/operation.ts';
 import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
 import { environmentPath, flagPath, flagsInTurn } from '../lib/paths.ts';
@@ -21,6 +22,10 @@ import { median } from '../lib/statistics.ts';
 const NODES = 3;
 const FLAGS = 256;
 const CONNECTIONS = 64;
+const MANY = 256;
+
+const EQUAL_RATE = 'switch at the leader, half as many a second at both';
+
 const ROUNDS = 5;
 const SECONDS = 2;
 const LOOK_MS = 20;
@@ -99,51 +104,77 @@ async function leaderOf(nodes: readonly ServerProcess[]): Promise<ServerProcess>
   }
 }
 
+type Load = (asked: ServerProcess, others: readonly HasChild[]) => Promise<Run>;
+
 async function measured(bench: BenchRun, nodes: Nodes): Promise<Measurement[]> {
-  const { leader, followers, single } = nodes;
+  const { leader, followers } = nodes;
   const switching = (connections: number): Operation => ({
     requests: toggles(flagsInTurn({ flags: FLAGS, connections }).map(environmentPath)),
   });
   const reading: Operation = { requests: [{ method: 'GET', path: flagPath(0) }] };
-  const beside = async (
-    what: string,
-    connections: number,
-    operation: Operation,
-    asked: ServerProcess,
-  ): Promise<Measurement> => {
-    const others = othersThan(asked, nodes);
-    const ours = () => runOnce(bench, asked, others, operation, connections);
-    const theirs = () => runOnce(bench, single, [], operation, connections);
-    // Once each for nothing: a server compiles what it runs often.
-    await ours();
-    await theirs();
-    const pairs: { readonly ours: Run; readonly theirs: Run }[] = [];
-    for (let round = 0; round < ROUNDS; round += 1)
-      pairs.push({ ours: await ours(), theirs: await theirs() });
-    const of = (side: 'ours' | 'theirs', key: keyof Run): number =>
-      median(pairs.map((pair) => pair[side][key]));
-    const values = {
-      perSecond: of('ours', 'perSecond'),
-      theirs: of('theirs', 'perSecond'),
-      share: median(pairs.map((pair) => pair.ours.perSecond / pair.theirs.perSecond)),
-      p50: of('ours', 'p50'),
-      theirP50: of('theirs', 'p50'),
-      micros: of('ours', 'micros'),
-      theirMicros: of('theirs', 'micros'),
-      otherMicros: of('ours', 'otherMicros'),
-    };
-    bench.say(
-      `${what}, ${connections} connections: ${Math.round(values.perSecond)}/s of ${Math.round(values.theirs)}/s, ${values.p50.toFixed(2)} ms`,
-    );
-    return { table: 'cluster', what, at: connections, values };
-  };
+  const atOnce =
+    (operation: Operation, connections: number): Load =>
+    (asked, others) =>
+      runOnce(bench, asked, others, operation, connections);
+  const beside = (what: string, at: number, load: Load, asked = leader): Promise<Measurement> =>
+    compared(bench, nodes, { what, at, load, asked });
+  const loaded = await beside(
+    'switch at the leader',
+    CONNECTIONS,
+    atOnce(switching(CONNECTIONS), CONNECTIONS),
+  );
+  const perSecond = Math.round((loaded.values.perSecond ?? 0) / 2);
+  const paced: Load = (asked, others) =>
+    runPaced(bench, asked, others, { operation: switching(CONNECTIONS), perSecond });
   return [
-    await beside('switch at the leader', CONNECTIONS, switching(CONNECTIONS), leader),
-    await beside('switch at the leader', 1, switching(1), leader),
-    await beside('read at the leader', CONNECTIONS, reading, leader),
-    await beside('read at a follower', CONNECTIONS, reading, followers[0]!),
+    loaded,
+    await beside('switch at the leader', MANY, atOnce(switching(MANY), MANY)),
+    await beside('switch at the leader', 1, atOnce(switching(1), 1)),
+    await beside(EQUAL_RATE, CONNECTIONS, paced),
+    await beside('read at the leader', CONNECTIONS, atOnce(reading, CONNECTIONS)),
+    await beside('read at a follower', CONNECTIONS, atOnce(reading, CONNECTIONS), followers[0]!),
     ...(await logAlone(bench, nodes.nats)),
   ];
+}
+
+interface Compared {
+  readonly what: string;
+  /** Connections. */
+  readonly at: number;
+  readonly load: Load;
+  readonly asked: ServerProcess;
+}
+
+/** The same load on a node of the cluster and on the one without replication, in turn. */
+async function compared(
+  bench: BenchRun,
+  nodes: Nodes,
+  { what, at, load, asked }: Compared,
+): Promise<Measurement> {
+  const others = othersThan(asked, nodes);
+  const ours = () => load(asked, others);
+  const theirs = () => load(nodes.single, []);
+  // Once each for nothing: a server compiles what it runs often.
+  await ours();
+  await theirs();
+  const pairs: { readonly ours: Run; readonly theirs: Run }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) pairs.push({ ours: await ours(), theirs: await theirs() });
+  const of = (side: 'ours' | 'theirs', key: keyof Run): number =>
+    median(pairs.map((pair) => pair[side][key]));
+  const values = {
+    perSecond: of('ours', 'perSecond'),
+    theirs: of('theirs', 'perSecond'),
+    share: median(pairs.map((pair) => pair.ours.perSecond / pair.theirs.perSecond)),
+    p50: of('ours', 'p50'),
+    theirP50: of('theirs', 'p50'),
+    micros: of('ours', 'micros'),
+    theirMicros: of('theirs', 'micros'),
+    otherMicros: of('ours', 'otherMicros'),
+  };
+  bench.say(
+    `${what}, ${at} connections: ${Math.round(values.perSecond)}/s of ${Math.round(values.theirs)}/s, ${values.p50.toFixed(2)} ms, ${Math.round(values.micros)} µs beside ${Math.round(values.theirMicros)}`,
+  );
+  return { table: 'cluster', what, at, values };
 }
 
 /** Processes whose time counts as that of the others. */
@@ -171,6 +202,25 @@ async function runOnce(
     p50: run.p50,
     micros: (cpuMicrosOf(asked) - before) / run.requests,
     otherMicros: (otherCpu() - othersBefore) / run.requests,
+  };
+}
+
+/** Requests that are due at fixed times, so that both servers get as many a second, however fast they are. */
+async function runPaced(
+  { folder }: BenchRun,
+  asked: ServerProcess,
+  others: readonly HasChild[],
+  { operation, perSecond }: { readonly operation: Operation; readonly perSecond: number },
+): Promise<Run> {
+  const otherCpu = (): number => others.reduce((sum, other) => sum + cpuMicrosOf(other), 0);
+  const [before, othersBefore] = [cpuMicrosOf(asked), otherCpu()];
+  const load = { target: asked.target, operation, connections: CONNECTIONS, perSecond, seconds: SECONDS };
+  const { p50 } = await runOpenLoop({ ...load, folder });
+  const requests = perSecond * SECONDS;
+  return {
+    ...{ perSecond, p50 },
+    micros: (cpuMicrosOf(asked) - before) / requests,
+    otherMicros: (otherCpu() - othersBefore) / requests,
   };
 }
 
