@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { runClosedLoop } from './lib/load/closed-loop.ts';
+import type { Operation } from './lib/load/operation.ts';
+import type { Target } from './lib/measurement.ts';
 import { cpuMicrosOf } from './lib/servers/cpu-time.ts';
 import { seedPeer } from './lib/servers/seed-peer.ts';
 import { ROOT_FOLDER, type ServerProcess, startServerProcess } from './lib/servers/server-process.ts';
@@ -17,10 +19,25 @@ import { eventFilter } from './scenarios/event-search.ts';
 import { flagList } from './scenarios/flag-list.ts';
 import { flagRead } from './scenarios/flag-read.ts';
 import { overview } from './scenarios/overview.ts';
+import { readsOf } from './scenarios/sdk-reads.ts';
 import { strategyPatch } from './scenarios/strategy-patch.ts';
 import { toggle } from './scenarios/toggle.ts';
 
-const SCENARIOS = [flagRead, flagList, overview, toggle, strategyPatch, create, eventFilter];
+/** One of the reads of sdk-reads.ts, which that scenario compares with a bare server. */
+const sdkRead = (name: string, what: string) => ({
+  name,
+  async prepare(target: Target): Promise<Operation> {
+    const read = (await readsOf(target)).find((one) => one.what === what);
+    if (read === undefined) throw new Error(`there is no read "${what}"`);
+    return { requests: read.requests };
+  },
+});
+
+const SCENARIOS = [
+  ...[flagRead, flagList, overview, toggle, strategyPatch, create, eventFilter],
+  sdkRead('sdk-poll', 'features, not modified'),
+  sdkRead('frontend', 'frontend, 1,000 users in turn'),
+];
 const FLAGS = 1_000;
 /** Runs for nothing before those that count: a server compiles what it runs often. */
 const WARM_UP_ROUNDS = 2;
