@@ -36,9 +36,11 @@ export function reportText(results: Results, charts: readonly Chart[]): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-const INTRODUCTION = `This page is written by \`npm run bench\`. Every figure can be measured again by the command beside it, or by
-\`npm run bench -- --only <name>\` with the name of its row; [the last section](#how-and-where) says on what machine, at
-which commit and under what load each was measured. Load generator, server and limit share the machine's processors.`;
+const INTRODUCTION = `\`npm run bench\` writes this page. The command beside a figure, or \`npm run bench -- --only <name>\` with the name of its row,
+measures it again; [the last section](#how-and-where) says on what machine, at which commit and under what load each was measured.
+
+The limit is a bare uWebSockets.js server that sends the same bytes with the same headers. Load generator, server and limit share the machine's
+processors. Where two servers or two loads are compared, their runs alternate, and the share or ratio is the median over neighbouring pairs.`;
 
 function goalSection(results: Results): string {
   const rows = GOALS.map((goal) => {

@@ -33,7 +33,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'http',
     title: 'Throughput over HTTP',
-    note: 'Closed loop: each connection sends its next request when it has the response to the last one. The limit is a bare uWebSockets.js server that sends the same bytes with the same headers; for writes, one that also appends 300 bytes and syncs them before it answers, many at once. Runs of both alternate; the share is the median over neighbouring pairs. p50 is that of the closed loop.',
+    note: 'Closed loop: each connection sends its next request when it has the response to the last one. For writes, the limit also appends 300 bytes and syncs them before it responds, many at once.',
     what: 'operation',
     at: 'connections',
     columns: [
@@ -47,7 +47,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'latency',
     title: 'Latency at a fixed rate',
-    note: 'Open loop, without coordinated omission: requests are due at fixed times whether or not earlier ones have been answered, and a latency counts from the moment when its request was due. 64 connections (8 for text search), the rate 30 % of the throughput at saturation and at most 10,000/s.',
+    note: 'Open loop, without coordinated omission: requests are due at fixed times, from which latencies count. 64 connections (8 for text search), the rate 30 % of the throughput at saturation and at most 10,000/s.',
     what: 'operation',
     at: null,
     columns: [
@@ -75,7 +75,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'metrics',
     title: 'What metrics cost',
-    note: 'Reads of one flag on two servers in turn, one of them with METRICS=off; the share is the median over neighbouring pairs.',
+    note: 'Reads of one flag on two servers, one of them with METRICS=off.',
     what: 'operation',
     at: 'connections',
     columns: BESIDE_WITHOUT,
@@ -83,7 +83,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'kill-switch',
     title: 'From a switch to the applications',
-    note: 'One flag is switched while that many clients stream; from its response until the first and the last of them has read the event. The clients and the switching run in one process, whose own reading is in the times.',
+    note: 'From the response to a switch until the first and the last of the clients has read the event. All of them run in one process, whose own reading is in the times.',
     what: 'operation',
     at: 'streams',
     columns: [
@@ -96,7 +96,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'idle-streams',
     title: 'Memory of an idle stream',
-    note: 'Of the server process, for each stream of the second half, after garbage collections; beside it what a connection takes that has had one response and has no stream. What the kernel keeps for a socket is in neither.',
+    note: 'Of the server process, for each stream of the second half, after garbage collections, and for a connection that has had one response and has no stream. What the kernel keeps for a socket is in neither.',
     what: 'HTTP engine',
     at: 'streams',
     columns: [
@@ -111,7 +111,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'beside-streams',
     title: 'Switches beside streams',
-    note: 'Durable switches at 64 connections on two servers in turn: one with streams that hear of all of them, one without. The clients that read the streams share the machine.',
+    note: 'Durable switches at 64 connections on two servers, one with streams that hear of all of them. The clients that read the streams share the machine.',
     what: 'operation',
     at: 'streams',
     columns: BESIDE_WITHOUT,
@@ -119,7 +119,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'usage',
     title: 'Beside reports of applications',
-    note: 'Latencies at a fixed rate, with and without ten reports of 350 flags a second, on one server in turn; the ratio is the median over neighbouring pairs.',
+    note: 'Latencies at a fixed rate on one server, with and without ten reports of 350 flags a second.',
     what: 'operation',
     at: 'reads/s',
     columns: [
@@ -133,7 +133,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'sdk-reads',
     title: 'Reads by SDKs',
-    note: 'Processor time of the server process for one request, all of its threads together, at 64 connections, which depends less on what else the machine does than throughput; the limit is a bare uWebSockets.js server that sends the same bytes with the same headers. Runs of both alternate; the share is the median over neighbouring pairs. /api/frontend is asked for 1,000 users in turn, whose responses are kept after the first time, and for users of whom none comes twice; its limit sends the response of the first of them.',
+    note: 'Processor time of all threads of the server for one request, at 64 connections, which depends less than throughput on what else the machine does. /api/frontend is asked for 1,000 users in turn, whose responses are cached after the first time, and for users of whom none comes twice; its limit sends the response of the first of them.',
     what: 'operation',
     at: 'flags',
     columns: [
@@ -146,7 +146,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'one-core',
     title: 'On one processor',
-    note: 'The server, and the limit of the same operation, are held to one processor with all their threads, in runs that alternate; the clients take the others. The share is the median over neighbouring pairs.',
+    note: 'The server, and the limit, are held to one processor with all their threads; the clients take the others.',
     what: 'operation',
     at: 'connections',
     columns: [
@@ -160,7 +160,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'peer',
     title: 'Beside another server',
-    note: 'One process each, filled with the same flags over HTTP, and sent the same requests in alternating runs while the other one idles. The other server has its default settings, but no limits of rates; its database has its own, and syncs each change as this server does. The ratio is ours to theirs. The last section names the other server and its version.',
+    note: 'One process each, filled with the same flags over HTTP, and sent the same requests while the other one idles. The other server, which the last section names, has its default settings, but no limits of rates; so has its database, which syncs each change as this server does. The ratio is ours to theirs.',
     what: 'operation',
     at: 'connections',
     columns: [
@@ -174,7 +174,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'cluster',
     title: 'A cluster beside one node',
-    note: 'Three nodes on three NATS servers, which write to the disk before they acknowledge, beside one node without replication, in alternating runs; the share is the median over neighbouring pairs. All of these processes and the load generator share the processors of the machine, so that throughput says what is left for the leader; the processor time of a request, of the process that was asked and of all the others together, says what it costs. The log alone: records of 200 bytes published to a stream with three replicas.',
+    note: 'Three nodes on three NATS servers, which write to the disk before they acknowledge, beside one node without replication. All processes share the machine, so throughput says what is left for the leader; the processor time of a request, of the process that was asked and of all the others together, says what it costs. The log alone: records of 200 bytes published to a stream with three replicas.',
     what: 'operation',
     at: 'at once',
     columns: [
@@ -199,7 +199,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'flags',
     title: 'More flags in one project',
-    note: 'Each flag has two strategies. Throughput at 64 connections; the ratio is to a server with the fewest flags that runs beside, in alternating runs. The start is from a snapshot. Memory is the heap after a collection. The overview is timed by one client until its last byte, and compressed by gzip above 50,000 flags. A snapshot is begun together with one second of switches at 64 connections: share of their throughput without it, and the longest stall of the event loop with and without. Comparisons are made with the most flags only. The last column is the longest stall that any read of the administrative interface makes, each asked alone.',
+    note: 'Each flag has two strategies. Throughput at 64 connections; the ratio is to a server with the fewest flags. The start is from a snapshot; the heap is that after a collection. The overview is timed by one client until its last byte, and compressed by gzip above 50,000 flags. A snapshot is begun together with one second of switches at 64 connections: share of their throughput without it, and the longest stall of the event loop with and without. The last column is the longest stall by any read of the administrative interface, each asked alone.',
     what: 'where',
     at: 'flags',
     columns: [
@@ -225,7 +225,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'holds',
     title: 'Longest hold of the event loop by one request',
-    note: 'Every route of the administrative interface that reads, asked one by one with the parameters of a flag that is there, right after a switch. The longest hold during a request, and of several requests the least: other work on the machine can only make it longer. Shown are the routes that hold longest.',
+    note: 'The reads of the administrative interface that hold longest, each asked right after a switch, with the parameters of a flag that is there. Of several requests the least counts: other work on the machine can only make it longer.',
     what: 'route',
     at: 'flags',
     columns: [column('holdMs', 'longest hold', 'ms')],
@@ -233,7 +233,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'projects',
     title: 'More projects',
-    note: 'The same flags in more projects, each with a mailbox of its own. Throughput at 64 connections that go round the projects; the ratio is to a server with one project.',
+    note: 'The same flags in more projects. Throughput at 64 connections that go round the projects; the ratio is to a server with one project.',
     what: 'what',
     at: 'projects',
     columns: [
@@ -248,7 +248,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'events',
     title: 'More events',
-    note: 'Switches of the same flags. Searches are timed by one client; the newest 10 of a type are asked for by 64. Reads of a flag run at 2,000/s (open loop) while texts are searched without a pause. Start from a snapshot, and without one: replay of all events.',
+    note: 'Switches of the same flags. Searches are timed by one client; 64 ask for the newest 10 of a type. Reads of a flag run at 2,000/s (open loop) while texts are searched without a pause. Start from a snapshot, and by replay of all events.',
     what: 'what',
     at: 'events',
     columns: [
@@ -269,7 +269,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'console',
     title: 'The list of flags in a browser',
-    note: "The console's list of one project in Chromium on this machine, which runs the server too: from the last byte of the data until rows are painted, and from a key in the search until what is left is painted; medians and 90th percentiles over five loads of the page and 55 keys. Slowed down: with a processor four times slower, a key until the list follows it, and until it is painted in its field (what browsers call INP; the 98th percentile), and a press on a switch until it has moved; the first visit, to a project of 50 flags, with nothing in the cache, by a line of 150 ms and 1.6 Mbit/s besides, until the largest part is painted (LCP).",
+    note: "The console's list of one project in Chromium, beside the server: from the last byte of the data until rows are painted, and from a key in the search until what is left is painted; medians and 90th percentiles over five loads of the page and 55 keys. Slowed down: with a processor four times slower, a key until the list follows it, and until it is painted in its field (INP; the 98th percentile), and a press on a switch until it has moved; the first visit, to a project of 50 flags, without a cache, by a line of 150 ms and 1.6 Mbit/s besides, until the largest part is painted (LCP).",
     what: 'where',
     at: 'flags',
     columns: [
