@@ -18,8 +18,8 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts.
-\`test/limits/render.ts\` writes this page from the code.
+Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts. A limit without the name of
+a setting is a constant. \`test/limits/render.ts\` writes this page from the code.
 `;
 
 export function limitsPage(): string {

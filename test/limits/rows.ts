@@ -278,8 +278,8 @@ export const DAILY_WRITES: readonly DailyWrites[] = [
 export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
-    introduction: `These refuse growth only, with 400: a larger flag loads, and can be read, switched and made smaller ([rules](docs/specification/limits.md#flags)). Each refusal names the number, the limit and the setting:
-\`The flag "checkout" in the environment "production" would have 31 strategies; the limit is 30 (STRATEGIES_PER_ENVIRONMENT_MAX).\``,
+    introduction:
+      'These refuse growth only, with 400: a larger flag loads, and can be read, switched and made smaller ([rules](docs/specification/limits.md#flags)). Each refusal names the number, the limit and the setting.',
     last: 'the setting takes up to',
     rows: GROWTH_LIMIT_NAMES.map((name) => {
       const { counted, setting, settingMax } = GROWTH_LIMITS[name];
@@ -288,7 +288,7 @@ export const SECTIONS: readonly LimitSection[] = [
   },
   {
     title: 'Other parts of the state',
-    introduction: 'Constants. Each refusal names the limit.',
+    introduction: 'Each refusal names the limit.',
     rows: [
       row(
         'a flag as JSON with escapes, without tags: with all environments, and as applications get it in one, with its segments',
@@ -340,8 +340,8 @@ export const SECTIONS: readonly LimitSection[] = [
   },
   {
     title: 'Memory',
-    introduction: `The state is measured as after a restart, when clones share nothing, so that a server
-can load whatever it accepted with the same settings. Beyond the budget, only changes that make it larger are refused ([what to do](docs/operating.md#memory)).`,
+    introduction:
+      'The state is measured as after a restart, when clones share nothing, so that a server can load whatever it accepted. Beyond the budget, only changes that make it larger are refused ([what to do](docs/operating.md#memory)).',
     rows: [
       row(
         'the state',
@@ -355,7 +355,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
         `the oldest go; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
       ),
       row(
-        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, encoded outcomes, flags and summaries of flags as JSON, compressed responses, callers by token, listed events, and past states of flags',
+        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, flags and their summaries as JSON, compressed responses, callers by token, listed events, and past states of flags',
         `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
         'the least recently used goes',
       ),
@@ -420,7 +420,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
   },
   {
     title: 'Requests',
-    introduction: 'Constants. [common.md](specification/common.md) has the names of the errors.',
+    introduction: '[common.md](specification/common.md) has the names of the errors.',
     rows: [
       row('request line and headers', `${bytes(HEADER_BLOCK_BYTES_MAX)}, ${HEADERS_MAX} headers`, '431'),
       row('path and query', bytes(transport.targetBytesMax), '414'),
@@ -650,7 +650,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
   },
   {
     title: 'Clusters',
-    introduction: 'Constants, but for the setting. [Sizing](docs/cluster.md#sizing) says what NATS needs.',
+    introduction: '[Sizing](docs/cluster.md#sizing) says what NATS needs.',
     rows: [
       row(
         'writes that a follower has forwarded',
@@ -680,7 +680,7 @@ can load whatever it accepted with the same settings. Beyond the budget, only ch
   },
   {
     title: 'Edges',
-    introduction: 'Constants. The state of a mirror has the budget of a server with the same heap.',
+    introduction: 'The state of a mirror has the budget of a server with the same heap.',
     rows: [
       row(
         'a document or an event of the upstream',
