@@ -292,10 +292,10 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config.logLevel);
   const ignored = ignoredVariables(env);
   if (ignored.length > 0)
-    // Operators: remove them when convenient
+    // Operators: remove the setting
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
   if (env['HTTP_WORKERS'] !== undefined)
-    // Operators: remove them when convenient
+    // Operators: remove the setting
     log.warn(
       {},
       'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',

@@ -150,7 +150,7 @@ export class Feed implements MirrorSource {
       if (status === 401 || status === 403) return this.#revoked(status);
       if (this.#way !== 'polling' && [404, 405, 406, 501].includes(status)) return 'not-there';
       const { environment } = mirror;
-      // Operators: look at `err`; what the edge has is served meanwhile, and the upstream is asked again
+      // Operators: look at `err`; the edge serves what it has, and asks again
       if (this.#failures === 0)
         log.warn({ err: error, environment, way: this.#way }, 'The upstream cannot be read.');
       return 'failed';
@@ -161,7 +161,7 @@ export class Feed implements MirrorSource {
 
   #revoked(status: number): Outcome {
     const { log, mirror, onRevoked } = this.#options;
-    // Operators: give the edge a token that is valid, or nothing if it was revoked on purpose
+    // Operators: give the edge a valid token, unless it was revoked on purpose
     log.warn(
       { status, environment: mirror.environment },
       'The upstream refuses a token; what it covered is not served any more.',

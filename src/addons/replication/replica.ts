@@ -250,7 +250,7 @@ export class Replica {
     const { warnings } = this.#fitness;
     for (const warning of warnings) {
       if (this.#told.includes(warning)) continue;
-      // Operators, of "The clock of this node is … the median of the nodes; …": set the clock, by NTP
+      // Operators, of "The clock of this node is … the median of the nodes; …": set the clocks, by NTP
       // Operators, of "The clock of … is … this one's.": set the clocks, by NTP
       // Operators, of "No other node reaches this one at …; …": set REPLICATION_ADDRESS of this node
       // Operators, of "Nothing responds for … at …": look at REPLICATION_ADDRESS of that node, and at the network

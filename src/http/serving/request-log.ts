@@ -69,7 +69,7 @@ export class RequestLog {
     }
     this.#loggedInPeriod += 1;
     const sentToken = served.head?.header('authorization') !== '';
-    // Operators: nothing, unless they grow: somebody guesses, or an application has an old token
+    // Operators: nothing, unless there are many: somebody guesses, or an application has an old token
     this.#log.info(
       { ...fieldsOf(served), sentToken, unloggedBefore: this.#unlogged },
       'A request without a valid token was refused',
