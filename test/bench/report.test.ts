@@ -100,6 +100,7 @@ describe('the page', () => {
 
   test('says for each scenario where, when and at which commit it was measured', () => {
     assert.match(reportText(results, []), /\| toggle \|.*2024-05-01 12:00 \| abc1234 \| v20\.0\.0 \| 0\.5/);
+    assert.match(reportText(results, []), /Machines: A: 2 × a processor\.\n(?:.*\n)+\| toggle \|.*\| A \|$/m);
   });
 
   test('the README shows the figures that were measured last beside another server', () => {

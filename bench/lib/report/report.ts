@@ -58,6 +58,7 @@ function tableSection(view: TableView, results: Results, charts: readonly Chart[
 }
 
 function circumstancesSection(scenarios: readonly ScenarioResult[]): string {
+  const machines = [...new Set(scenarios.map(({ circumstances }) => circumstances.machine))];
   const rows = scenarios.map(({ name, title, seconds, circumstances }) => {
     const { at, machine, node, loadAverage, commit, loadGenerator } = circumstances;
     const when = at.slice(0, 16).replace('T', ' ');
@@ -70,12 +71,16 @@ function circumstancesSection(scenarios: readonly ScenarioResult[]): string {
       loadAverage.toFixed(1),
       loadGenerator,
       `${seconds.toFixed(0)} s`,
-      machine,
+      letterOf(machines.indexOf(machine)),
     ];
   });
   const head = ['scenario', 'what', 'UTC', 'commit', 'Node', 'load before', 'load by', 'took', 'machine'];
-  return `## How and where\n\nA plus behind a commit: the server's files differed from it.\n\n${table(head, rows)}`;
+  const legend = machines.map((machine, at) => `${letterOf(at)}: ${machine}.`).join(' ');
+  return `## How and where\n\nA plus behind a commit: the server's files differed from it. Machines: ${legend}\n\n${table(head, rows)}`;
 }
+
+/** A letter for the machine at the index, from A on. */
+const letterOf = (index: number): string => String.fromCharCode('A'.charCodeAt(0) + index);
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
