@@ -82,15 +82,16 @@ export async function openNode(
   return { store: cluster.store, cluster };
 }
 
-function open(
+async function open(
   options: NodeOptions,
   { commits, lock, fs }: StoreParts,
   hooks: Partial<StoreHooks> = {},
 ): Promise<Store> {
+  const { dataDir, historyKeyFile } = options.config;
   return openStore({
     ...hooks,
     fs,
-    folder: options.config.dataDir,
+    folder: dataDir,
     clock: {
       now: Date.now,
       defer: setImmediate,
@@ -104,7 +105,7 @@ function open(
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
     historyCheckMs: options.config.historyCheckMs,
-    signer: openHistoryKey(options.config.historyKeyFile),
+    signer: await openHistoryKey(fs, dataDir, historyKeyFile),
     limits: options.config.limits,
     memoryBudgetBytes: options.config.memoryBudgetBytes,
     onCommit: (observation) => commits.observe(observation),

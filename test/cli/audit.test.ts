@@ -1,6 +1,7 @@
 /** An auditor with the public key and one signed head: no forgery of history passes, though all checksums are made anew. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -9,8 +10,8 @@ import { crc32 } from 'node:zlib';
 import { recordOldest } from '../../src/operations/copy-folder.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { headsPath } from '../../src/persistence/proof/heads-file.ts';
-import { PublicKey } from '../../src/persistence/proof/signed-head.ts';
+import { HeadsFile, headsPath } from '../../src/persistence/proof/heads-file.ts';
+import { type Head, HeadSigner, PublicKey } from '../../src/persistence/proof/signed-head.ts';
 import { forge, framesOf, type Signed } from '../support/forged-folder.ts';
 import { headsOf } from '../support/journal-fixture.ts';
 import { copyOf, fileAt, flagstaff, outputOf, pastFolder, segmentsIn } from '../support/operator.ts';
@@ -311,15 +312,23 @@ describe('flagstaff audit', () => {
     }
   });
 
+  /** Signs the newest head as no server of ours would. */
+  async function signNewest(of: string, sign: (head: Head) => string): Promise<void> {
+    const heads = await HeadsFile.open(realFileSystem, of);
+    const { head, place } = heads.newest!;
+    await heads.append(head, sign(head), place);
+    await heads.close();
+  }
+
   it('a key that has handed over signs nothing that follows, whoever has found it', async () => {
     const rotated = copyOf(folder);
     const stolen = readFileSync(join(rotated, 'history.key'));
     await flagstaff(['audit', 'replace-key', '-d', rotated]);
     const handedOver = copyOf(rotated);
-    writeFileSync(join(handedOver, 'history.key'), stolen);
     const server = await startTestServer({ folder: handedOver });
     await server.call('POST', '/projects/default/features', { name: 'under-the-stolen-key' });
     await server.stop();
+    await signNewest(handedOver, (head) => new HeadSigner(createPrivateKey(stolen)).sign(head));
     for (const trusted of [key, await keyOf(rotated)]) {
       const { code, json } = await flagstaff([
         'audit',
@@ -341,8 +350,13 @@ describe('flagstaff audit', () => {
     copyFileSync(join(forged, 'history.key'), stolen);
     const { out: newKey } = await flagstaff(['audit', 'replace-key', '-d', forged]);
     const honest = (await headsOf(realFileSystem, forged)).at(-1)!;
-    copyFileSync(stolen, join(forged, 'history.key'));
-    const { out: strangers } = await flagstaff(['audit', 'replace-key', '-d', forged]);
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const stranger = new HeadSigner(privateKey);
+    writeFileSync(join(forged, 'history.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const strangers = stranger.publicKey.text;
+    await signNewest(forged, (head) =>
+      new HeadSigner(createPrivateKey(readFileSync(stolen))).handOver(head, stranger),
+    );
     const second = (await headsOf(realFileSystem, forged)).at(-1)!;
     assert(PublicKey.parse(strangers)?.signed(second.note) && second.head.size === honest.head.size);
     const server = await startTestServer({ folder: forged });

@@ -1,0 +1,122 @@
+/** The change of the key that signs the history, ended by a crash: no head is signed by a key that has handed over. */
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { type FileSystem, type OpenFile, realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { type Handover, handoverOf, PublicKey } from '../../src/persistence/proof/signed-head.ts';
+import { ConfigError } from '../../src/process/settings.ts';
+import { openHistoryKey, readHistoryKey, replaceHistoryKey } from '../../src/start/history-key.ts';
+import { headsOf } from '../support/journal-fixture.ts';
+import { copyOf, flagstaff, pastFolder } from '../support/operator.ts';
+import { startTestServer } from '../support/server.ts';
+
+class Crash extends Error {}
+
+/** The real file system, until so many calls of it are done. */
+function crashingAfter(calls: number): FileSystem {
+  let left = calls;
+  const bounded = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value: unknown = Reflect.get(of, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]): Promise<unknown> => {
+          // The descriptor would stay open in this process.
+          if (name !== 'close' && left-- <= 0) throw new Crash();
+          const result: unknown = await value.apply(of, args);
+          return name === 'open' ? bounded(result as OpenFile) : result;
+        };
+      },
+    });
+  return bounded(realFileSystem);
+}
+
+const keyFileIn = (folder: string): string => join(folder, 'history.key');
+
+const newestHandover = async (folder: string): Promise<Handover | null> =>
+  handoverOf((await headsOf(realFileSystem, folder)).at(-1)!.note);
+
+describe('a change of the key of the history', () => {
+  let folder: string;
+  let oldKey: string;
+
+  before(async () => {
+    ({ folder } = await pastFolder());
+    oldKey = readHistoryKey(keyFileIn(folder))!.publicKey.text;
+  });
+
+  /** A copy in which the change of the key ended after so many calls of the file system; null where it did not end early. */
+  async function crashedAfter(calls: number): Promise<string | null> {
+    const copy = copyOf(folder);
+    try {
+      await replaceHistoryKey(crashingAfter(calls), copy, keyFileIn(copy));
+      return null;
+    } catch (error) {
+      assert(error instanceof Crash, String(error));
+      return copy;
+    }
+  }
+
+  /** A copy with the handover, and the new key not yet in the place of the old one. */
+  async function handedOver(): Promise<string> {
+    for (let calls = 0; ; calls += 1) {
+      const copy = await crashedAfter(calls);
+      assert(copy !== null, 'a crash comes between the handover and the renaming');
+      if ((await newestHandover(copy)) !== null) return copy;
+    }
+  }
+
+  it('goes on with the key that counts, wherever a crash has ended it', async () => {
+    const seen = new Set<string>();
+    for (let calls = 0; ; calls += 1) {
+      const copy = await crashedAfter(calls);
+      if (copy === null) break;
+      const key = (await openHistoryKey(realFileSystem, copy, keyFileIn(copy))).publicKey.text;
+      const handover = await newestHandover(copy);
+      assert.equal(key, handover?.to.text ?? oldKey, `after ${calls} calls`);
+      assert.equal(readHistoryKey(keyFileIn(copy))!.publicKey.text, key, `after ${calls} calls`);
+      seen.add(handover === null ? 'before the handover' : 'after it');
+    }
+    assert.deepEqual([...seen], ['before the handover', 'after it']);
+  });
+
+  it('is completed when it is run again, and hands over once', async () => {
+    const copy = await handedOver();
+    const handover = await newestHandover(copy);
+    const key = await replaceHistoryKey(realFileSystem, copy, keyFileIn(copy));
+    assert.equal(key?.text, handover?.to.text);
+    assert.equal(readHistoryKey(keyFileIn(copy))!.publicKey.text, key?.text);
+    assert(!existsSync(`${keyFileIn(copy)}.next`));
+    const handovers = (await headsOf(realFileSystem, copy)).filter(({ note }) => handoverOf(note) !== null);
+    assert.equal(handovers.length, 1);
+  });
+
+  it('is completed by a server that starts after the crash: its heads prove all history to either key', async () => {
+    const copy = await handedOver();
+    const { to } = (await newestHandover(copy))!;
+    const server = await startTestServer({ folder: copy });
+    await server.call('POST', '/projects/default/features', { name: 'after-the-crash' });
+    await server.stop();
+    const newest = (await headsOf(realFileSystem, copy)).at(-1)!;
+    assert(to.signed(newest.note) && !PublicKey.parse(oldKey)!.signed(newest.note), 'the new key signs');
+    for (const key of [oldKey, to.text]) {
+      const { code, json } = await flagstaff(['audit', 'verify', '--json', '-d', copy, '--key', key]);
+      assert.deepEqual([code, json.signed?.lastId], [0, newest.head.lastId]);
+    }
+  });
+
+  it('leaves no old key that starts a server once more: it refuses, and says what to do', async () => {
+    const copy = copyOf(folder);
+    const key = await replaceHistoryKey(realFileSystem, copy, keyFileIn(copy));
+    copyFileSync(keyFileIn(folder), keyFileIn(copy));
+    const heads = readFileSync(join(copy, 'history.heads'));
+    const isRefusal = (error: unknown): boolean =>
+      error instanceof ConfigError &&
+      error.message.includes(`has handed over to ${key?.text}`) &&
+      error.message.includes('Put the private key of that one in its place');
+    await assert.rejects(startTestServer({ folder: copy }), isRefusal);
+    await assert.rejects(replaceHistoryKey(realFileSystem, copy, keyFileIn(copy)), isRefusal);
+    assert(heads.equals(readFileSync(join(copy, 'history.heads'))), 'nothing was changed');
+  });
+});
