@@ -105,7 +105,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
     replica?.isLeading === true
       ? null
       : 'Another node of the cluster takes the writes; send it again in a moment.';
-  const { from, last, history, commitLog, store } = await openAligned(options, pause, refusalToDecide);
+  const { history, commitLog, store, ...place } = await openAligned(options, pause, refusalToDecide);
   history.onNamed = (id) =>
     void writeLogHistory(fs, folder, { id, decidedBy: 'log' }).catch((error: unknown) =>
       // Operators: look at the disk; the next start writes it
@@ -113,7 +113,8 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
     );
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
-    ...{ log, history, identity, version, hopKey, reach, from, last, commitLog, clock, notes },
+    ...{ log, history, identity, version, hopKey, reach, commitLog, clock, notes },
+    ...{ from: place.from, last: place.last, askedAtMs: place.askedAtMs },
     engine: store.engine,
     formats: options.formats ?? OWN_FORMATS,
     stop: (error) => {
@@ -132,6 +133,8 @@ type Pause = (delayMs: number) => Promise<void>;
 
 interface Aligned extends Alignment {
   readonly history: NodeHistory;
+  /** The moment at which the log was asked, monotonic. */
+  readonly askedAtMs: number;
 }
 
 interface Opened<S> extends Aligned {
@@ -264,7 +267,7 @@ async function forget(log: ReplicatedLog, id: number): Promise<number> {
 }
 
 async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Promise<Aligned> {
-  const { fs, folder: root, log, cluster, notes } = options;
+  const { fs, folder: root, log, cluster, clock, notes } = options;
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
   const history = new NodeHistory(cluster, (await readLogHistory(fs, root))?.id ?? null);
@@ -278,6 +281,7 @@ async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Pro
       if (await lacksBeginning(fs, folder, await readEnd(options)))
         await fetchMissing(options, history, { onGap });
       const end = await readEnd(options);
+      const askedAtMs = clock.monotonic();
       const alignment = await align(log, history, end).catch(async (error: unknown) => {
         if (error instanceof DisagreementError && (await fetchMissing(options, history, { onGap })))
           return null;
@@ -292,7 +296,7 @@ async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Pro
         await cutJournal(fs, folder, place);
       }
       if (history.id !== null) await writeLogHistory(fs, root, { id: history.id, decidedBy: 'log' });
-      return { ...alignment, history };
+      return { ...alignment, history, askedAtMs };
     }
   });
 }

@@ -108,7 +108,7 @@ export class Follower {
 
   start(): void {
     this.#progressAtMs = this.#now();
-    this.#currentAtMs = this.#now();
+    this.#currentAtMs = this.#options.askedAtMs;
     this.#following = this.#follow();
   }
 

@@ -65,6 +65,8 @@ export interface ReplicaOptions {
   readonly from: number;
   /** Position of the last record that the log held then: this node has caught up when it has read so far. */
   readonly last: number;
+  /** The moment at which the log was asked for it, monotonic: a start may take long. */
+  readonly askedAtMs: number;
   readonly engine: ReplicatedEngine;
   readonly commitLog: ReplicatedCommitLog;
   readonly clock: ReplicaClock;

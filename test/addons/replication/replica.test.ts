@@ -512,3 +512,30 @@ it('a follower that stood still does not take what it finds for news: it is not 
   }
   await cluster.until('it is ready again', () => follower.replica!.view.lagMs < 1_000);
 });
+
+it('a node whose start took long is not ready before it has what the leader has', async () => {
+  let areLost = false;
+  const cluster = await clusterOf(2, {
+    fate: (kind) => (areLost && kind === 'announcement' ? 'lost' : 0),
+  });
+  const leader = await cluster.leader();
+  const late = followersOf(cluster)[0]!;
+  areLost = true;
+  late.crash();
+  late.begin();
+  const { beforeCall } = late.disk;
+  late.disk.beforeCall = (call) => {
+    // It writes the mark once it has asked the log.
+    if (call.kind === 'write' && call.path.includes('durable.mark')) late.hangDisk();
+    return beforeCall?.(call);
+  };
+  await cluster.pass(10_000);
+  assert.equal(late.store, null, 'it has asked the log, and starts still');
+  late.disk.beforeCall = beforeCall;
+  late.healDisk();
+  await cluster.until('it has all that the log had then', () => late.replica?.view.role === 'following');
+  assert(late.replica!.view.lagMs >= 9_000, 'what it shows may be as old as its question to the log');
+  areLost = false;
+  await cluster.until('it has heard of the leader', () => late.replica!.view.lagMs < 1_000);
+  assert.equal(late.place.lastId, leader.place.lastId);
+});
