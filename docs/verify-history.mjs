@@ -5,15 +5,13 @@
 //
 // It recomputes the leaf of every frame from its payload, decodes the payload, and compares it with what the line shows to
 // people. For a whole history it recomputes the root from the leaves, and the root that the kept head has; for a part of one, the
-// path from each leaf to the root. Exit code 0: everything is what was signed. 1: something is not; the line is named.
+// path from each leaf to the root. Exit code 0: all is what was signed. 1: it is not; the line is named. 64: nothing was checked.
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-class Forged extends Error {}
-
 const check = (holds, what) => {
-  if (!holds) throw new Forged(what);
+  if (!holds) throw new Error(what);
 };
 
 // Heads: checkpoints of C2SP (c2sp.org/tlog-checkpoint), signed with Ed25519.
@@ -41,8 +39,7 @@ function readHead(note, keys) {
   const [size, firstId, lastId] = [frames, first, last].map(Number);
   const isBy = ({ name, key }, bytes) =>
     bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4));
-  const signers = keys.filter((key) => signatures.some((bytes) => isBy(key, bytes)));
-  const counts = signers.some(({ upToSize }) => size <= upToSize);
+  const counts = keys.some((key) => size <= key.upToSize && signatures.some((bytes) => isBy(key, bytes)));
   check(counts, 'the key did not sign the head, or after it had handed over to another one');
   return { history, at, root: Buffer.from(root, 'base64'), size, firstId, lastId };
 }
@@ -202,19 +199,18 @@ function checkShown(line, payload) {
   return signed.id + signed.events.length - 1;
 }
 
-async function checkFile(file, keyText, keptFile) {
-  const key = readKey(keyText);
+async function checkFile(file, key, keptNote) {
   const state = { kept: null, head: null, tree: null, lines: 0, lastIndex: -1, firstId: null, lastId: null };
-  for await (const text of createInterface({ input: createReadStream(file) })) {
+  for await (const text of createInterface({ input: createReadStream(file).on('error', refuse) })) {
     state.lines += 1;
     try {
       const line = JSON.parse(text);
       // Of a name that stands there twice, people may read the one and this program the other.
       check(JSON.stringify(line) === text, 'it is not written as the export writes it');
-      if (state.head === null) begin(state, line, { key, keptFile });
+      if (state.head === null) begin(state, line, { key, keptNote });
       else checkLine(state, line);
     } catch (error) {
-      throw new Forged(`line ${state.lines}: ${error.message}`);
+      throw new Error(`line ${state.lines}: ${error.message}`);
     }
   }
   return end(state);
@@ -223,27 +219,27 @@ async function checkFile(file, keyText, keptFile) {
 /** A head as it stands in a file: alone, or in what /health responds. */
 function noteIn(file) {
   const text = readFileSync(file, 'utf8');
-  if (!text.startsWith('{')) return text;
-  const value = JSON.parse(text);
-  return value.note ?? value.head.note;
+  const { note, head } = text.startsWith('{') ? JSON.parse(text) : { note: text };
+  const found = String(note ?? head?.note);
+  check(HEAD.test(found.slice(0, found.indexOf('\n\n') + 1)), `${file} holds no signed head`);
+  return found;
 }
 
-function begin(state, first, { key, keptFile }) {
+function begin(state, first, { key, keptNote }) {
   check(first.format === 'flagstaff-audit 1', 'this is no file of "flagstaff audit export"');
   const keys = withHandovers(key, first.handovers ?? []);
   state.head = readHead(first.head, keys);
   state.isWhole = first.whole;
   const peaks = first.peaks.map((peak) => Buffer.from(peak, 'base64'));
   state.tree = new Tree(first.size, peaks);
-  if (keptFile === undefined) return;
-  const kept = readHead(noteIn(keptFile), keys);
-  state.kept = kept;
-  const { size, root, firstId, lastId } = state.head;
-  check(kept.size <= size, `the history ends with event ${lastId}, before the kept head`);
-  check(kept.firstId === firstId, 'the history begins with another event than that of the kept head');
+  if (keptNote === null) return;
+  state.kept = readHead(keptNote, keys);
+  const { head, kept } = state;
+  check(kept.size <= head.size, `the history ends with event ${head.lastId}, before the kept head`);
+  check(kept.firstId === head.firstId, 'the history begins with another event than that of the kept head');
   check(kept.size > first.size, 'the frames of the kept head are not in the file any more');
   // Without all frames between them, only an equal head can be compared.
-  const canCompare = first.whole || kept.root.equals(root);
+  const canCompare = first.whole || kept.root.equals(head.root);
   check(canCompare, 'the kept head is an older one: it needs an export of the whole');
 }
 
@@ -284,15 +280,20 @@ function end({ kept, head, isWhole, tree, lines, firstId, lastId, sawKept }) {
   return `The events from ${firstId} to ${lastId} are what was signed at ${head.at}${also}.`;
 }
 
-const [file, keyText, keptFile] = process.argv.slice(2);
-if (keyText === undefined) {
-  console.error('Usage: node verify-history.mjs <file of the export> <public key> [<file of a kept head>]');
-  process.exit(64);
+const USAGE = 'usage: node verify-history.mjs <file of the export> <public key> [<file of a kept head>]';
+let isBegun = false;
+function refuse({ message, syscall }) {
+  const isRead = isBegun && syscall === undefined;
+  console.error(`NOT ${isRead ? 'PROVED' : 'CHECKED'}: ${message.replaceAll('\n', ' ')}.`);
+  process.exit(isRead ? 1 : 64);
 }
+
 try {
-  console.log(await checkFile(file, keyText, keptFile));
+  const [file, keyText, keptFile, ...others] = process.argv.slice(2);
+  check(keyText !== undefined && others.length === 0, USAGE);
+  const [key, keptNote] = [readKey(keyText), keptFile === undefined ? null : noteIn(keptFile)];
+  isBegun = true;
+  console.log(await checkFile(file, key, keptNote));
 } catch (error) {
-  if (!(error instanceof Forged)) throw error;
-  console.error(`NOT PROVED: ${error.message}.`);
-  process.exit(1);
+  refuse(error);
 }
