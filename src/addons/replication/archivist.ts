@@ -33,7 +33,7 @@ import {
   snapshotPartName,
 } from './archive-index.ts';
 import { ARCHIVE_FILE_BYTES, type ArchivedFile, type FileArchive } from './file-archive.ts';
-import { type ArchivePlace, JournalGatherer } from './journal-gatherer.ts';
+import { type ArchivePlace, type GatheredFile, JournalGatherer } from './journal-gatherer.ts';
 
 /** Between two looks at whether there is something to archive. */
 export const ARCHIVE_PAUSE_MS = 5_000;
@@ -154,8 +154,7 @@ export class Archivist {
     if (this.#gatherer === null)
       return this.#refuse(`the archive ends with event ${place.id} of another history than the journal`);
     await this.#forget(index, run);
-    const behindGap = await this.#snapshotBehindGap(index, run);
-    const file = await this.#gatherer.next(durableId(), behindGap);
+    const file = await this.#nextFile(this.#gatherer, place, index);
     if (file !== null) {
       if (!isLeading()) return false;
       this.#index = null;
@@ -252,13 +251,37 @@ export class Archivist {
     return dropped.length > 0;
   }
 
-  /** The place of an own snapshot that the archive lacks behind a gap, where its journal does not reach it yet. */
-  async #snapshotBehindGap(index: ArchiveIndex, run: ArchivedRun | null): Promise<ArchivePlace | null> {
-    const { fs, folder } = this.#options;
+  /** The next file behind `place`, however short it is where it leads over a gap to an own snapshot. */
+  async #nextFile(
+    gatherer: JournalGatherer,
+    place: ArchivePlace,
+    index: ArchiveIndex,
+  ): Promise<GatheredFile | null> {
+    const { durableId } = this.#options;
+    const run = firstRun(index);
     const gap = run === null ? undefined : gapsWithoutSnapshot(index, run).at(-1);
-    if (run === null || gap === undefined) return null;
+    const end = gap === undefined ? null : await this.#ownSnapshot(Math.max(gap.lastId, place.id + 1));
+    if (end === null) {
+      const file = await gatherer.next(durableId());
+      // A journal that ends in a gap shows nothing behind it before the next change.
+      const last = file === null && gatherer.isInGap ? await this.#ownSnapshot(gatherer.firstId) : null;
+      return last === null ? file : this.#fileUpTo(last, place);
+    }
+    return this.#fileUpTo(end, place);
+  }
+
+  async #fileUpTo(end: ArchivePlace, place: ArchivePlace): Promise<GatheredFile | null> {
+    // A snapshot may have become known after its place was read.
+    if (this.#gatherer !== null && this.#gatherer.readId > end.id)
+      this.#gatherer = await this.#gathererAt(place);
+    return (await this.#gatherer?.next(this.#options.durableId(), end)) ?? null;
+  }
+
+  /** The place of the newest own snapshot, where it is not from before event `fromId`. */
+  async #ownSnapshot(fromId: number): Promise<ArchivePlace | null> {
+    const { fs, folder } = this.#options;
     const own = (await listSnapshots(fs, folder.snapshots)).at(-1);
-    if (own === undefined || own.id < gap.lastId || own.id <= run.lastId) return null;
+    if (own === undefined || own.id < fromId) return null;
     const header = await readSnapshotHeader(fs, own.path);
     return header === null ? null : { id: own.id, chain: header.chain };
   }

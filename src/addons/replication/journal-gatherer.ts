@@ -41,12 +41,24 @@ export class JournalGatherer {
   #builder: SegmentBuilder;
   #isGap = false;
   #at: ReadPlace;
+  #readId: number;
 
   private constructor(source: JournalSource, fileBytes: number, { id, chain }: ArchivePlace, at: ReadPlace) {
     this.#source = source;
     this.#fileBytes = fileBytes;
     this.#builder = new SegmentBuilder(id + 1, chain);
     this.#at = at;
+    this.#readId = id;
+  }
+
+  /** The last event that was read, for the next file. */
+  get readId(): number {
+    return this.#readId;
+  }
+
+  /** Whether all that was read for the next file are events that are declared lost. */
+  get isInGap(): boolean {
+    return this.#builder.frames > 0 && this.#isGap;
   }
 
   /** The first event of the next file. */
@@ -134,6 +146,7 @@ export class JournalGatherer {
         this.#builder.add({ payload, contentVersion, rules });
         const end = frameEnd(frame);
         this.#at = { segment, offset: end, chain: frame.checksum };
+        this.#readId = id;
         isMore = end - offset >= SLICE_BYTES;
         return !isMore;
       });

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { align, recordBefore } from '../../../src/addons/replication/alignment.ts';
-import { firstRun, readArchiveIndex } from '../../../src/addons/replication/archive-index.ts';
+import {
+  firstRun,
+  readArchiveIndex,
+  snapshotPartName,
+} from '../../../src/addons/replication/archive-index.ts';
 import { JournalGatherer } from '../../../src/addons/replication/journal-gatherer.ts';
 import { archiveSource } from '../../../src/addons/replication/mend.ts';
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
@@ -169,11 +173,15 @@ describe('a damaged file of the journal', () => {
   });
 });
 
-/** Has a frame in the middle of the file declared lost, as a repair does; returns its event, and its payload before. */
-function declareLost({ disk }: TestNode, path: string): { readonly id: number; readonly payload: Buffer } {
+/** Has a frame of the file declared lost, as a repair does, one in the middle unless told; returns its event, and its payload before. */
+function declareLost(
+  { disk }: TestNode,
+  path: string,
+  place: 'middle' | 'end' = 'middle',
+): { readonly id: number; readonly payload: Buffer } {
   const bytes = disk.bytesOf(path);
   const frames = framesOf(bytes);
-  const [offset] = frames[Math.floor(frames.length / 2)]!;
+  const [offset] = place === 'end' ? frames.at(-1)! : frames[Math.floor(frames.length / 2)]!;
   const { payloadBytes, headerBytes, previous, checksum } = FRAME_FORMAT.readHeader(bytes, offset)!;
   const payload = Buffer.from(bytes.subarray(offset + headerBytes, offset + headerBytes + payloadBytes));
   const id = peekId(payload)!;
@@ -240,6 +248,7 @@ describe('an event that one node has lost', () => {
 /** A cluster of one node whose journal, but for its newest file, was archived after one of its events had been declared lost. */
 async function lossyCluster(
   options: TestClusterOptions = {},
+  place: 'middle' | 'end' = 'middle',
 ): Promise<{ readonly cluster: TestCluster; readonly lossy: TestNode; readonly id: number }> {
   let isReached = false;
   const archiveTakesMs = (call: ArchiveCall): number =>
@@ -251,7 +260,8 @@ async function lossyCluster(
   await cluster.pass(1_000);
   lossy.crash();
   isReached = true;
-  const { id } = declareLost(lossy, sealedOf(lossy)[1]!);
+  const newest = lossy.disk.namesIn(journalOf()).findLast((name) => name.endsWith('.journal'))!;
+  const { id } = declareLost(lossy, place === 'end' ? join(journalOf(), newest) : sealedOf(lossy)[1]!, place);
   lossy.begin();
   await cluster.until('it leads', () => lossy.isLeading);
   return { cluster, lossy, id };
@@ -288,6 +298,16 @@ describe('a gap that the archive declares', () => {
     await isLike(late, cluster);
     lossy.restart();
     await isLike(lossy, cluster);
+  });
+
+  it('has a snapshot behind it at once also where the journal ends with it, and nobody changes anything', async () => {
+    const { cluster, id } = await lossyCluster({ archiveFileBytes: 64 * 1024 }, 'end');
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    assert.equal(archived(cluster)?.lastId, id);
+    cluster.log.purgeBefore(cluster.log.last);
+    const late = cluster.add();
+    await isLike(late, cluster);
+    assert(late.disk.namesIn(dataFolder(FOLDER).snapshots).length > 0);
   });
 
   it('is not fetched without a snapshot from behind it: the log has the event itself', async () => {
