@@ -160,7 +160,8 @@ async function openAligned<S>(
       return { ...aligned, commitLog, store };
     } catch (error) {
       if (!(error instanceof LostStateError) || hasFetched) throw error;
-      const fetchState = (): Promise<boolean> => fetchMissing(options, history, { lacksState: true });
+      const lacksStateOf = (error.lastGoodEventId ?? 0) + 1;
+      const fetchState = (): Promise<boolean> => fetchMissing(options, history, { lacksStateOf });
       if (!(await whenReached(options, pause, fetchState))) throw error;
     }
   }
@@ -344,7 +345,7 @@ const isFinal = (error: unknown): boolean =>
 async function fetchMissing<S>(
   options: ClusterNodeOptions<S>,
   history: NodeHistory,
-  { lacksState = false, onGap = () => undefined }: Partial<Pick<JoinOptions, 'lacksState' | 'onGap'>>,
+  { lacksStateOf = null, onGap = () => undefined }: Partial<Pick<JoinOptions, 'lacksStateOf' | 'onGap'>>,
 ): Promise<boolean> {
   const { fs, folder: root, log, archive, identity, version, clock, notes } = options;
   if (archive === null) return false;
@@ -362,7 +363,7 @@ async function fetchMissing<S>(
   reserve();
   try {
     const fetched = await fetchFromArchive({
-      ...{ fs, folder, archive, end, history: history.id, lacksState, onGap },
+      ...{ fs, folder, archive, end, history: history.id, lacksStateOf, onGap },
       reserve: (id) => {
         durableId = id;
       },

@@ -46,8 +46,8 @@ export interface JoinOptions {
   readonly end: JournalEnd;
   /** The history of the log; null where it has no name. */
   readonly history: string | null;
-  /** Whether the journal has what its end needs, and no snapshot from which it can be replayed. */
-  readonly lacksState: boolean;
+  /** The event whose change no snapshot here has, so that the journal cannot be replayed over it; null where it can. */
+  readonly lacksStateOf: number | null;
   /** Told of events that the archive declares lost and has no snapshot from behind, so that nothing from there on was fetched. */
   onGap(gap: ArchivedSegment): void;
   /** Told which event the journal will reach, before anything is fetched: the log has to keep what follows. */
@@ -62,10 +62,11 @@ export interface Fetched {
 
 /** Null where the archive has nothing for the journal, and nothing was changed. */
 export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | null> {
-  const { archive, fs, folder, end, history, reserve, lacksState } = options;
+  const { archive, fs, folder, end, history, reserve, lacksStateOf } = options;
   const index = readArchiveIndex(await archive.list());
   if (history !== null && index.history !== null && index.history !== history)
     throw new ArchiveDamageError(`the archive belongs to the history ${index.history}, not ${history}`);
+  if (lacksStateOf !== null && !index.snapshots.some(({ id }) => id >= lacksStateOf)) return null;
   const run = await replayableRun(options, index);
   if (run === null) return null;
   const snapshots = index.snapshots.filter(({ id }) => id <= run.lastId);
@@ -74,7 +75,7 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
   // Without the events before it, a start needs a snapshot.
   if (isEmpty && run.firstId > 1 && (snapshots.at(-1)?.id ?? 0) < run.firstId - 1) return null;
   const place = isEmpty ? null : await commonPlace(options, run);
-  if (!isEmpty && place === null) return lacksState ? fetchStateAlone(options, index) : null;
+  if (!isEmpty && place === null) return lacksStateOf === null ? null : fetchStateAlone(options, index);
   const from = place?.id ?? run.firstId - 1;
   if (run.lastId > from) {
     reserve(run.lastId);
@@ -161,17 +162,19 @@ async function fetchSegments(
 
 /** Fetches the newest that is not damaged; whether it is there now and was not before. */
 async function fetchNewest(options: JoinOptions, snapshots: readonly ArchivedSnapshot[]): Promise<boolean> {
-  for (const snapshot of snapshots.toReversed()) if (await fetchSnapshot(options, snapshot)) return true;
+  const useful = snapshots.filter(({ id }) => id >= (options.lacksStateOf ?? 0));
+  for (const snapshot of useful.toReversed()) if (await fetchSnapshot(options, snapshot)) return true;
   return false;
 }
 
 /** Whether it is there now and was not before. One that is damaged is done without. */
 async function fetchSnapshot(
-  { fs, folder, archive, lacksState }: JoinOptions,
+  { fs, folder, archive, lacksStateOf }: JoinOptions,
   { id, parts }: ArchivedSnapshot,
 ): Promise<boolean> {
   // Where the state is lacking, those that are here are older or damaged.
-  if (!lacksState && (await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id)) return false;
+  if (lacksStateOf === null && (await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id))
+    return false;
   const path = snapshotPath(folder.snapshots, id);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);

@@ -271,10 +271,10 @@ const snapshotNames = ({ archive }: TestCluster): readonly string[] =>
   [...archive.files.keys()].filter((name) => name.startsWith('snapshot'));
 
 /** Lets the archive take no snapshot until what it returns is called, and none stay. */
-function withoutSnapshots(cluster: TestCluster): () => void {
+function withoutSnapshots(cluster: TestCluster, isGone: (name: string) => boolean = () => true): () => void {
   const { files } = cluster.archive;
   const put = files.set.bind(files);
-  for (const name of snapshotNames(cluster)) files.delete(name);
+  for (const name of snapshotNames(cluster)) if (isGone(name)) files.delete(name);
   files.set = (name, bytes) => (name.startsWith('snapshot') ? files : put(name, bytes));
   return () => {
     files.set = put;
@@ -368,6 +368,38 @@ describe('a gap that the archive declares', () => {
       late.begin();
       await isLike(late, cluster);
     }
+  });
+});
+
+describe('a node that lacks the state behind a gap', () => {
+  it('fetches no snapshot that does not have it, however often it is started', async () => {
+    const { cluster, id } = await lossyCluster();
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    const late = cluster.add();
+    await isLike(late, cluster);
+    late.crash();
+    const { snapshots } = dataFolder(FOLDER);
+    for (const name of late.disk.namesIn(snapshots)) late.disk.take(join(snapshots, name));
+    const { files } = cluster.archive;
+    files.set(snapshotPartName(id - 1, '00000001', 1, 1), Buffer.from('of the state before the gap'));
+    withoutSnapshots(cluster, (name) => !name.includes(`${id - 1}.00000001`));
+    assert.equal(snapshotNames(cluster).length, 1);
+    const fetched: string[] = [];
+    const get = files.get.bind(files);
+    files.get = (name) => {
+      fetched.push(name);
+      return get(name);
+    };
+    for (let start = 1; start <= 2; start += 1) {
+      late.stops.length = 0;
+      late.begin();
+      await cluster.until('it has ended', () => late.stops.length > 0);
+      assert.match(late.stops[0]!.message, new RegExp(`event ${id} is lost, .*no good snapshot`));
+    }
+    assert.deepEqual(
+      fetched.filter((name) => name.startsWith('snapshot')),
+      [],
+    );
   });
 });
 
