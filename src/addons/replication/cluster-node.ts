@@ -28,7 +28,7 @@ import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
 import { type Found, OWN_FORMATS } from './fitness.ts';
-import { fetchFromArchive, type JoinOptions, lacksBeginning } from './join.ts';
+import { fetchFromArchive, type JoinOptions, lacksBeginning, withoutState } from './join.ts';
 import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -153,16 +153,18 @@ async function openAligned<S>(
     const { history } = aligned;
     const commitLog = commitLogOf(options, history, pause);
     const mendSegment = (firstId: number): Promise<boolean> => mend(options, history, firstId);
-    const mendAtStart = (firstId: number): Promise<boolean> =>
-      whenReached(options, pause, () => mendSegment(firstId));
+    const mendAtStart: MendAtStart = (firstId, isWhole) =>
+      whenReached(options, pause, () => mend(options, history, firstId, isWhole));
     try {
       const store = await openMended(options, { commitLog, mendSegment, refusalToDecide }, mendAtStart);
       return { ...aligned, commitLog, store };
     } catch (error) {
-      if (!(error instanceof LostStateError) || hasFetched) throw error;
+      if (!(error instanceof LostStateError)) throw error;
+      if (hasFetched) throw withoutState(error, options.archive !== null);
       const lacksStateOf = (error.lastGoodEventId ?? 0) + 1;
       const fetchState = (): Promise<boolean> => fetchMissing(options, history, { lacksStateOf });
-      if (!(await whenReached(options, pause, fetchState))) throw error;
+      if (!(await whenReached(options, pause, fetchState)))
+        throw withoutState(error, options.archive !== null);
     }
   }
 }
@@ -179,11 +181,14 @@ const commitLogOf = <S>(
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
   });
 
+/** `isWhole`: the file is not damaged, and has events that are declared lost. */
+type MendAtStart = (firstId: number, isWhole: boolean) => Promise<boolean>;
+
 /** Opens the store, after files without which it cannot start were made anew. */
 async function openMended<S>(
   options: ClusterNodeOptions<S>,
   hooks: StoreHooks,
-  mendAtStart: (firstId: number) => Promise<boolean>,
+  mendAtStart: MendAtStart,
 ): Promise<S> {
   for (const tried = new Set<number>(); ; ) {
     try {
@@ -191,7 +196,8 @@ async function openMended<S>(
     } catch (error) {
       const firstId =
         error instanceof DataFolderError ? idInFileName(basename(error.file), SEGMENT_SUFFIX) : null;
-      if (firstId === null || tried.has(firstId) || !(await mendAtStart(firstId))) throw error;
+      const isWhole = error instanceof LostStateError;
+      if (firstId === null || tried.has(firstId) || !(await mendAtStart(firstId, isWhole))) throw error;
       tried.add(firstId);
     }
   }
@@ -202,6 +208,7 @@ async function mend<S>(
   { fs, folder, archive, clock, notes }: ClusterNodeOptions<S>,
   { id: history }: NodeHistory,
   firstId: number,
+  isWhole = false,
 ): Promise<boolean> {
   if (archive === null) return false;
   const file = segmentFileName(firstId);
@@ -211,7 +218,8 @@ async function mend<S>(
     // Operators, of "A damaged file of the journal was made anew …": plan to replace the disk, which returned wrong bytes
     // Operators, of "The archive does not have all …": see [old history](docs/operating.md#old-history)
     if (isMended) notes.warn({ file }, 'A damaged file of the journal was made anew from the archive');
-    else notes.warn({ file }, 'The archive does not have all that a damaged file of the journal held');
+    else if (!isWhole)
+      notes.warn({ file }, 'The archive does not have all that a damaged file of the journal held');
     return isMended;
   } catch (error) {
     if (!(error instanceof ArchiveDamageError)) throw error;

@@ -7,7 +7,12 @@
  * gets its name only when the journal reaches as far, and only saves replaying.
  */
 import { join } from 'node:path';
-import { type DataFolder, setAside, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
+import {
+  type DataFolder,
+  LostStateError,
+  setAside,
+  TEMPORARY_SUFFIX,
+} from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { replaceFile, writeFully } from '../../persistence/disk/write-fully.ts';
 import { declaresLost } from '../../persistence/journal/declared-gap.ts';
@@ -215,4 +220,17 @@ export async function lacksBeginning(fs: FileSystem, folder: DataFolder, end: Jo
   if (end.places.at(-1)!.id === 0) return true;
   const [oldest] = await listSegments({ fs, folder: folder.journal });
   return oldest !== undefined && oldest > 1 && (await listSnapshots(fs, folder.snapshots)).length === 0;
+}
+
+/** The error of a node that ends because no snapshot has its state. Its own advice is that of a server that runs alone. */
+export function withoutState(
+  { problem, file, offset, lastGoodEventId }: LostStateError,
+  hasArchive: boolean,
+): LostStateError {
+  const bySnapshot =
+    'Run "flagstaff snapshot" on the leader, and start again once its "flagstaff cluster status" shows the snapshot in the archive; or copy';
+  const advice = `${hasArchive ? bySnapshot : 'Copy'} the data folder of another node that is stopped, and start again.`;
+  const what = hasArchive ? `${problem}, here or in the archive` : problem;
+  const place = { ...(offset !== null && { offset }), ...(lastGoodEventId !== null && { lastGoodEventId }) };
+  return new LostStateError(what, { file, ...place, advice });
 }

@@ -110,6 +110,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   assert(survey.journal.damage === null, 'a start is refused where the journal is damaged');
   announce(label, survey, log);
   const replayed = await replayJournal(survey, folder, options);
+  announceBadSnapshots(survey, log);
   const moved = await tidyUp(survey, folder, options);
   const tail = tailOf(survey);
   assert(
@@ -180,15 +181,19 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   // Operators, of "… cannot be read and is written anew; …": run `flagstaff verify`, and compare the oldest journal file with a backup's
   // Operators, of "… is missing and is written anew; …": nothing, for a folder of 0.1.0 with `EVENT_RETENTION_DAYS`; else somebody deleted files: put old journal files back from a backup
   if (beginning !== null) log.warn({}, beginning);
-  for (const { path, problem, offset } of survey.badSnapshots) {
+  // Operators: move the file elsewhere
+  for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
+}
+
+/** Only the replay shows that the journal makes up for them: it may come to events that are declared lost. */
+function announceBadSnapshots({ badSnapshots }: FolderSurvey, log: RecoveryLog): void {
+  for (const { path, problem, offset } of badSnapshots) {
     // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
     log.warn(
       { path, problem, offset },
       'A snapshot is damaged; nothing is lost, because the journal has the same events.',
     );
   }
-  // Operators: move the file elsewhere
-  for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
 }
 
 /** A folder that retention has made shorter before it kept a record of that cannot be told from one that somebody has. */

@@ -379,7 +379,8 @@ describe('a node that lacks the state behind a gap', () => {
     await isLike(late, cluster);
     late.crash();
     const { snapshots } = dataFolder(FOLDER);
-    for (const name of late.disk.namesIn(snapshots)) late.disk.take(join(snapshots, name));
+    for (const name of late.disk.namesIn(snapshots)) flipBit(late, join(snapshots, name), 100);
+    late.notes.length = 0;
     const { files } = cluster.archive;
     files.set(snapshotPartName(id - 1, '00000001', 1, 1), Buffer.from('of the state before the gap'));
     withoutSnapshots(cluster, (name) => !name.includes(`${id - 1}.00000001`));
@@ -395,7 +396,13 @@ describe('a node that lacks the state behind a gap', () => {
       late.begin();
       await cluster.until('it has ended', () => late.stops.length > 0);
       assert.match(late.stops[0]!.message, new RegExp(`event ${id} is lost, .*no good snapshot`));
+      assert.match(late.stops[0]!.message, /in the archive .*Run "flagstaff snapshot" on the leader/);
     }
+    const misleading = /nothing is lost|trying again|does not have all that a damaged file/;
+    assert.deepEqual(
+      late.notes.filter((note) => misleading.test(note)),
+      [],
+    );
     assert.deepEqual(
       fetched.filter((name) => name.startsWith('snapshot')),
       [],
