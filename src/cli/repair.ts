@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import { ArchiveDamageError } from '../addons/replication/archived-frames.ts';
 import type { ReadArchive } from '../addons/replication/file-archive.ts';
 import { archiveSource } from '../addons/replication/mend.ts';
+import { LogAwayError } from '../addons/replication/replicated-log.ts';
 import { gapsWorth } from '../operations/declare-gaps.ts';
 import { type GapPlan, gapsOf } from '../operations/gap-plan.ts';
 import { checkCopy, folderSource } from '../operations/mend.ts';
@@ -183,7 +184,7 @@ async function withCopy(
   const config = clusterConfig(terminal.env);
   if (config === null) throw misuse('--from archive needs the settings of the cluster: set REPLICATION_URL.');
   const say = (_: object, message: string): void => terminal.err(message);
-  const { archive, close } = await openArchive(config, { info: say, warn: say });
+  const { archive, close } = await openArchive(config, { info: say, warn: say }).catch(untold);
   try {
     if (archive === null) throw new OperationError('missing', noArchive(config.cluster));
     await use(archiveSource(toldApart(archive), (await readLogHistory(fs, folder))?.id ?? null));
@@ -196,6 +197,15 @@ async function withCopy(
 }
 
 const OTHER_COPY = 'Nothing was changed. A backup, or the folder of another node, may have what is lost.';
+
+/** The failure where the servers do not say whether there is an archive. */
+function untold(error: unknown): never {
+  if (!(error instanceof LogAwayError)) throw error;
+  throw new CommandFailure(EXIT.unavailable, `${error.message}. ${AWAY}`);
+}
+
+const AWAY =
+  'Whether the cluster has an archive is not known. Nothing was changed; look at the NATS servers, and repeat the command.';
 
 const noArchive = (cluster: string): string =>
   `The cluster "${cluster}" has no archive, the bucket FLAGSTAFF_${cluster}. ${OTHER_COPY}`;

@@ -16,7 +16,12 @@ import { type FileArchive, lazyArchive } from '../addons/replication/file-archiv
 import type { Found } from '../addons/replication/fitness.ts';
 import type { ConnectionLog } from '../addons/replication/nats-connection.ts';
 import type { Replica } from '../addons/replication/replica.ts';
-import { LogGoneError, type ReplicatedLog, UnsafeLogError } from '../addons/replication/replicated-log.ts';
+import {
+  LogAwayError,
+  LogGoneError,
+  type ReplicatedLog,
+  UnsafeLogError,
+} from '../addons/replication/replicated-log.ts';
 import { mayDecide } from '../addons/replication/role.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
 import { HOP_KEY_HEADER, LeaderClient } from '../http/serving/leader-client.ts';
@@ -187,17 +192,27 @@ function sharedOf(
   return Promise.resolve({ log: replicatedLog, archive, usage: usageStream ?? null });
 }
 
-/** The archive alone, whatever the log is like; waits until its servers can be reached. Null where there is none, and none is made. */
+/** Servers that were just started choose a leader within ten seconds or so, and know before that of no bucket. */
+const ARCHIVE_WAIT_MS = 15_000;
+
+/**
+ * The archive alone, whatever the log is like. Null where there is none, and none is made. Throws `LogAwayError` where no server tells
+ * within the time whether there is one.
+ */
 export async function openArchive(
   config: ClusterConfig,
   log: ConnectionLog,
+  waitMs = ARCHIVE_WAIT_MS,
 ): Promise<{ readonly archive: FileArchive | null; close(): Promise<void> }> {
   const { findNatsArchive } = await import('../addons/replication/nats-archive.ts');
-  const connection = await connected(config, log);
+  const endMs = performance.now() + waitMs;
+  const isOver = (): boolean => performance.now() > endMs;
+  const connection = await connected(config, log, isOver);
   const close = (): Promise<void> => connection.close();
   try {
-    const archive = await untilReady(() => findNatsArchive({ connection, name: config.cluster }), log).catch(
-      (error: unknown) => (error instanceof LogGoneError ? null : Promise.reject(error)),
+    const find = (): Promise<FileArchive> => findNatsArchive({ connection, name: config.cluster });
+    const archive = await untilReady(find, log, isOver).catch((error: unknown) =>
+      error instanceof LogGoneError ? null : Promise.reject(error),
     );
     return { archive, close };
   } catch (error) {
@@ -234,12 +249,17 @@ export async function openLog(
   }
 }
 
-async function connected(config: ClusterConfig, log: ConnectionLog): Promise<NatsConnection> {
+async function connected(
+  config: ClusterConfig,
+  log: ConnectionLog,
+  isOver = (): boolean => false,
+): Promise<NatsConnection> {
   const { connectToNats } = await import('../addons/replication/nats-connection.ts');
   const { servers, node: name, user, credentialsFile } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
-  // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.
-  return connectToNats({ servers, name, user, credentialsFile, tls, log }).catch((cause: Error) => {
+  // It waits for servers that do not respond, so whatever else it rejects with is a setting that they refuse.
+  return connectToNats({ servers, name, user, credentialsFile, tls, log, isOver }).catch((cause: Error) => {
+    if (cause instanceof LogAwayError) throw cause;
     throw new ConfigError(
       `The servers of REPLICATION_URL refuse the connection: ${cause.message}. Look at its user and password, REPLICATION_CREDENTIALS, and the files of REPLICATION_TLS_CA, _CERT and _KEY.`,
     );
@@ -247,7 +267,11 @@ async function connected(config: ClusterConfig, log: ConnectionLog): Promise<Nat
 }
 
 /** Tries again while the servers are not ready. One answer that there is no log may come from a server that has just started. */
-async function untilReady<T>(open: () => Promise<T>, log: ConnectionLog): Promise<T> {
+async function untilReady<T>(
+  open: () => Promise<T>,
+  log: ConnectionLog,
+  isOver = (): boolean => false,
+): Promise<T> {
   let said = '';
   for (let answersWithout = 0; ; ) {
     try {
@@ -257,6 +281,8 @@ async function untilReady<T>(open: () => Promise<T>, log: ConnectionLog): Promis
       if (isGone) answersWithout += 1;
       if (error instanceof UnsafeLogError || answersWithout === ANSWERS_WITHOUT_LOG) throw error;
       const message = isGone ? said : (error as Error).message;
+      if (!isGone && isOver())
+        throw new LogAwayError(`The NATS servers do not respond, or have no leader yet (${message})`);
       // Operators: nothing, unless it stays so: look at the NATS servers
       if (message !== said) log.warn({}, `The replicated log is not ready (${message}); trying again`);
       said = message;

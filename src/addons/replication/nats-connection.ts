@@ -7,6 +7,7 @@ import {
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
+import { LogAwayError } from './replicated-log.ts';
 
 export interface NatsOptions {
   /** `nats://host:port` or `tls://host:port`, without a user. */
@@ -18,6 +19,8 @@ export interface NatsOptions {
   readonly credentialsFile: string | null;
   readonly tls: NatsTls | null;
   readonly log: ConnectionLog;
+  /** Whether to wait no longer; it waits for ever unless given. */
+  isOver?(): boolean;
 }
 
 /** Files in PEM. */
@@ -45,9 +48,12 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const TLS_CODES =
   /^(ERR_(TLS|SSL|OSSL)|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|ENOENT|EACCES)/;
 
-/** Waits until one of the servers takes the connection, and says why none does. Rejects when a server refuses the user or a certificate. */
+/**
+ * Waits until one of the servers takes the connection, and says why none does. Rejects when a server refuses the user or a certificate,
+ * and with `LogAwayError` when the wait is over.
+ */
 export async function connectToNats(options: NatsOptions): Promise<NatsConnection> {
-  const { log, servers } = options;
+  const { log, servers, isOver } = options;
   let said = '';
   for (;;) {
     try {
@@ -57,6 +63,8 @@ export async function connectToNats(options: NatsOptions): Promise<NatsConnectio
     } catch (error) {
       const { message } = error as Error;
       if (isRefusal(error)) throw error;
+      if (isOver?.() === true)
+        throw new LogAwayError(`No server of REPLICATION_URL can be reached (${message})`);
       if (message !== said)
         // Operators: look at REPLICATION_URL, and at the NATS servers
         log.warn({ servers }, `No server of REPLICATION_URL can be reached (${message}); trying again`);

@@ -62,6 +62,11 @@ export class LogGoneError extends Error {
   override readonly name = 'LogGoneError';
 }
 
+/** No server of the log answered within the time, or none that knows what there is: they may be choosing a leader. */
+export class LogAwayError extends Error {
+  override readonly name = 'LogAwayError';
+}
+
 /** The log would not keep what it acknowledges. The message is everything that the operator needs to read. */
 export class UnsafeLogError extends Error {
   override readonly name = 'UnsafeLogError';

@@ -1,0 +1,44 @@
+/** Opening the archive alone, as `flagstaff repair --from archive` does: servers that cannot tell are told apart from none that has it. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LogAwayError } from '../../src/addons/replication/replicated-log.ts';
+import { openArchive } from '../../src/start/cluster.ts';
+import { clusterConfig } from '../../src/start/cluster-config.ts';
+import { freePort } from '../support/free-port.ts';
+import { noNatsServer, startNats } from '../support/replication/nats-servers.ts';
+
+const LOG = { info: () => undefined, warn: () => undefined };
+
+const opening = (urls: readonly string[], waitMs?: number) => {
+  const config = clusterConfig({ REPLICATION_URL: urls.join(), REPLICATION_CLUSTER: 'test' });
+  assert(config !== null);
+  return openArchive(config, LOG, waitMs);
+};
+
+const isAway =
+  (what: RegExp) =>
+  (error: unknown): boolean =>
+    error instanceof LogAwayError && what.test(error.message);
+
+describe('opening the archive', () => {
+  it('waits for servers for a bounded time, where none can be reached', async () => {
+    const url = `nats://127.0.0.1:${await freePort()}`;
+    await assert.rejects(opening([url], 300), isAway(/No server of REPLICATION_URL can be reached/));
+  });
+
+  it('waits for a leader for a bounded time, and then tells of none', {
+    skip: noNatsServer ?? false,
+  }, async () => {
+    const nats = await startNats(3);
+    try {
+      const { archive, close } = await opening(nats.urls);
+      assert.equal(archive, null, 'the servers have chosen a leader, which has no archive');
+      await close();
+      const [first, ...others] = nats.servers;
+      for (const server of others) await server.kill();
+      await assert.rejects(opening([first!.url], 300), isAway(/do not respond, or have no leader yet/));
+    } finally {
+      await nats.close();
+    }
+  });
+});
