@@ -73,11 +73,13 @@ export class Leadership {
 
   /** Begins, behind the take-over record that was read last. */
   async begin(): Promise<void> {
-    const { engine, commitLog, notes, onLeading } = this.#options;
+    const { engine, commitLog, clock, notes, onLeading } = this.#options;
     const { follower, announce } = this.#parts;
     const { epoch, position } = follower;
+    const readAtMs = clock.monotonic();
+    // On a disk that hangs this takes long, and another node may take over meanwhile.
     await engine.journal.flush();
-    commitLog.lead({ epoch, position });
+    commitLog.lead({ epoch, position }, readAtMs);
     announce(false);
     await onLeading();
     // It may have given up meanwhile.

@@ -73,10 +73,10 @@ export class ReplicatedCommitLog implements CommitLog {
     this.#decidedId = Math.max(this.#decidedId, id);
   }
 
-  /** The log has just said so. */
-  lead(leadership: Leadership): void {
+  /** The log said so at that moment. */
+  lead(leadership: Leadership, saidAtMs: number): void {
     this.#leadership = leadership;
-    this.#confirm(this.#options.monotonic());
+    this.#confirm(saidAtMs);
   }
 
   /** The log, asked then, knew of nobody who took over. */

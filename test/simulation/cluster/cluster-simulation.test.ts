@@ -17,6 +17,14 @@ test(`${SEEDS} seeds from ${FIRST_SEED} on show one history on all nodes, and me
     assert(count > 0, `${trouble} never happened, so it is not tested`);
 });
 
+/** Among thousands, the seeds in which a node whose disk had hung showed what was old: after a long start, and as a leader long deposed. */
+for (const seed of [636, 729]) {
+  test(`a node whose disk hung shows nothing old as if it were new, by seed ${seed}`, async () => {
+    const { failure } = await runClusterSeeds(seed, 1);
+    assert.ifError(failure);
+  });
+}
+
 testBroken([
   {
     name: 'takes an unknown outcome for a success',
