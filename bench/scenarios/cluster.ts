@@ -187,36 +187,39 @@ interface HasChild {
   readonly child: ChildProcess;
 }
 
-async function runOnce(
+/** As many requests as the server takes. */
+const runOnce = (
   { folder }: BenchRun,
   asked: ServerProcess,
   others: readonly HasChild[],
   operation: Operation,
   connections: number,
-): Promise<Run> {
-  const otherCpu = (): number => others.reduce((sum, other) => sum + cpuMicrosOf(other), 0);
-  const [before, othersBefore] = [cpuMicrosOf(asked), otherCpu()];
-  const run = await runClosedLoop({ target: asked.target, operation, connections, seconds: SECONDS, folder });
-  return {
-    perSecond: run.perSecond,
-    p50: run.p50,
-    micros: (cpuMicrosOf(asked) - before) / run.requests,
-    otherMicros: (otherCpu() - othersBefore) / run.requests,
-  };
-}
+): Promise<Run> =>
+  costOf(asked, others, () =>
+    runClosedLoop({ target: asked.target, operation, connections, seconds: SECONDS, folder }),
+  );
 
 /** Requests that are due at fixed times, so that both servers get as many a second, however fast they are. */
-async function runPaced(
+const runPaced = (
   { folder }: BenchRun,
   asked: ServerProcess,
   others: readonly HasChild[],
   { operation, perSecond }: { readonly operation: Operation; readonly perSecond: number },
+): Promise<Run> =>
+  costOf(asked, others, async () => {
+    const load = { operation, connections: CONNECTIONS, perSecond, seconds: SECONDS, folder };
+    const { p50 } = await runOpenLoop({ target: asked.target, ...load });
+    return { perSecond, p50, requests: perSecond * SECONDS };
+  });
+
+async function costOf(
+  asked: ServerProcess,
+  others: readonly HasChild[],
+  load: () => Promise<Pick<Run, 'perSecond' | 'p50'> & { readonly requests: number }>,
 ): Promise<Run> {
   const otherCpu = (): number => others.reduce((sum, other) => sum + cpuMicrosOf(other), 0);
   const [before, othersBefore] = [cpuMicrosOf(asked), otherCpu()];
-  const load = { target: asked.target, operation, connections: CONNECTIONS, perSecond, seconds: SECONDS };
-  const { p50 } = await runOpenLoop({ ...load, folder });
-  const requests = perSecond * SECONDS;
+  const { perSecond, p50, requests } = await load();
   return {
     ...{ perSecond, p50 },
     micros: (cpuMicrosOf(asked) - before) / requests,
