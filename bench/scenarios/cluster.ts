@@ -187,7 +187,7 @@ interface HasChild {
   readonly child: ChildProcess;
 }
 
-/** As many requests as the server takes. */
+/** Sends as many requests as the server takes. */
 const runOnce = (
   { folder }: BenchRun,
   asked: ServerProcess,
@@ -199,7 +199,7 @@ const runOnce = (
     runClosedLoop({ target: asked.target, operation, connections, seconds: SECONDS, folder }),
   );
 
-/** Requests that are due at fixed times, so that both servers get as many a second, however fast they are. */
+/** Sends requests that are due at fixed times, so that both servers get as many a second, however fast they are. */
 const runPaced = (
   { folder }: BenchRun,
   asked: ServerProcess,
