@@ -327,7 +327,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     },
   });
   const { recovery, engine } = server.store;
-  // Operators: nothing; the server is ready
+  // Operators: nothing
   log.info(
     {
       port: server.port,

@@ -89,7 +89,7 @@ export class HistoryCheck {
     if (this.#isStopped) return;
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
-    // Operators: nothing, if `damagedFiles` is 0
+    // Operators: nothing
     log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'The whole journal was read again');
     this.#passed();
   }
@@ -222,7 +222,7 @@ export class IndexReading {
     try {
       await eventLog.readNames(() => this.#pause());
       const durationMs = Math.round(monotonicMs() - begunAt);
-      // Operators: nothing; the rest of the [index](docs/operating.md#old-history) is read
+      // Operators: nothing
       log.info({ events: eventLog.count, durationMs }, 'All events can be searched');
       return true;
     } catch (error) {

@@ -243,7 +243,7 @@ function openKeeper(
     monotonicMs: clock.monotonic,
     keepOlder: (older) => retention.keepOlder(older, engine.durableId),
     onTaken: async (snapshot) => {
-      // Operators: nothing; of its `records`, `recordsTakenOver` were copied from the snapshot before
+      // Operators: nothing
       log.info({ ...snapshot }, 'snapshot taken');
       // Otherwise the next snapshot will do.
       if (!eventLog.isWhole) return;

@@ -34,7 +34,7 @@ export async function runEdge(
   process.on('SIGINT', stop);
   const { port } = await edge.start();
   const { host, basePath, upstream, offline } = settings;
-  // Operators: nothing; `ready` says when it serves
+  // Operators: nothing
   log.info(
     { port, ...(offline === null ? { upstream: upstream.url } : { file: offline.file }) },
     `Flagstaff edge listens on ${originOf(host, port)}${basePath}`,
