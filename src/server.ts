@@ -292,10 +292,10 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config.logLevel);
   const ignored = ignoredVariables(env);
   if (ignored.length > 0)
-    // Operators: remove the setting
+    // Operators: what it says
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
   if (env['HTTP_WORKERS'] !== undefined)
-    // Operators: remove the setting
+    // Operators: what it says
     log.warn(
       {},
       'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',
@@ -319,7 +319,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       if (process.stderr.isTTY)
         return void process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
       const file = writeFirstToken(config.dataDir, secret);
-      // Operators: read it, and delete the file
+      // Operators: what it says
       log.info(
         { file },
         'The first admin token is in this file; keep it in a safe place, and delete the file',
@@ -341,7 +341,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     `Flagstaff listens on ${originOf(config.host, server.port)}${config.basePath}`,
   );
   if (config.authType === 'none')
-    // Operators: use this only on a closed network
+    // Operators: what it says
     log.warn({}, 'AUTH_TYPE=none: anybody who can reach this port may do everything');
   signals.server = server;
 }

@@ -210,7 +210,7 @@ export class HeadKeeper {
     const isForeign = file.newest !== null && !signer.publicKey.signed(file.newest.note);
     if (isForeign || file.isDamaged) {
       await file.setAside();
-      // Operators: nothing, if the folder is a copy, or you changed the key; else find out who changed the folder, see [signed heads](docs/audit.md#keys)
+      // Operators: nothing, if you copied the folder or changed [the key](docs/audit.md#keys); else find out who did
       log.warn(
         { key: signer.publicKey.text },
         'Another key signed the heads of this folder, or they are damaged; they were set aside, and all history is signed anew',

@@ -130,7 +130,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       options.stop(failure);
     };
   const onFailed = (error: unknown): void =>
-    // Operators: look at `err`; usually the disk is full
+    // Operators: look at `err`
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const keeper = openKeeper(options, recovered, { engine, onFailed });
   const heads = openHeads(options, engine);

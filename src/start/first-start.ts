@@ -69,13 +69,13 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
 /** Without a word about it, a token that was added to the settings later looks like one that the server lost. */
 function logIgnoredSettings({ directory }: World, { config, log }: FirstStartOptions): void {
   const why = 'because the data folder already holds events';
-  // Operators: remove the setting
+  // Operators: what it says
   if (config.importFile !== null) log.info({}, `IMPORT_FILE is ignored, ${why}`);
   const unknown = config.initialTokens.filter(({ secret }) => !directory.apiTokens.has(digestOf(secret)));
   for (const variable of new Set(unknown.map((token) => token.variable))) {
     const advice =
       'make tokens at /api/admin/api-tokens, or an admin token with "flagstaff token create --admin"';
-    // Operators: remove the setting
+    // Operators: what it says
     log.warn({}, `${variable} has tokens that do not exist. It is ignored, ${why}; ${advice}`);
   }
 }

@@ -124,7 +124,7 @@ export async function openUsage(
   cluster: OpenCluster | null,
 ): Promise<Usage> {
   const onFault = (error: unknown): void =>
-    // Operators: look at `err`: the disk is full, or the folder `usage` is somebody else's; it is tried again
+    // Operators: look at `err`
     log.error(
       { err: error },
       'what applications reported could not be read or saved; flags are not affected',

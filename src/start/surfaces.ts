@@ -72,7 +72,7 @@ export function signInSurfaces({ config, cookies, log }: SignInParts): readonly 
   const monotonicMs = (): number => performance.now();
   const provider = new Provider(oidc, `${page}${CALLBACK_PATH}`, monotonicMs);
   const warn = (fields: object, message: string): void => log.warn(fields, message);
-  // Operators: look at `err`; the provider is asked again
+  // Operators: look at `err`
   provider
     .prepare()
     .catch((err: unknown) => warn({ err }, 'the provider of OpenID Connect cannot be used yet'));

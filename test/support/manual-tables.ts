@@ -106,7 +106,12 @@ function otherOptions(): string {
 }
 
 /** Advice that goes without a table: docs/operating.md says which it is for what is not listed. */
-const OBVIOUS: ReadonlySet<string> = new Set(['nothing', 'report it with the log line']);
+const OBVIOUS: ReadonlySet<string> = new Set([
+  'nothing',
+  'what it says',
+  'look at `err`',
+  'report it with the log line',
+]);
 
 /** One row for all messages with the same advice. */
 function logTable(): string {

@@ -205,7 +205,7 @@ export class Edge {
       });
       await this.#saveReports();
     } catch (err) {
-      // Operators: make room on the disk, or look at its permissions; the edge serves, and starts from an older copy
+      // Operators: look at `err`
       this.#log.error({ err, folder }, 'The copy for a start without the upstream cannot be written.');
     }
   }
@@ -215,7 +215,7 @@ export class Edge {
     try {
       await this.#reportsFile?.write(() => this.reports.lines());
     } catch (err) {
-      // Operators: make room on the disk, or look at its permissions; a kill would now lose or repeat counts
+      // Operators: look at `err`; until it is mended, a kill loses or repeats counts
       this.#log.error({ err, folder }, 'Reports that wait for the upstream cannot be written.');
     }
   }
@@ -224,7 +224,7 @@ export class Edge {
     const { upstream, isStrict, tokens: named } = this.#settings;
     if (this.#copyFile === null || this.#reportsFile === null) return;
     const onDamaged = (problem: string, file: string): void => {
-      // Operators: nothing; the edge asks its upstream, as if there were none
+      // Operators: what it says
       this.#log.warn({ problem, file }, 'The copy on disk is damaged, and was set aside.');
     };
     const reports = await this.#reportsFile.read(onDamaged);
@@ -269,7 +269,7 @@ export class Edge {
       try {
         const valid = await this.#client.validate(tokens);
         for (const token of valid) this.#addToken(token, false);
-        // Operators: correct --tokens
+        // Operators: what it says
         if (valid.length < tokens.length)
           this.#log.warn(
             { valid: valid.length, given: tokens.length },
@@ -345,7 +345,7 @@ export class Edge {
       basePath: this.#settings.basePath,
       now: this.#now,
       onFault: (error) => this.#warn(error),
-      // Operators: compare the flag on both servers
+      // Operators: what it says
       onDifference: (flag) =>
         this.#log.warn({ flag }, 'The server in --shadow evaluates a flag differently.'),
     });
@@ -390,7 +390,7 @@ export class Edge {
   }
 
   #warn(err: unknown): void {
-    // Operators: look at `err`; the edge serves what it has, and asks again
+    // Operators: look at `err`
     this.#log.warn({ err }, 'The edge could not do something with its upstream.');
   }
 }

@@ -150,7 +150,7 @@ export class Feed implements MirrorSource {
       if (status === 401 || status === 403) return this.#revoked(status);
       if (this.#way !== 'polling' && [404, 405, 406, 501].includes(status)) return 'not-there';
       const { environment } = mirror;
-      // Operators: look at `err`; the edge serves what it has, and asks again
+      // Operators: look at `err`
       if (this.#failures === 0)
         log.warn({ err: error, environment, way: this.#way }, 'The upstream cannot be read.');
       return 'failed';

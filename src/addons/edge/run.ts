@@ -24,7 +24,7 @@ export async function runEdge(
     edge.stop().then(
       () => process.exit(EXIT.ok),
       (err: unknown) => {
-        // Operators: look at `err`; nothing that the upstream has is lost
+        // Operators: look at `err`
         log.error({ err }, 'The edge could not stop as it should.');
         process.exit(EXIT.fault);
       },

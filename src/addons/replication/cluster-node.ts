@@ -108,7 +108,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   const { history, commitLog, store, ...place } = await openAligned(options, pause, refusalToDecide);
   history.onNamed = (id) =>
     void writeLogHistory(fs, folder, { id, decidedBy: 'log' }).catch((error: unknown) =>
-      // Operators: look at the disk; the next start writes it
+      // Operators: look at `err`
       notes.warn({ err: error }, 'The name of the history could not be written to the data folder'),
     );
   commitLog.decided(store.engine.lastId);

@@ -161,7 +161,7 @@ export class Follower {
     const { notes, stop } = this.#options;
     if (error instanceof NewerRecordError) {
       this.#problem = error.message;
-      // Operators: upgrade this node
+      // Operators: what it says
       notes.warn({ err: error }, `This node follows no further: ${error.message}. Upgrade it.`);
     } else if (error instanceof LogDamageError || error instanceof FencedError) {
       this.#problem = error.message;

@@ -66,7 +66,7 @@ export async function connectToNats(options: NatsOptions): Promise<NatsConnectio
       if (isOver?.() === true)
         throw new LogAwayError(`No server of REPLICATION_URL can be reached (${message})`);
       if (message !== said)
-        // Operators: look at REPLICATION_URL, and at the NATS servers
+        // Operators: what it says
         log.warn({ servers }, `No server of REPLICATION_URL can be reached (${message}); trying again`);
       said = message;
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_WAIT_MS));

@@ -250,11 +250,11 @@ export class Replica {
     const { warnings } = this.#fitness;
     for (const warning of warnings) {
       if (this.#told.includes(warning)) continue;
-      // Operators, of "The clock of this node is … the median of the nodes; …": set the clocks, by NTP
-      // Operators, of "The clock of … is … this one's.": set the clocks, by NTP
-      // Operators, of "No other node reaches this one at …; …": set REPLICATION_ADDRESS of this node
+      // Operators, of "The clock of this node is … the median of the nodes; …": what it says
+      // Operators, of "The clock of … is … this one's.": what it says
+      // Operators, of "No other node reaches this one at …; …": what it says
       // Operators, of "Nothing responds for … at …": look at REPLICATION_ADDRESS of that node, and at the network
-      // Operators, of "… of version … cannot read what this version writes; …": upgrade that node
+      // Operators, of "… of version … cannot read what this version writes; …": what it says
       this.#options.notes.warn({}, warning);
     }
     this.#told = warnings;

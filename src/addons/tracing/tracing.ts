@@ -16,7 +16,7 @@ export async function openTracer({ protocol }: TracingConfig, log: Log): Promise
   const onTrouble = (message: string): void => {
     if (performance.now() - toldAt < TROUBLE_PERIOD_MS) return;
     toldAt = performance.now();
-    // Operators: look at `trouble`, and whether the collector is there; logged once a minute
+    // Operators: look at `trouble`, and at the collector
     log.warn({ trouble: message.slice(0, 1_000) }, 'traces could not be sent; requests are not affected');
   };
   try {

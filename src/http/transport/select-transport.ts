@@ -23,7 +23,7 @@ export async function selectTransport(
       const advice = 'set HTTP_ENGINE=auto, or use a Node version that has one';
       throw new Error(`There is no uWebSockets.js binary for ${where}: ${advice}.`, { cause: error });
     }
-    // Operators: use a version of Node that has one
+    // Operators: what it says
     options.log.warn(
       { err: error },
       `There is no uWebSockets.js binary for ${where}; the server uses the slower node:http.`,

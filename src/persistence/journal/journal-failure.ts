@@ -56,7 +56,7 @@ class LostFileError extends Error {
 
 export const lostFile = (path: string): LostFileError =>
   new LostFileError(
-    // Operators, of "The file … was deleted, moved or replaced while the server was writing it. …": put the file back if it was moved; else `flagstaff verify`, then a backup or `repair`
+    // Operators, of "The file … was deleted, moved or replaced while the server was writing it. …": what it says
     `The file ${path} was deleted, moved or replaced while the server was writing it. Events that were acknowledged in the last second may be lost with it. Put the file back if it was moved; otherwise "flagstaff verify" says what is missing, and a backup has it.`,
   );
 
@@ -90,7 +90,7 @@ export class Presence {
     const [isThere, isLocked] = await Promise.all([file.isAt(path), this.#options.holdsLock()]);
     if (!isThere) throw lostFile(path);
     if (!isLocked) {
-      // Operators, of "The lock file of the data folder was deleted or replaced, …": make sure that only one server runs on the folder; run `flagstaff verify`
+      // Operators, of "The lock file of the data folder was deleted or replaced, …": what it says
       throw new LostFileError(
         'The lock file of the data folder was deleted or replaced, so that another server may have opened the folder. This one stops before both write to the same journal. Make sure that only one is running, then run "flagstaff verify".',
       );
