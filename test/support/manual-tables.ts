@@ -1,5 +1,5 @@
 /**
- * The tables of the manual that are made from the code, each between two marks of its page: `node --import tsx
+ * The tables and lists of the manual that are made from the code, each between two marks of its page: `node --import tsx
  * test/support/manual-tables.ts` writes them, and test/docs.test.ts holds the pages to them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,6 @@ import {
   type EdgeOption,
   OFFLINE_OPTIONS,
   OTHER_OPTIONS,
-  variableOf,
 } from '../../src/addons/edge/options.ts';
 import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
@@ -85,24 +84,18 @@ function metricTable(registry: Registry): string {
 
 function edgeOptions(options: readonly EdgeOption[]): string {
   return table(
-    ['option', 'variable', 'default', 'what it is'],
+    ['option', 'default', 'what it is'],
     options.map(({ name, takes, initial, purpose }) => [
       takes === null ? `\`--${name}\`` : `\`--${name} <${takes}>\``,
-      `\`${variableOf(name)}\``,
-      initial === null ? 'none' : `\`${initial}\``,
+      initial === null ? '' : `\`${initial}\``,
       purpose,
     ]),
   );
 }
 
+/** Only their names: the line that refuses one says what to do in its place. */
 function otherOptions(): string {
-  const byAdvice = new Map<string, string[]>();
-  for (const [name, instead] of OTHER_OPTIONS)
-    byAdvice.set(instead, [...(byAdvice.get(instead) ?? []), `\`--${name}\``]);
-  return table(
-    ['option', 'in its place'],
-    [...byAdvice].map(([instead, names]) => [names.join(', '), instead]),
-  );
+  return `${[...OTHER_OPTIONS.keys()].map((name) => `\`--${name}\``).join(', ')}.\n`;
 }
 
 /** Advice that goes without a table: docs/operating.md says which it is for what is not listed. */
