@@ -19,7 +19,7 @@ export interface FlagEnvironment {
   readonly variants: readonly Variant[];
 }
 
-/** Characters of a tag's type, and of its value (docs/specification/limits.md#values). */
+/** Characters of a tag's type, and of its value (docs/specification/targeting.md#tag-types). */
 export const TAG_LENGTH_MIN = 2;
 export const TAG_LENGTH_MAX = 50;
 
