@@ -133,7 +133,7 @@ function settings(rows: readonly SettingRow[]): string {
     ['variable', 'default', 'what it is'],
     rows.map(({ names, initial, purpose }) => [
       names.map((name) => `\`${name}\``).join(', '),
-      initial ?? 'none',
+      initial ?? '',
       purpose,
     ]),
   );
