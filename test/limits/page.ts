@@ -18,8 +18,8 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts. A limit without the name of
-a setting is a constant. \`test/limits/render.ts\` writes this page from the code.
+Everything that waits, is cached, or comes from a client is bounded; \`/docs\` has the lengths of names and texts. A limit without a setting is
+a constant. \`test/limits/render.ts\` writes this page from the code.
 `;
 
 export function limitsPage(): string {
@@ -40,8 +40,8 @@ function sumOfMemory(): string {
   const listed = (parts: typeof OTHER_PARTS): string =>
     parts.map(([what, count]) => `${what} ${bytes(count)}`).join('; ');
   return `## Sum of the memory
-The parts of V8's heap add up to what it may use, with any settings that a start accepts. By default, with
-\`--max-semi-space-size=64\` as in \`npm start\` (without it, 144 MiB less in all, and 72 MiB less for the state):
+The parts of V8's heap add up to what it may use, with any settings. By default, with \`--max-semi-space-size=64\` as in \`npm start\` (without
+it, 144 MiB less in all, and 72 MiB less for the state):
 
 | part | ${OLD_SPACES_MIB.map((one) => `\`--max-old-space-size=${one}\``).join(' | ')} |
 |---|---|---|
@@ -53,9 +53,9 @@ ${line('requests under way, and garbage', ({ work }) => work)}
 ${line('all', ({ heap }) => heap)}
 ${line('the process, with all that is outside the heap', ({ heap }) => processBytes(heap))}
 
-The others are at most: ${listed(OTHER_PARTS)}.
+Others are ${listed(OTHER_PARTS)}.
 
-Outside the heap the process takes some ${bytes(PROGRAM_BYTES)} for its program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))}: ${listed(BESIDE_PARTS)}.
+Outside the heap the process takes some ${bytes(PROGRAM_BYTES)} for its program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))} of unread and unsent responses, of bodies, of requests that wait, and of changes not on disk yet.
 With less than 512 MiB for old objects, the state gets an eighth of the heap, and the others do not all fit at their most.
 `;
 }

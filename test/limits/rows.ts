@@ -256,19 +256,19 @@ const LOGGED_A_DAY =
 /** Disk that callers can fill in a day. One who may do everything may also fill the disk, and is left out. */
 export const DAILY_WRITES: readonly DailyWrites[] = [
   {
-    who: `a user who is no Admin, by any requests: exports, sessions, tokens, favorites, changes. An event counts as ${bytes(EVENT_CHARGE_BYTES_MIN)} at least, so ${SNAPSHOTS_A_DAY} snapshots a day come on top`,
+    who: `a user who is no Admin, by any requests; an event counts as ${bytes(EVENT_CHARGE_BYTES_MIN)} at least, so ${SNAPSHOTS_A_DAY} snapshots a day come on top`,
     rate: `${bytes(WRITE_BURST_BYTES)} at once, ${bytes(WRITTEN_BYTES_A_SECOND)} a second; one more change`,
     bytes: USER_A_DAY + CHANGE_BYTES_MAX,
     beyond: '503 with `Retry-After`',
   },
   {
-    who: 'all applications and pages together: reports are saved as whole files, with pauses in proportion',
+    who: 'all applications and pages together, by reports',
     rate: `${bytes(SAVED_AT_ONCE)} at once, ${bytes(SAVED_BYTES_A_SECOND)} a second`,
     bytes: SAVED_AT_ONCE + DAY_SECONDS * SAVED_BYTES_A_SECOND,
     beyond: 'a crash loses reports since the last save',
   },
   {
-    who: 'callers without a valid token: refusals are logged, and failed sign-ins saved at the pace of reports',
+    who: 'callers without a valid token, by refusals and failed sign-ins',
     rate: `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}, ${bytes(HEADER_BLOCK_BYTES_MAX)} each; ${bytes(SAVED_BYTES_A_SECOND)} a second`,
     bytes: LOGGED_A_DAY + DAY_SECONDS * SAVED_BYTES_A_SECOND,
     beyond: 'others are counted',
@@ -279,7 +279,7 @@ export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Parts of a flag',
     introduction:
-      'These refuse growth only, with 400: a larger flag loads, and can be read, switched and made smaller ([rules](docs/specification/limits.md#flags)). Each refusal names the number, the limit and the setting.',
+      'Growth beyond these gets a 400 that names the number, the limit and the setting; a larger flag loads, and can be read, switched and made smaller ([rules](docs/specification/limits.md#flags)).',
     last: 'the setting takes up to',
     rows: GROWTH_LIMIT_NAMES.map((name) => {
       const { counted, setting, settingMax } = GROWTH_LIMITS[name];
@@ -291,14 +291,14 @@ export const SECTIONS: readonly LimitSection[] = [
     introduction: 'Each refusal names the limit.',
     rows: [
       row(
-        'a flag as JSON with escapes, without tags: with all environments, and as applications get it in one, with its segments',
+        'a flag without tags, as escaped JSON: whole, and as applications get it, with its segments',
         bytes(FLAG_BYTES_MAX),
         '413; growth only, as above',
       ),
       row(
-        'the flags that a client token covers, as applications get them, with their segments',
+        'the flags of a client token, as applications get them',
         bytes(SDK_DOCUMENT_BYTES_MAX),
-        '413 for what would make them larger, and for reading larger ones',
+        '413 for growth, and for reading larger ones',
       ),
       row('parents of a flag', number(PARENTS_PER_FLAG_MAX), '409'),
       row('environments', number(ENVIRONMENTS_MAX), '409'),
@@ -315,11 +315,7 @@ export const SECTIONS: readonly LimitSection[] = [
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
       ),
-      row(
-        'settings of a project, its description and rules among them',
-        bytes(PROJECT_BYTES_MAX),
-        '413; growth only, as above',
-      ),
+      row('settings of a project', bytes(PROJECT_BYTES_MAX), '413; growth only, as above'),
       row('default strategy of a project in an environment', bytes(DEFAULT_STRATEGY_BYTES_MAX), '413'),
       row('links of a flag', number(LINKS_MAX), '409'),
       row('link templates of a project', number(LINKS_MAX), '400'),
@@ -341,7 +337,7 @@ export const SECTIONS: readonly LimitSection[] = [
   {
     title: 'Memory',
     introduction:
-      'The state is measured as after a restart, when clones share nothing, so that a server can load whatever it accepted. Beyond the budget, only changes that make it larger are refused ([what to do](docs/operating.md#memory)).',
+      'The state is measured as after a restart, so a server can load whatever it accepted; beyond the budget, only growth is refused ([what to do](docs/operating.md#memory)).',
     rows: [
       row(
         'the state',
@@ -355,15 +351,11 @@ export const SECTIONS: readonly LimitSection[] = [
         `the oldest go; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
       ),
       row(
-        'the cache: documents, deltas and flags for SDKs, compiled and evaluated flags, flags and their summaries as JSON, compressed responses, callers by token, listed events, and past states of flags',
-        `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of the cache for what one caller can multiply, as by a query string`,
+        'the cache: documents, flags in all forms, compressed responses, callers, listed events, past states',
+        `a quarter of the heap without young objects and others, at least ${bytes(CACHE_BYTES_MIN)}, or a quarter of what the state leaves of a smaller heap; a quarter of it for what one caller can multiply, as by a query string`,
         'the least recently used goes',
       ),
-      row(
-        'large documents, deltas and lists of flags that are built at once',
-        '1',
-        'others wait in turn, as long as their clients do and a response may take to begin',
-      ),
+      row('large documents, deltas and lists of flags built at once', '1', 'others wait in turn'),
       row('bodies that wait to be compressed', bytes(COMPRESSING_BYTES_MAX), 'others are sent uncompressed'),
       row(
         'indexes of long texts in contexts',
@@ -371,9 +363,9 @@ export const SECTIONS: readonly LimitSection[] = [
         'the least recently used goes',
       ),
       row(
-        'regular expressions of the constraints in one request; one with \\p counts 40 times',
+        'regular expressions in one request; one with \\p counts 40 times',
         `${number(CHECK_UNITS_MAX)} characters`,
-        '400 names the first that is too many',
+        '400',
       ),
       row(
         'compiled regular expressions, with their automata',
@@ -404,10 +396,10 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         "flags in a list of a project's flags, uncompressed",
         `${bytes(RESPONSE_BYTES_MAX)}, or the size of the cache for clients that take gzip`,
-        '413, before any is built if number, names and descriptions tell',
+        '413, if possible before any is built',
       ),
       row(
-        'unread bytes of responses, with the buffers that hold them, over all connections',
+        'unread bytes of responses, with their buffers, over all connections',
         bytes(transport.unreadBytesMax),
         'the client with the most is disconnected',
       ),
@@ -429,11 +421,11 @@ export const SECTIONS: readonly LimitSection[] = [
       row('values in a body', number(VALUES_MAX), '400'),
       row('items in a list, or fields in an object', number(LIST_LENGTH_MAX), '400'),
       row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
-      row('a patched document with all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
+      row('a patched document, with what is put into it', bytes(PATCH_SIZE_MAX), '400'),
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
-      row('flags times added and removed tags, in a request about tags', number(TAG_CHANGES_MAX), '409'),
+      row('flags times tags to add and remove, in a request', number(TAG_CHANGES_MAX), '409'),
       row(
-        'flags times environments they are set in, in a request that archives, revives or deletes',
+        'flags times their environments, in a request that archives, revives or deletes',
         number(FLAG_ENVIRONMENTS_MAX),
         '409',
       ),
@@ -445,7 +437,7 @@ export const SECTIONS: readonly LimitSection[] = [
         '400',
       ),
       row(
-        'flags that a rollback of a project changes, and their size, present and past',
+        'flags changed by a rollback of a project, and their size, present and past',
         `${number(ROLLED_BACK_FLAGS_MAX)}, ${bytes(ROLLED_BACK_SIZE_MAX)}`,
         '409',
       ),
@@ -464,17 +456,17 @@ export const SECTIONS: readonly LimitSection[] = [
       row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),
       row('time until its response begins, from its head on', seconds(transport.requestDeadlineMs), '503'),
       row(
-        'milliseconds of work on requests, and on responses that are ready later, in one turn of the event loop',
+        'milliseconds of work on requests and late responses in one turn of the event loop',
         number(transport.roundMs),
         `up to ${bytes(transport.waitingBytesMax)} of requests wait for further turns; then 503`,
       ),
       row(
-        'milliseconds of work on reads in one turn of the event loop: of long work; of all short work',
+        'milliseconds of work on reads in one turn: long; all short',
         `${TURN_MS}; ${AT_ONCE_EACH_ROUND_MS}, and ${AT_ONCE_MS_MIN} for each request beyond`,
         'the rest waits for further turns',
       ),
       row(
-        'bytes of large responses handed to the kernel in one turn, on uWebSockets.js: of one; of all',
+        'bytes of large responses sent in one turn, on uWebSockets.js: of one; of all',
         `${bytes(OFFERED_BYTES_MAX)}; ${bytes(OFFERED_EACH_ROUND_BYTES)}, and ${bytes(scratch.byteLength)} for each that begins`,
         'the rest waits for further turns',
       ),
@@ -497,7 +489,7 @@ export const SECTIONS: readonly LimitSection[] = [
   },
   {
     title: 'Connections and queues',
-    introduction: 'Callers take turns, and a full queue refuses the caller with the most in it.',
+    introduction: 'Callers take turns; a full queue refuses the caller with the most in it.',
     rows: [
       row(
         'connections',
@@ -524,12 +516,12 @@ export const SECTIONS: readonly LimitSection[] = [
         '`missed`: its client reads again',
       ),
       row(
-        'queries with a query string that have open streams',
+        'query strings that have open streams',
         `${number(NARROWED_STREAMED_MAX)}, ${number(NARROWED_STREAMED_PER_TOKEN_MAX)} of one token`,
         '503',
       ),
       row(
-        'changes that a stream or a client of `/api/client/delta` may have missed',
+        'changes that a stream or a client of `/api/client/delta` may miss',
         `${number(LOG_CHARACTERS_MAX)} characters, ${number(LOGS_CHARACTERS_MAX)} for all queries together`,
         'the client gets all flags again',
       ),
@@ -544,7 +536,7 @@ export const SECTIONS: readonly LimitSection[] = [
         'it is disconnected',
       ),
       row(
-        'older hydrations with which streams of a query still begin',
+        'older states with which streams of a query still begin',
         number(PAST_HYDRATIONS_MAX),
         'the streams of the oldest are disconnected',
       ),
@@ -600,7 +592,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'passwords that wait: of known callers; of strangers, new ones among them',
         `${number(PASSWORDS_WAITING_MAX)}; ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
-        '503 for the address with the most, and there for the user with the most',
+        '503 for the address, and in it the user, with the most',
       ),
       row(
         'users and addresses known by good sign-ins',
@@ -629,7 +621,7 @@ export const SECTIONS: readonly LimitSection[] = [
     rows: [
       row('events in a list', `${EVENTS_LIMIT_MAX}, and ${bytes(PAGE_BYTES_MAX)}`, 'the page ends there'),
       row(
-        'flags of the archive in a page',
+        'archived flags in a list',
         `${number(BULK_FLAGS_MAX)}, and ${bytes(ARCHIVE_PAGE_BYTES_MAX)}`,
         'the page ends there',
       ),
@@ -685,7 +677,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'a document or an event of the upstream',
         bytes(BODY_BYTES_MAX),
-        'the upstream cannot be read; what is there is served',
+        'not read; what is there is served',
       ),
       row(
         'mirrors, and bytes of all',
@@ -693,7 +685,7 @@ export const SECTIONS: readonly LimitSection[] = [
         '503 for tokens that would need another',
       ),
       row(
-        'connections to the upstream, beside a stream for each mirror and one for what is sent',
+        'connections to the upstream, without streams and the one for reports',
         number(CONNECTIONS_MAX),
         'requests to it wait',
       ),
@@ -701,29 +693,25 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'tokens that are not valid',
         `${number(INVALID_MAX)}, each for ${seconds(INVALID_FOR_MS)}`,
-        'the oldest is asked for again when it comes',
+        'the oldest is asked about again',
       ),
       row(
-        'tokens that wait for the word of the upstream',
+        'tokens that wait for the upstream',
         `${number(TOKENS_WAITING_MAX)}; one network: half of them`,
         '503',
       ),
       row(
-        'requests that wait for it, or for the first flags',
+        'requests that wait for it or for the first flags',
         `${number(WAITING_REQUESTS_MAX)}, and ${bytes(EDGE_BODIES_BYTES_MAX)} of bodies; one network: half of it`,
         '503',
       ),
       row(
-        'counts that wait for the upstream, of servers and of pages',
+        'counts that wait, of servers and of pages',
         `${bytes(REPORTED_BYTES_MAX.backend)}, ${bytes(REPORTED_BYTES_MAX.frontend)}`,
         'the oldest go, and are counted as dropped',
       ),
-      row(
-        'applications of each side that wait for it',
-        number(EDGE_APPLICATIONS_MAX),
-        'newer ones are left out',
-      ),
-      row('impact metrics that wait for it', bytes(IMPACT_BYTES_MAX), 'new labels are left out'),
+      row('applications of each side that wait', number(EDGE_APPLICATIONS_MAX), 'newer ones are left out'),
+      row('impact metrics that wait', bytes(IMPACT_BYTES_MAX), 'new labels are left out'),
       row(
         'samples of one impact metric in a report',
         number(IMPACT_SAMPLES_MAX),
