@@ -24,11 +24,10 @@ What can go wrong, what Flagstaff promises then, and which tests inject the faul
 After any fault and a restart, whatever was acknowledged is there; the state is that of a prefix of what was submitted, without a hole; what was
 not acknowledged is wholly in or wholly out; the recovered state has the hash of the live one at the same event; and nothing that was shown is taken back.
 
-\`npm test\` runs short forms, \`npm run test:faults\` long ones, within \`FAULTS_BUDGET_SECONDS\` if set; \`--record\` writes their counts here.
-
-The simulation (\`simulation/simulation\` in short) runs the whole engine on a simulated clock, scheduler and disk. Each seed makes several lives of a process: commands of every type from several
-clients, retries, reads and searches; kills, power cuts, failing calls, full disks, slow syncs and clock jumps; and damage to the folder at the
-end. \`node --import tsx test/simulation/simulate.ts --seed N\` repeats one exactly. It finds every one of the *broken builds*, each broken on purpose in one line.
+The simulation (\`simulation/simulation\` in short) runs the engine on a simulated clock, scheduler and disk: in several lives of a process,
+commands of every type meet kills, power cuts, failing calls, full disks, slow syncs, clock jumps and, at the end, damage to the folder.
+\`node --import tsx test/simulation/simulate.ts --seed N\` repeats one run exactly. It finds every one of the *broken builds*, each broken on
+purpose in one line.
 `;
 
 function assertThere({ file, title }: TestName): void {
@@ -46,10 +45,11 @@ function rowOf({ fault, promise, tests, longForms = [] }: FaultRow): string {
 }
 
 function longFormRow(name: string, counted: Counted | undefined): string {
-  if (counted === undefined) return `| ${name} | not counted | |`;
-  if (counted.skipped !== null) return `| ${name} | not run, ${counted.skipped} | |`;
-  const { done, total, seconds } = counted;
-  return `| ${name} | ${done.toLocaleString('en')} of ${total.toLocaleString('en')} | ${seconds} |`;
+  if (counted === undefined) return `| ${name} | not counted |`;
+  if (counted.skipped !== null) return `| ${name} | not run, ${counted.skipped} |`;
+  const { done, total } = counted;
+  const all = total.toLocaleString('en');
+  return `| ${name} | ${done === total ? all : `${done.toLocaleString('en')} of ${all}`} |`;
 }
 
 /** The table of counts, and then the long forms of the table above that were not. */
@@ -59,7 +59,7 @@ function longFormTable({ longForms }: Recorded): string {
     ...FAULT_ROWS.flatMap(({ longForms: named = [] }) => named),
   ]);
   const rows = [...names].map((name) => longFormRow(name, longForms[name]));
-  return ['| long form | done | seconds |', '|---|---|---|', ...rows].join('\n');
+  return ['| long form | done |', '|---|---|', ...rows].join('\n');
 }
 
 /** The page as the table of faults and these counts make it. */
@@ -68,8 +68,8 @@ export function reliabilityPage(recorded: Recorded): string {
     INTRODUCTION,
     '## Faults\n\nTests are files below `test`; [long forms](#the-long-forms) stand in italics.\n',
     '| fault | promise | tests |\n|---|---|---|',
-    ...FAULT_ROWS.map(rowOf),
-    '\n## The long forms\n\n[reliability.json](reliability.json) has what each counted.\n',
+    ...FAULT_ROWS.map(rowOf).map((row) => row.replaceAll('](docs/', '](')),
+    '\n## The long forms\n\n`npm test` runs short forms, `npm run test:faults` long ones, within `FAULTS_BUDGET_SECONDS` if set; `--record` writes here, and in\n[reliability.json](reliability.json), what they counted.\n',
     longFormTable(recorded),
   ];
   return `${page.join('\n')}\n`;

@@ -51,15 +51,15 @@ const SEEDS = 'lose nothing that was acknowledged or read, and meet every troubl
 export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The process is killed under load',
-    promise: 'Nothing acknowledged is lost; what was not acknowledged is wholly in or wholly out.',
+    promise: 'Nothing acknowledged is lost.',
     tests: [
       ...named('faults/kill.test.ts')('nothing acknowledged is lost when the process is killed under load'),
     ],
     longForms: ['kills'],
   },
   {
-    fault: 'The power is cut: what was not synced is kept, lost, torn, or kept in any of its pages',
-    promise: 'Every such disk recovers, to all that was acknowledged or read before.',
+    fault: 'The power is cut: what was not synced is kept, lost, torn, or kept in part',
+    promise: 'Every such disk recovers all that was acknowledged or read.',
     tests: [
       ...powerCut(
         'the power cut at any call, unsynced writes',
@@ -70,8 +70,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation', 'power cuts'],
   },
   {
-    fault: 'A tail that a killed process wrote, unsynced, is read after the restart, then the power is cut',
-    promise: 'Recovery makes the tail durable before it lets anybody read it.',
+    fault: 'The unsynced tail of a killed process is read after the restart, then the power is cut',
+    promise: 'Recovery makes the tail durable before anybody reads it.',
     tests: [
       ...powerCut(
         'nor does a power cut right after the restart',
@@ -87,8 +87,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
   },
   {
-    fault: 'A process is killed with zeros ahead of the end of its journal, and bits flip in them',
-    promise: 'The zeros are cut off, and no event is lost; zeros in place of what was on disk are refused.',
+    fault: "Bits flip in the zeros ahead of the end of a killed process's journal",
+    promise: 'The zeros are cut off; zeros in place of what was on disk are refused.',
     tests: zeros(
       'a killed process leaves zeros, which the next start cuts off',
       'a bit that flips in the zeros loses nothing',
@@ -112,7 +112,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Bits flip in old history that a start leaves unread',
     promise:
-      'Found in the background after the start, or when the whole journal is read later: the server goes on, names file, offset and last good event, and shows nothing of that file. A missing, cut or swapped file still refuses the start, and so does damage behind the snapshot.',
+      'Found in the background: the server goes on, names file, offset and last good event, and shows nothing of that file. A missing, cut or swapped file, and damage behind the snapshot, refuse the start.',
     tests: [
       ...oldHistory(
         'is served on where a bit has flipped, and the check names the place, after each start',
@@ -136,7 +136,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A damaged snapshot',
     promise:
-      'An older one and the journal give the same state, or the start is refused; the bad file is kept aside.',
+      'An older one and the journal give the same state, or the start is refused; the bad file is set aside.',
     tests: [
       ...snapshot(
         'every flipped bit of a snapshot shows',
@@ -151,7 +151,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A snapshot is interrupted',
-    promise: 'The old ones stay until the new one was read back from the disk.',
+    promise: 'The old ones stay until the new one was read back.',
     tests: snapshot(
       'a snapshot interrupted at any call leaves the old ones good',
       'the power cut at any call of a snapshot',
@@ -159,8 +159,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The disk is full',
-    promise:
-      'Writes are refused while there is a reserve; past it nothing is falsely acknowledged, and the process ends.',
+    promise: 'Writes are refused while there is a reserve; past it the process ends.',
     tests: [
       ...io('a disk of any size that fills up never acknowledges falsely'),
       ...overload('a disk that is almost full refuses writes and answers reads'),
@@ -172,8 +171,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['full disk'],
   },
   {
-    fault: 'The n-th call to the disk fails, once or for good, also during recovery',
-    promise: 'The process ends, and nothing that it acknowledged is missing at the next start.',
+    fault: 'A call to the disk fails, once or for good, also during recovery',
+    promise: 'The process ends; the next start misses nothing acknowledged.',
     tests: [
       ...io('an I/O error at any call'),
       ...named('faults/failed-deletion.test.ts')('a segment whose deletion failed is the first to go'),
@@ -183,14 +182,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A call to the disk fails during a start',
-    promise: 'The process ends with 74, or with 65 where the file seems damaged, and names the file.',
+    promise: 'It ends with 74, or 65 where the file seems damaged, and names the file.',
     tests: [...named('persistence/disk/failing-start.test.ts')('ends with 74 and the name of the file when')],
     longForms: ['failing start'],
   },
   {
     fault: 'A sync fails, and the next one would succeed',
     promise:
-      'The batch is never answered, nothing is retried, exit code 74. What the kernel still shows of it is written again at the next start.',
+      'The batch is never answered or retried; exit code 74. What the kernel still shows of it is written again at the next start.',
     tests: [
       ...named('persistence/journal/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
       ...io('a sync that fails once and would succeed the next time acknowledges nothing'),
@@ -204,7 +203,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The disk hangs',
-    promise: 'Settled reads are answered at once; what waits is bounded; writes that wait too long get 503.',
+    promise: 'Settled reads go on; what waits is bounded; writes that wait too long get 503.',
     tests: [
       ...named('faults/stalled-sync.test.ts')('answers settled reads at once, and 503 with Retry-After'),
       ...engine('does not begin a command that waited too long'),
@@ -226,7 +225,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Two processes want one data folder',
-    promise: 'The second ends with 75 before it touches a byte, and a dead one leaves no lock behind.',
+    promise: 'The second ends with 75 before it touches a byte; a dead one leaves no lock.',
     tests: [
       ...lock('a killed process leaves no lock behind, again and again'),
       ...named('main.test.ts')(
@@ -248,8 +247,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'The oldest journal files, the whole journal, or its open file is deleted',
-    promise:
-      'The folder knows where its log begins, so a start is refused; a server stops within a second of writes.',
+    promise: 'A start is refused; a server stops within a second of writes.',
     tests: [
       ...recovery(
         'recovery knows the case',
@@ -266,7 +264,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A server deletes old files under a command, or does not respond to it',
-    promise: 'What the command gives is whole and begins later; it ends after 10 seconds without a response.',
+    promise: 'What the command gives is whole and begins later; it gives up after 10 seconds.',
     tests: [
       ...named('cli/vanishing-files.test.ts')(
         'events shows those that are kept',
@@ -284,14 +282,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A crash during recovery',
-    promise: 'Recovery can be begun again, any number of times.',
+    promise: 'Recovery can begin again, any number of times.',
     tests: [...powerCut('life after life cut short, also while recovering'), ...simulation(SEEDS)],
     longForms: ['simulation'],
   },
   {
     fault: 'Hostile content under valid checksums',
     promise:
-      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay from nothing takes too, with the same state; an index file changes no state.',
+      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes too, with the same state; an index file changes no state.',
     tests: [
       ...recovery('hostile content with valid checksums is refused with its place'),
       ...payload('hostile content with a valid checksum is refused by what is wrong with it'),
@@ -303,8 +301,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Live state and recovered state differ',
-    promise:
-      'Equal hashes after any commands; values that cannot come back exactly are refused where they come in.',
+    promise: 'Equal hashes after any commands; values that cannot come back exactly are refused.',
     tests: [
       ...states('is the same live, replayed from nothing, from snapshot and journal'),
       ...named('faults/hostile-values.test.ts')(
@@ -318,7 +315,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A read sees what a crash takes back',
-    promise: 'No read, refusal or search shows what is not on disk.',
+    promise: 'None, nor a refusal, shows what is not on disk.',
     tests: [
       ...durability(
         'a change is not answered, and not seen by any read, before it is on disk',
@@ -342,9 +339,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['slow readers'],
   },
   {
-    fault: 'A thousand clients who ask in the same moment, of a server that has evaluated nothing yet',
-    promise:
-      'The event loop takes them in rounds, and no turn of it is above 20 ms; searches beyond the limit get 503.',
+    fault: 'A thousand clients ask at once, of a server that has evaluated nothing yet',
+    promise: 'No turn of the event loop is above 20 ms; searches beyond the limit get 503.',
     tests: [
       ...named('http/transport/request-rounds.test.ts')(
         'is taken a few requests at a time, and each gets its response',
@@ -356,7 +352,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['request storms'],
   },
   {
-    fault: 'Hostile callers of every kind at once, with little memory, and kills',
+    fault: 'Hostile callers of every kind at once, little memory, and kills',
     promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
     tests: named('faults/soak/soak.test.ts')('friendly clients among hostile ones lose nothing'),
     longForms: ['soak'],
@@ -372,7 +368,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Large bodies that are never finished',
-    promise: 'Callers without the right to send them use no memory; the slowest of the others gives way.',
+    promise: 'Callers without the right use no memory; the slowest of the others gives way.',
     tests: [
       ...named('faults/unfinished-bodies.test.ts')('of callers without a token are refused by their heads'),
       ...named('http/transport/bodies.test.ts')(
@@ -395,7 +391,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Flags that grow without end, by patches, clones and rollbacks',
-    promise: '400 names the limit and its setting; what is beyond it stays and can shrink.',
+    promise: '400; what is beyond the limit stays and can shrink.',
     tests: [
       ...named('faults/limits/growth.test.ts')(
         'is refused with 400 whichever way it comes',
@@ -468,14 +464,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Guessed tokens',
-    promise: 'The same response for unknown, cut, expired and revoked ones, on every route.',
+    promise: 'Unknown, cut, expired and revoked ones get the same response, on every route.',
     tests: named('faults/token-guessing.test.ts')(
       'get the same response on every route, whatever is wrong with them',
     ),
   },
   {
     fault: 'A thousand addresses guess passwords and links without pause',
-    promise: 'Whoever has signed in from an address before gets in; others may have to wait.',
+    promise: 'Whoever has signed in from an address gets in; others may wait.',
     tests: named('passwords/passwords.test.ts')(
       'beside a thousand addresses that have not',
       'bounds those at one user from all addresses, but not where the user has signed in before',
@@ -493,8 +489,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A flood of writes while the disk hangs',
-    promise:
-      'What waits is bounded, the rest gets 503 with Retry-After, and all that waited is answered afterwards.',
+    promise: 'What waits is bounded, and answered afterwards; the rest gets 503 with Retry-After.',
     tests: [
       ...named('faults/stalled-sync.test.ts')(
         'writes offered while the disk hangs some wait, the rest is refused',
@@ -505,7 +500,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A dependency throws behind a route',
-    promise: '500 with an id for the log, nothing changed, nothing hangs; for every route.',
+    promise: '500 with an id for the log; nothing changes or hangs, on any route.',
     tests: [
       ...named('faults/throwing-dependencies.test.ts')('is a 500, and nothing hangs'),
       ...failures('answers 500, and the connection goes on'),
@@ -522,7 +517,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A snapshot verifies, but cannot be decoded or loaded',
     promise:
-      'None gets its name before it was decoded. A start uses an older one, or the whole journal; if a flag that is decoded later cannot be, the process ends, and the next start uses an older one.',
+      'None gets its name before it was decoded. A start uses an older one, or the whole journal; where a flag cannot be decoded later, the process ends, and the next start uses an older one.',
     tests: [
       ...snapshot(
         'a snapshot whose checksums are right and whose records cannot be decoded is not a good one',
@@ -576,8 +571,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
-    fault: 'A change too large for a frame, and values that an encoder takes for code',
-    promise: 'A refusal before anything is applied; the process goes on.',
+    fault: 'A change is too large for a frame, or a value looks like code to an encoder',
+    promise: 'Refused before anything is applied; the process goes on.',
     tests: [
       ...engine(
         'refuses a change of more bytes than the journal takes before anything of it happens',
@@ -588,8 +583,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'Callers with few rights or none who ask for much: walks through the log, metrics, connections',
-    promise: 'Few run at a time, callers take turns, and the rest gets 503.',
+    fault: 'Callers with few rights or none ask for much: walks through the log, metrics, connections',
+    promise: 'Few run at a time, in turn; the rest gets 503.',
     tests: [
       ...named('http/interface/log-reads.test.ts')(
         'end when they reach their bytes, and say where the next one starts',
@@ -603,7 +598,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Callers whose requests take long, each within its limits',
-    promise: 'They wait for turns, and get a fifth of the time together; others do not wait.',
+    promise: 'They get a fifth of the time together; others do not wait.',
     tests: [
       ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
       ...named('actors/long-requests.test.ts')(
@@ -619,7 +614,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The most expensive rules and contexts that are allowed',
     promise:
-      'Costs of rules are bounded, and their authors warned; no turn of the event loop takes 20 ms of processor time on any surface.',
+      'Costs are bounded, and authors warned; no turn of the event loop takes 20 ms of processor time on any surface.',
     tests: [
       ...named('domain/evaluation/cost.test.ts')(
         'are tested in steps on every surface, whatever the context',
@@ -633,7 +628,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'All budgets used at once: state, caches, streams, unread responses, searches',
-    promise: 'The process stays within the sum of docs/limits.md, and serves others.',
+    promise: 'The process stays within [the sum](docs/limits.md#sum-of-the-memory), and serves others.',
     tests: [
       ...named('faults/limits/everything-full.test.ts')(
         'read by everybody at once and by most never to the end',
@@ -643,7 +638,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Each limit filled until the server refuses more',
-    promise: 'What was accepted is read, exported, imported, loaded again after a kill, changed and deleted.',
+    promise: 'What was accepted can be read, exported, imported, loaded after a kill, changed and deleted.',
     tests: [
       ...named('faults/hostile-values.test.ts')('give the same state after a restart from the journal'),
     ],
@@ -667,8 +662,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: "A cluster's log is lost or made anew, or a node belongs to another history",
-    promise:
-      'Nobody leads on another history, no server begins one, and each node says in one line what to do.',
+    promise: 'Nobody leads on another history or begins one, and each node says what to do.',
     tests: [
       ...named('addons/replication/history.test.ts')(
         'while nodes run: none leads, each says what to do, and none makes it anew',
@@ -694,9 +688,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'A caller or an application asks another node than the leader, and a disk is lost',
-    promise:
-      'Limits count the caller, not the node that hands the request on; every node counts all reports, once.',
+    fault: 'A follower is asked, and a disk is lost',
+    promise: 'Limits count the caller, and every node all reports, once.',
     tests: [
       ...named('start/cluster.test.ts')('count wrong passwords by the caller, whichever node he asks'),
       ...named('faults/cluster/shared-usage.test.ts')(
@@ -706,14 +699,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A data folder is put back, or copied, and continues',
-    promise: 'Its new events have other ETags: no stale 304, and no lost update under If-Match.',
+    promise: 'New events have other ETags: no stale 304, no lost update under If-Match.',
     tests: named('http/interface/conditional.test.ts')(
       'a copy of a data folder gives its own events other ETags',
       'a folder put back in place answers no stale 304, and If-Match loses no update',
     ),
   },
   {
-    fault: 'Work waits in a queue while its client goes, its deadline passes, or its rights are taken',
+    fault: 'Work waits while its client goes, its deadline passes, or its rights are taken',
     promise: 'It is not begun.',
     tests: [
       ...engine(
@@ -727,8 +720,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault:
-      "A cluster's leader is cut off from the log, its disk hangs or is full, or its event loop stands still",
+    fault: 'A leader is cut off from the log, its disk hangs or is full, or its event loop stands still',
     promise:
       'Within 5 seconds it does not lead, and is not ready unless it follows; another node takes writes within 8.',
     tests: [
@@ -743,10 +735,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['stricken leaders'],
   },
   {
-    fault:
-      "A cluster's leaders are killed again and again, or struck by other faults, while random nodes are read",
+    fault: 'Leaders are killed again and again, or struck by other faults, while random nodes are read',
     promise:
-      'Nothing acknowledged is lost, there twice or out of order, and nothing shown is taken back; after a kill, writes succeed again within 2 seconds (median), 5 at worst.',
+      'Nothing acknowledged is lost, there twice or out of order, nothing shown is taken back; after a kill, writes succeed within 2 seconds (median), 5 at worst.',
     tests: [
       ...named('faults/cluster/cluster.test.ts')(
         'nothing acknowledged is lost or there twice when leaders are killed under load',
@@ -760,7 +751,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: "A majority of the replicated log's servers is away",
     promise:
-      'Every node shows the last decided state, and no read waits; each write is told within 5 seconds whether it may have happened, and is there once or never.',
+      'Every node shows the last decided state, and no read waits; each write hears within 5 seconds whether it may have happened, and is there once or never.',
     tests: [
       ...cluster(
         'keeps no read waiting: every node shows the last decided state',
@@ -776,7 +767,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A single damage to the journal, anywhere, with a copy of the folder at hand',
     promise:
-      '`repair --from` takes exactly what is lost, and keeps every other change; `verify` says before what each way would keep.',
+      '`repair --from` takes exactly what is lost, and keeps the rest; `verify` says before what each way would keep.',
     tests: named('cli/mend.test.ts')(
       'loses no event, whatever single damage a copy is at hand for',
       'takes from an old backup what is lost, and keeps what came after the backup',
@@ -787,7 +778,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The same, without a copy',
     promise:
-      '`repair` declares exactly the events lost that cannot be read, and keeps all others, and the state of the newest one; a copy that is found later fills the gap.',
+      '`repair` declares exactly the unreadable events lost, and keeps all others, and the newest state; a copy found later fills the gap.',
     tests: named('cli/declared-gaps.test.ts')(
       'declares exactly the events that a single damage takes, whatever it is',
       'fills a gap from a copy that is found later',
@@ -798,7 +789,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The same, on a node of a cluster that keeps an archive',
     promise:
-      '`repair --from archive` takes exactly what is lost, without a log too. Where the archive declares events lost, an empty node joins by a snapshot from behind them or by the log, or says what helps.',
+      '`repair --from archive` takes exactly what is lost, without a log too. Where the archive has a gap, an empty node joins by a snapshot from behind it or by the log, or says what helps.',
     tests: [
       ...named('faults/cluster/archive-repair.test.ts')(
         'takes what an old file has lost, is proved by the heads, and the node goes on',
@@ -812,8 +803,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
-    fault: 'Somebody who may write every file changes history, and makes all checksums anew',
-    promise: 'It is noticed with the public key and one signed head that is kept elsewhere.',
+    fault: 'Somebody changes history, and makes all checksums anew',
+    promise: 'The public key and one signed head that is kept elsewhere show it.',
     tests: named('cli/audit.test.ts')(
       'which no checksum shows, with the key and the head alone',
       'finds the folder of last week in place of that of today',
