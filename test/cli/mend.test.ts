@@ -5,12 +5,14 @@ import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSy
 import { basename, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { archivedHistoryName, archivedSegmentName } from '../../src/addons/replication/archive-index.ts';
+import { ArchiveDamageError } from '../../src/addons/replication/archived-frames.ts';
 import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
 import { JournalGatherer } from '../../src/addons/replication/journal-gatherer.ts';
 import { archiveSource } from '../../src/addons/replication/mend.ts';
 import { mend } from '../../src/operations/repair.ts';
 import { verifyFolder } from '../../src/operations/verify-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import { forge } from '../support/forged-folder.ts';
 import { headsOf } from '../support/journal-fixture.ts';
@@ -39,13 +41,29 @@ async function archiveOf(folder: string): Promise<FileArchive> {
   return archive;
 }
 
-async function archiveInto(archive: FileArchive, folder: string): Promise<void> {
+/** Returns the names of the files. */
+async function archiveInto(
+  archive: FileArchive,
+  folder: string,
+  fileBytes = 500,
+): Promise<readonly string[]> {
   const source = { fs: realFileSystem, folder: join(folder, 'journal') };
-  const gatherer = await JournalGatherer.at(source, 500, { id: 0, chain: 0 });
+  const gatherer = await JournalGatherer.at(source, fileBytes, { id: 0, chain: 0 });
   assert(gatherer !== null);
   const { lastGoodEventId: lastId } = await outputOf(['verify', '-d', folder]);
-  for (let file = await gatherer.next(lastId); file !== null; file = await gatherer.next(lastId))
+  const names: string[] = [];
+  for (let file = await gatherer.next(lastId); file !== null; file = await gatherer.next(lastId)) {
+    names.push(archivedSegmentName(file));
     await archive.put(archivedSegmentName(file), file.content);
+  }
+  return names;
+}
+
+/** Flips a byte of a file: of its first half, or of its last frame. */
+async function damageIn(archive: FileArchive, name: string, half: 'first' | 'second'): Promise<void> {
+  const bytes = Buffer.from((await archive.get(name))!);
+  bytes[half === 'first' ? SEGMENT_HEADER_BYTES + 40 : bytes.length - 10]! ^= 1;
+  await archive.put(name, bytes);
 }
 
 describe('flagstaff repair --from', () => {
@@ -116,6 +134,46 @@ describe('flagstaff repair --from', () => {
       );
     const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder]);
     assert.deepEqual([code, /needs the settings of the cluster/.test(err)], [64, true]);
+  });
+
+  it('takes what is whole from where several leaders archived the same, and says what of it is not', async () => {
+    const archive = await archiveOf(whole.folder);
+    const names = await archiveInto(archive, whole.folder, 500);
+    const others = await archiveInto(archive, whole.folder, 2_000);
+    assert(
+      others.every((name) => !names.includes(name)),
+      'they are cut otherwise',
+    );
+    const copy = archiveSource(archive, null);
+    const mended = async (): Promise<void> => {
+      const folder = copyOf(whole.folder);
+      rmSync(fileAt(segmentsIn(folder), 1));
+      const verified = await verifyFolder({ fs: realFileSystem, folder });
+      await mend({ fs: realFileSystem, folder, verified, copy, keys: null, asideName: 'damaged-then' });
+      await assertMended(folder, whole, 'from whole files');
+    };
+    for (const name of names) await damageIn(archive, name, 'first');
+    await mended();
+    await archiveInto(archive, whole.folder, 500);
+    for (const name of others) await damageIn(archive, name, 'second');
+    await mended();
+    for (const name of names.slice(0, -1)) await damageIn(archive, name, 'first');
+    await assert.rejects(mended(), (error: Error) => {
+      const tried = [...error.message.matchAll(/the archived file (\S+) is damaged/g)].map(
+        ([, name]) => name!,
+      );
+      assert.match(error.message, /^no archived file has event \d+ whole: /);
+      assert.deepEqual(
+        [
+          tried.length,
+          tried.some((name) => names.includes(name)),
+          tried.some((name) => others.includes(name)),
+        ],
+        [2, true, true],
+        error.message,
+      );
+      return error instanceof ArchiveDamageError;
+    });
   });
 
   it('says what it would take, and changes nothing, with --dry-run', async () => {

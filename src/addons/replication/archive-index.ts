@@ -102,7 +102,7 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
   }));
   const isWhole = ({ parts, wanted }: (typeof all)[number]): boolean => parts.length === wanted;
   const whole = segments.filter(({ isGap }) => !isGap);
-  const superseded = segments.filter((segment) => segment.isGap && isFilled(segment, whole));
+  const superseded = segments.filter((segment) => segment.isGap && haveAll(whole, segment));
   return {
     history,
     segments: segments.filter((segment) => !superseded.includes(segment)),
@@ -111,8 +111,11 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
   };
 }
 
-/** Whether all events of a gap are in `segments`, which are sorted. */
-function isFilled({ firstId, lastId }: ArchivedSegment, segments: readonly ArchivedSegment[]): boolean {
+/** Whether all events of a range are in `segments`, which are sorted. */
+export function haveAll(
+  segments: readonly ArchivedSegment[],
+  { firstId, lastId }: Pick<ArchivedSegment, 'firstId' | 'lastId'>,
+): boolean {
   let reached = firstId - 1;
   for (const segment of segments)
     if (segment.firstId <= reached + 1) reached = Math.max(reached, segment.lastId);

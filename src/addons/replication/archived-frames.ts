@@ -18,11 +18,15 @@ import {
   SEGMENT_HEADER_BYTES,
 } from '../../persistence/journal/segment.ts';
 import type { ArchivedSegment } from './archive-index.ts';
+import type { ReadArchive } from './file-archive.ts';
 
 /** An archived file does not hold what its name says. */
 export class ArchiveDamageError extends Error {
   override readonly name = 'ArchiveDamageError';
 }
+
+export const doesNotFollow = ({ name }: ArchivedSegment, id: number): ArchiveDamageError =>
+  new ArchiveDamageError(`the archived file ${name} does not follow event ${id}`);
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -141,4 +145,46 @@ export function contentBehind(
   }
   assert(builder.frames > 0, 'a segment that reaches further has frames behind the place');
   return builder.content();
+}
+
+export type UseSegment = (bytes: Buffer, segment: ArchivedSegment) => Promise<void> | void;
+
+/** Reads segments of an archive by event. Where several hold one, those that are damaged or gone give way to the others. */
+export class SegmentReader {
+  readonly #archive: ReadArchive;
+  readonly #segments: readonly ArchivedSegment[];
+  readonly #failures = new Map<ArchivedSegment, ArchiveDamageError | null>();
+
+  /** `segments`: the first one that holds an event is read first. */
+  constructor(archive: ReadArchive, segments: readonly ArchivedSegment[]) {
+    this.#archive = archive;
+    this.#segments = segments;
+  }
+
+  /**
+   * Hands one segment that holds event `id` to `use`, which reads on from there or throws `ArchiveDamageError`; then the next call tries
+   * another one. False where all are gone. Throws `ArchiveDamageError`, which names each, where all are damaged or gone.
+   */
+  async tryOne(id: number, use: UseSegment): Promise<boolean> {
+    const holding = this.#segments.filter(({ firstId, lastId }) => firstId <= id && id <= lastId);
+    const segment = holding.find((one) => !this.#failures.has(one));
+    if (segment === undefined) return this.#giveUp(id, holding);
+    try {
+      const bytes = await this.#archive.get(segment.name);
+      if (bytes === null) this.#failures.set(segment, null);
+      else await use(bytes, segment);
+    } catch (error) {
+      if (!(error instanceof ArchiveDamageError)) throw error;
+      this.#failures.set(segment, error);
+    }
+    return true;
+  }
+
+  #giveUp(id: number, tried: readonly ArchivedSegment[]): false {
+    if (tried.every((segment) => this.#failures.get(segment) === null)) return false;
+    const problems = tried.map(
+      (segment) => this.#failures.get(segment)?.message ?? `the archived file ${segment.name} is gone`,
+    );
+    throw new ArchiveDamageError(`no archived file has event ${id} whole: ${problems.join('; ')}`);
+  }
 }

@@ -38,8 +38,11 @@ import {
   type ArchivedFrame,
   chainsOf,
   contentBehind,
+  doesNotFollow,
   framesOf,
   payloadOf,
+  SegmentReader,
+  type UseSegment,
 } from './archived-frames.ts';
 import type { FileArchive } from './file-archive.ts';
 
@@ -79,14 +82,15 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
   const isEmpty = newest.id === 0;
   // Without the events before it, a start needs a snapshot.
   if (isEmpty && run.firstId > 1 && (snapshots.at(-1)?.id ?? 0) < run.firstId - 1) return null;
-  const place = isEmpty ? null : await commonPlace(options, run);
+  const reader = readerOf(options, index, run);
+  const place = isEmpty ? null : await commonPlace(options, reader, run);
   if (!isEmpty && place === null) return lacksStateOf === null ? null : fetchStateAlone(options, index);
   const from = place?.id ?? run.firstId - 1;
   if (run.lastId > from) {
     reserve(run.lastId);
     // What the log refused goes, and so do zeros behind the end.
     if (place !== null && place.boundary !== null) await cutJournal(fs, folder, place);
-    await fetchSegments(options, run, { from, isFirst: isEmpty });
+    await fetchSegments(options, reader, { from, to: run.lastId, chain: place?.chain ?? null });
   }
   const isSnapshotNew = await fetchNewest(options, snapshots);
   return run.lastId > from || isSnapshotNew ? { keptId: from, lastId: Math.max(run.lastId, from) } : null;
@@ -126,43 +130,65 @@ async function fetchStateAlone(options: JoinOptions, { snapshots }: ArchiveIndex
   return isFetched ? { keptId: lastId, lastId } : null;
 }
 
+/** Reads the run; where one of its segments is damaged, others with the same events, but none with placeholders for them. */
+function readerOf({ archive }: JoinOptions, { segments }: ArchiveIndex, run: ArchivedRun): SegmentReader {
+  const others = segments.filter(
+    (segment) => !segment.isGap && segment.lastId <= run.lastId && !run.segments.includes(segment),
+  );
+  return new SegmentReader(archive, [...run.segments, ...others]);
+}
+
+async function tryOne(reader: SegmentReader, id: number, use: UseSegment): Promise<void> {
+  if (!(await reader.tryOne(id, use))) throw isGone(`that holds event ${id}`);
+}
+
 /** The last place of the journal's end at which the archive has the same checksum; null where none is, or it is older than what was decided. */
-async function commonPlace({ end, archive }: JoinOptions, run: ArchivedRun): Promise<JournalPlace | null> {
+async function commonPlace(
+  { end }: JoinOptions,
+  reader: SegmentReader,
+  run: ArchivedRun,
+): Promise<JournalPlace | null> {
   const [earliest] = end.places;
   const newest = end.places.at(-1)!;
   const chains = new Map<number, number>();
-  for (const segment of run.segments) {
-    if (segment.lastId < earliest.id || segment.firstId > newest.id + 1) continue;
-    const frames = framesOf(await fetched(archive, segment.name), segment);
-    for (const [id, chain] of chainsOf(frames, segment)) chains.set(id, chain);
-  }
+  const toId = Math.min(newest.id + 1, run.lastId);
+  let reached = Math.max(earliest.id, run.firstId) - 1;
+  const look: UseSegment = (bytes, segment) => {
+    for (const [id, chain] of chainsOf(framesOf(bytes, segment), segment)) chains.set(id, chain);
+    reached = segment.lastId;
+  };
+  while (reached < toId) await tryOne(reader, reached + 1, look);
   const common = end.places.findLast(({ id, chain }) => chains.get(id) === chain) ?? null;
   return common !== null && common.id >= end.decidedId ? common : null;
 }
 
+/** `chain`: of the frame before, where the journal has one. */
 async function fetchSegments(
-  { fs, folder, archive }: JoinOptions,
-  run: ArchivedRun,
-  { from, isFirst }: { readonly from: number; readonly isFirst: boolean },
+  { fs, folder }: JoinOptions,
+  reader: SegmentReader,
+  {
+    from,
+    to,
+    chain: ownChain,
+  }: { readonly from: number; readonly to: number; readonly chain: number | null },
 ): Promise<void> {
   let reached = from;
-  let reachedChain: number | null = null;
-  for (const segment of run.segments) {
-    if (segment.lastId <= reached) continue;
-    const bytes = await fetched(archive, segment.name);
+  let reachedChain = ownChain;
+  const take: UseSegment = async (bytes, segment) => {
     const frames = framesOf(bytes, segment);
     const chain = chainsOf(frames, segment).get(reached);
-    if (chain === undefined || (reachedChain !== null && chain !== reachedChain)) {
-      throw new ArchiveDamageError(`the archived file ${segment.name} does not follow event ${reached}`);
-    }
+    if (chain === undefined || (reachedChain !== null && chain !== reachedChain))
+      throw doesNotFollow(segment, reached);
     const content =
       segment.firstId === reached + 1 ? bytes : contentBehind(bytes, frames, { id: reached, chain });
-    if (isFirst && reached === from) await writeLogBeginning(fs, folder.root, { firstId: from + 1, chain });
+    if (ownChain === null && reached === from)
+      await writeLogBeginning(fs, folder.root, { firstId: from + 1, chain });
     const path = join(folder.journal, segmentFileName(reached + 1));
     await replaceFile(fs, path, content, { durable: true });
     reached = segment.lastId;
     reachedChain = segment.chain;
-  }
+  };
+  while (reached < to) await tryOne(reader, reached + 1, take);
 }
 
 /** Fetches the newest that is not damaged; whether it is there now and was not before. */
@@ -211,9 +237,11 @@ async function fetchSnapshot(
 
 async function fetched(archive: FileArchive, name: string): Promise<Buffer> {
   const bytes = await archive.get(name);
-  if (bytes === null) throw new Error(`the archived file ${name} is gone; trying again`);
+  if (bytes === null) throw isGone(name);
   return bytes;
 }
+
+const isGone = (which: string): Error => new Error(`the archived file ${which} is gone; trying again`);
 
 /** Whether a folder cannot be opened without what the archive has: it has nothing, or a join was cut off before its snapshot. */
 export async function lacksBeginning(fs: FileSystem, folder: DataFolder, end: JournalEnd): Promise<boolean> {

@@ -10,6 +10,8 @@
 import { join } from 'node:path';
 import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { lastEventId } from '../../persistence/journal/frame.ts';
+import { decodePayload } from '../../persistence/journal/frame-payload.ts';
 import { type SegmentHeader, segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import {
@@ -18,8 +20,8 @@ import {
   type RangeReading,
   writeMended,
 } from '../../persistence/proof/mended-segment.ts';
-import { firstRun, readArchiveIndex } from './archive-index.ts';
-import { framesIn, payloadOf } from './archived-frames.ts';
+import { type ArchivedSegment, haveAll, readArchiveIndex } from './archive-index.ts';
+import { type ArchivedFrame, doesNotFollow, framesIn, payloadOf, SegmentReader } from './archived-frames.ts';
 import type { FileArchive, ReadArchive } from './file-archive.ts';
 
 export interface MendOptions {
@@ -110,24 +112,37 @@ async function readArchive(
 ): Promise<boolean> {
   const index = readArchiveIndex(await archive.list());
   if (history !== null && index.history !== null && index.history !== history) return false;
-  const run = firstRun(index);
-  if (run === null || run.firstId > from || run.lastId < to) return false;
-  if (run.segments.some(({ isGap, firstId, lastId }) => isGap && firstId <= to && lastId >= from))
-    return false;
+  const segments = index.segments.filter(({ isGap }) => !isGap);
+  if (!haveAll(segments, { firstId: from, lastId: to })) return false;
   let reached = from - 1;
+  let chain: number | null = null;
   let frames = 0;
-  for (const segment of run.segments) {
-    if (segment.lastId <= reached || segment.firstId > to) continue;
-    const bytes = await archive.get(segment.name);
-    if (bytes === null) return false;
-    for (const frame of framesIn(bytes, segment)) {
-      if (frame.id <= reached || frame.id > to) continue;
-      take({ ...frame, payload: payloadOf(bytes, frame) });
-      frames += 1;
-      if (frames % FRAMES_AT_ONCE === 0) await rest();
+  const takeFrom = async (bytes: Buffer, segment: ArchivedSegment): Promise<void> => {
+    let last: ArchivedFrame | null = null;
+    try {
+      for (const frame of framesIn(bytes, segment)) {
+        if (frame.id <= reached || frame.id > to) continue;
+        if (chain !== null && frame.previous !== chain) throw doesNotFollow(segment, reached);
+        take({ ...frame, payload: payloadOf(bytes, frame) });
+        last = frame;
+        chain = frame.checksum;
+        frames += 1;
+        if (frames % FRAMES_AT_ONCE === 0) await rest();
+      }
+      reached = segment.lastId;
+    } catch (error) {
+      // The frames before the damage are good, and another segment may go on behind them.
+      if (last !== null) reached = lastIdOf(bytes, last);
+      throw error;
     }
-    reached = segment.lastId;
     await rest();
-  }
+  };
+  const reader = new SegmentReader(archive, segments);
+  while (reached < to) if (!(await reader.tryOne(reached + 1, takeFrom))) return false;
   return frames > 0;
+}
+
+function lastIdOf(bytes: Buffer, frame: ArchivedFrame): number {
+  const decoded = decodePayload(payloadOf(bytes, frame), frame);
+  return decoded.problem === null ? lastEventId(decoded.frame) : frame.id;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { align, recordBefore } from '../../../src/addons/replication/alignment.ts';
 import {
+  archivedSegmentName,
   firstRun,
   readArchiveIndex,
   snapshotPartName,
@@ -153,11 +154,7 @@ describe('a damaged file of the journal', () => {
     const damaged = sealedOf(follower)[0]!;
     flipBit(follower, damaged, 700);
     const files = new Map(cluster.archive.files);
-    for (const [name, bytes] of files) {
-      const copy = Buffer.from(bytes);
-      copy[copy.length - 20]! ^= 1;
-      cluster.archive.files.set(name, copy);
-    }
+    damageFiles(cluster, segmentNames(cluster));
     assert.deepEqual(await damagedFiles(cluster, follower), [damaged]);
     assert(follower.notes.some((note) => note.includes('is damaged, and so is the archive')));
     for (const others of [other.archive.files, new Map<string, Buffer>()]) {
@@ -269,6 +266,18 @@ async function lossyCluster(
 
 const snapshotNames = ({ archive }: TestCluster): readonly string[] =>
   [...archive.files.keys()].filter((name) => name.startsWith('snapshot'));
+
+const segmentNames = ({ archive }: TestCluster): readonly string[] =>
+  [...archive.files.keys()].filter((name) => name.startsWith('segment'));
+
+/** Flips a bit in the last frame of each. */
+function damageFiles({ archive: { files } }: TestCluster, names: readonly string[]): void {
+  for (const name of names) {
+    const bytes = Buffer.from(files.get(name)!);
+    bytes[bytes.length - 20]! ^= 1;
+    files.set(name, bytes);
+  }
+}
 
 /** Lets the archive take no snapshot until what it returns is called, and none stay. */
 function withoutSnapshots(cluster: TestCluster, isGone: (name: string) => boolean = () => true): () => void {
@@ -485,6 +494,50 @@ describe('a cluster with an archive', () => {
       names.some((name) => name.includes(String(older.id))),
       names.join(),
     );
+  });
+
+  it('gives what is whole where two leaders archived the same, and says what it tried where neither is', async () => {
+    const cluster = await clusterOf(2);
+    await write(cluster, 50);
+    await cluster.caughtUp();
+    const leader = await cluster.leader();
+    const away = cluster.nodes.find((node) => node !== leader)!;
+    const before = away.place.lastId;
+    away.crash();
+    await cluster.pass(15_000);
+    for (let round = 0; round < 3; round += 1) await write(cluster);
+    const forgottenId = (): number => leader.archivist!.view!.forgottenId;
+    await cluster.until('the log has forgotten what it lacks', () => forgottenId() > before);
+    const { files } = cluster.archive;
+    const names = segmentNames(cluster);
+    const { lastId: id, chain } = archived(cluster)!;
+    const source = { fs: leader.disk, folder: journalOf() };
+    const gatherer = (await JournalGatherer.at(source, 1.6 * FILE_BYTES, { id: 0, chain: 0 }))!;
+    for (let last = 0; last < id; ) {
+      const file = (await gatherer.next(id, { id, chain }))!;
+      files.set(archivedSegmentName(file), file.content);
+      last = file.lastId;
+    }
+    const others = segmentNames(cluster).filter((name) => !names.includes(name));
+    damageFiles(cluster, names);
+    const late = cluster.add();
+    away.begin();
+    for (const node of [late, away]) {
+      await isLike(node, cluster);
+      assert(node.notes.some((note) => note.includes('came from the archive')));
+    }
+    damageFiles(cluster, others.slice(-1));
+    late.crash();
+    late.disk = new MemoryFileSystem();
+    late.begin();
+    await cluster.until('it has ended', () => late.stops.length > 0);
+    const { message } = late.stops[0]!;
+    assert.match(message, /lacks what the log has forgotten, and no archived file has event \d+ whole: /);
+    for (const tried of [names, others])
+      assert(
+        tried.some((name) => message.includes(name)),
+        message,
+      );
   });
 
   it('gives a node that was away what the log has forgotten meanwhile, and no more', async () => {
