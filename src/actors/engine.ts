@@ -101,6 +101,8 @@ export class Engine {
   readonly #undecided: Undecided | null;
   /** The start of the running turn, which all of its commands share; null between turns. */
   #turnTime: TurnTime | null = null;
+  /** The end of the last command of the running turn, where the next one begins; milliseconds, monotonic. */
+  #ranUntil = 0;
   #refusedCount = 0;
   #isSettling = false;
 
@@ -129,7 +131,7 @@ export class Engine {
       canRun: () => this.#hasRoom || this.#decider.refusesAll,
       isTurnOver: () =>
         this.#turnTime !== null &&
-        (options.clock.monotonic() - this.#turnTime.monotonic > TURN_MS || this.#undecided?.isFull === true),
+        (this.#ranUntil - this.#turnTime.monotonic > TURN_MS || this.#undecided?.isFull === true),
       afterTurn: () => {
         assert(this.#turnTime !== null, 'a turn that ran something has a time');
         this.#turnTime = null;
@@ -324,12 +326,14 @@ export class Engine {
   }
 
   #run({ submission, queuedAt }: Queued): void {
-    const begunAt = this.#options.clock.monotonic();
+    const { clock } = this.#options;
+    const begunAt = this.#turnTime === null ? clock.monotonic() : this.#ranUntil;
     assert(begunAt >= queuedAt, 'a command runs after it was queued');
     this.#turnTime ??= this.#newTurnTime(begunAt);
     this.#undecided?.begin();
     this.#runWithin(this.#turnTime, submission, queuedAt);
-    this.loopAccounts.charge(submission.actor, this.#options.clock.monotonic() - begunAt);
+    this.#ranUntil = clock.monotonic();
+    this.loopAccounts.charge(submission.actor, this.#ranUntil - begunAt);
   }
 
   #runWithin(turnTime: TurnTime, submission: Submission<unknown>, queuedAt: number): void {

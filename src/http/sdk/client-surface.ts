@@ -228,8 +228,12 @@ const clientFlagRoutes = underTag('Client', [
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { state } = context;
-      const requester = (): Requester => requesterOf(query, context);
-      const document = clientDocuments(state).get(query, () => state.lastId, requester);
+      // Functions without a name: the compiler names each of the others when it is made.
+      const document = clientDocuments(state).get(
+        query,
+        () => state.lastId,
+        () => requesterOf(query, context),
+      );
       if (!(document instanceof Promise)) return documentResponse(document, context);
       return document.then((late) => documentResponse(late, context));
     },

@@ -13,7 +13,7 @@ import { findNamed } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { bytesOf } from '../transport/response.ts';
+import { bytesOf, NO_HEADERS, ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { type Caller, secretIn } from './access.ts';
 import type { BoundRoute, Call } from './call.ts';
@@ -42,6 +42,9 @@ export class WritePath {
   readonly #engine: Engine;
   readonly #sender: ResponseSender;
   readonly callers: CallerCheck;
+  #eventIdHeader = NO_HEADERS;
+  /** The event that the header names. */
+  #tellsId = -1;
 
   constructor(engine: Engine, sender: ResponseSender, callers: CallerCheck) {
     this.#engine = engine;
@@ -89,10 +92,14 @@ export class WritePath {
     else this.#sender.fail(call, outcome.error);
   }
 
-  /** Adds the event that reads on other nodes, and on edges, must ask for to see the write. */
-  #withEventId(response: HttpResponse): HttpResponse {
-    const { status, headers, body } = response;
-    return { status, headers: headers.with(EVENT_ID_HEADER, String(this.#engine.durableId)), body };
+  /** Adds the event that reads on other nodes, and on edges, must ask for to see the write. Writes of one batch have the same. */
+  #withEventId({ status, headers, body }: HttpResponse): HttpResponse {
+    const { durableId } = this.#engine;
+    if (durableId !== this.#tellsId) {
+      this.#eventIdHeader = ResponseHeaders.of(EVENT_ID_HEADER, String(durableId));
+      this.#tellsId = durableId;
+    }
+    return { status, headers: headers.and(this.#eventIdHeader), body };
   }
 }
 
