@@ -74,11 +74,19 @@ function unread<T>(): T {
   return new Proxy({}, { get: () => () => undefined }) as T;
 }
 
+/** Help that says what to look for has a second clause. */
+const SAYS_MORE = /[.;:] /;
+
+/** One row for all metrics of which their help on the metrics page says enough. */
 function metricTable(registry: Registry): string {
   const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('flagstaff_'));
+  const plain = own.filter(({ help }) => !SAYS_MORE.test(help));
   return table(
     ['metric', 'what it counts, and what to look for'],
-    own.map(({ name, help }) => [`\`${name}\``, help]),
+    [
+      ...own.filter((one) => !plain.includes(one)).map(({ name, help }) => [`\`${name}\``, help]),
+      [plain.map(({ name }) => `\`${name}\``).join(', '), 'What the page of metrics says.'],
+    ],
   );
 }
 
@@ -104,6 +112,8 @@ const OBVIOUS: ReadonlySet<string> = new Set([
   'what it says',
   'look at `err`',
   'report it with the log line',
+  'nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)',
+  'nothing, unless it stays so: look at the NATS servers',
 ]);
 
 /** One row for all messages with the same advice. */

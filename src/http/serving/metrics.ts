@@ -1,6 +1,6 @@
 /**
- * The metrics page, in the text format of Prometheus. docs/operating.md lists the metrics with their help, which therefore says what
- * to look for. Everything is read when the page is asked for; between two scrapes nothing is computed.
+ * The metrics page, in the text format of Prometheus. docs/operating.md repeats the help that says what to look for. Everything is
+ * read when the page is asked for; between two scrapes nothing is computed.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
