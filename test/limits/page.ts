@@ -7,7 +7,6 @@ import {
   bytes,
   heapShares,
   type LimitSection,
-  OTHER_PARTS,
   PROGRAM_BYTES,
   processBytes,
   SECTIONS,
@@ -37,8 +36,6 @@ function sumOfMemory(): string {
   const mib = (count: number): string => `${Math.floor(count / MIB)} MiB`;
   const line = (what: string, take: (one: (typeof shares)[number]) => number): string =>
     `| ${what} | ${shares.map((one) => mib(take(one))).join(' | ')} |`;
-  const listed = (parts: typeof OTHER_PARTS): string =>
-    parts.map(([what, count]) => `${what} ${bytes(count)}`).join('; ');
   return `## Sum of the memory
 The parts of V8's heap add up to what it may use, with any settings. By default, with \`--max-semi-space-size=64\` as in \`npm start\` (without
 it, 144 MiB less in all, and 72 MiB less for the state):
@@ -53,7 +50,7 @@ ${line('requests under way, and garbage', ({ work }) => work)}
 ${line('all', ({ heap }) => heap)}
 ${line('the process, with all that is outside the heap', ({ heap }) => processBytes(heap))}
 
-Others are ${listed(OTHER_PARTS)}.
+Others are the responses for \`Idempotency-Key\`, regular expressions, changes, counts and applications that are kept, as above.
 
 Outside the heap the process takes some ${bytes(PROGRAM_BYTES)} for its program, 36 bytes an event, some of the cache, and at most ${bytes(totalOf(BESIDE_PARTS))} of unread and unsent responses, of bodies, of requests that wait, and of changes not on disk yet.
 With less than 512 MiB for old objects, the state gets an eighth of the heap, and the others do not all fit at their most.
