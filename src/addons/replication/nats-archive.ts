@@ -6,7 +6,7 @@ import {
   jetstreamManager,
   StorageType,
 } from '@nats-io/jetstream';
-import { type ObjectStore, Objm } from '@nats-io/obj';
+import { type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { ArchiveDamageError } from './archived-frames.ts';
 import type { ArchivedFile, FileArchive } from './file-archive.ts';
@@ -22,11 +22,16 @@ const PIECE_BYTES = 256 * 1024;
 /** Between two messages: at most 6 MiB a second, which leaves the disks of the servers to the log. */
 const PIECE_PAUSE_MS = 40;
 
+/** The wait for the next message of a file. NATS sends none, and no end either, where a file is still named and its messages are gone. */
+const MESSAGE_TIMEOUT_MS = 10_000;
+
 export interface NatsArchiveOptions {
   readonly connection: NatsConnection;
   /** The cluster's name: letters, digits, `-` and `_`. */
   readonly name: string;
   readonly replicas: number;
+  /** For tests. */
+  readonly messageTimeoutMs?: number;
 }
 
 /** Finds the bucket, or makes it. */
@@ -34,20 +39,21 @@ export async function openNatsArchive({
   connection,
   name,
   replicas,
+  messageTimeoutMs,
 }: NatsArchiveOptions): Promise<FileArchive> {
   const store = await managerOf(connection).create(streamNameOf(name), {
     description: `The archived journal and snapshots of the Flagstaff cluster ${name}.`,
     storage: StorageType.File,
     replicas,
   });
-  return new NatsArchive(store);
+  return new NatsArchive(store, messageTimeoutMs);
 }
 
 /** Finds the bucket. Throws `LogGoneError` where the servers answer that there is none. */
 export async function findNatsArchive({
   connection,
   name,
-}: Omit<NatsArchiveOptions, 'replicas'>): Promise<FileArchive> {
+}: Pick<NatsArchiveOptions, 'connection' | 'name'>): Promise<FileArchive> {
   const bucket = streamNameOf(name);
   const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
   try {
@@ -64,9 +70,11 @@ const managerOf = (connection: NatsConnection): Objm =>
 
 class NatsArchive implements FileArchive {
   readonly #store: ObjectStore;
+  readonly #messageTimeoutMs: number;
 
-  constructor(store: ObjectStore) {
+  constructor(store: ObjectStore, messageTimeoutMs = MESSAGE_TIMEOUT_MS) {
     this.#store = store;
+    this.#messageTimeoutMs = messageTimeoutMs;
   }
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
@@ -82,12 +90,22 @@ class NatsArchive implements FileArchive {
   async get(name: string): Promise<Buffer | null> {
     const found = await this.#store.get(name);
     if (found === null) return null;
+    // Not awaited where the data fails, which fails with the same.
+    found.error.catch(() => undefined);
+    const reader = found.data.getReader();
     const pieces: Uint8Array[] = [];
     try {
-      for await (const piece of found.data) pieces.push(piece);
+      for (;;) {
+        const read = await within(this.#messageTimeoutMs, reader.read());
+        if (read === null) return await this.#giveUp(found.info);
+        if (read.done) break;
+        pieces.push(read.value);
+      }
     } catch (error) {
       if (!/digests do not match/.test((error as Error).message)) throw error;
       throw new ArchiveDamageError(`the archived file ${name} is damaged: its digest does not match`);
+    } finally {
+      await reader.cancel().catch(() => undefined);
     }
     const error = await found.error;
     if (error) throw error;
@@ -96,9 +114,32 @@ class NatsArchive implements FileArchive {
     return bytes;
   }
 
+  /** Says why the next message does not come. The file may have been deleted while it was read, or put again. */
+  async #giveUp({ bucket, name, nuid, chunks }: ObjectInfo): Promise<Buffer | null> {
+    const now = await this.#store.info(name);
+    if (now === null || now.deleted) return null;
+    if (now.nuid !== nuid) return this.get(name);
+    const { streamInfo } = await this.#store.status({ subjects_filter: `$O.${bucket}.C.${nuid}` });
+    const [kept = 0] = Object.values(streamInfo.state.subjects ?? {});
+    if (kept < chunks) {
+      const what = `${chunks - kept} of its ${chunks} pieces are gone`;
+      throw new ArchiveDamageError(`the archived file ${name} is damaged: ${what}`);
+    }
+    throw new Error(`the servers do not send the archived file ${name}`);
+  }
+
   async delete(name: string): Promise<void> {
     if ((await this.#store.info(name)) !== null) await this.#store.delete(name);
   }
+}
+
+/** Null where it takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const elapsed = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  return Promise.race([work, elapsed]).finally(() => clearTimeout(timer));
 }
 
 function piecesOf(bytes: Uint8Array): ReadableStream<Uint8Array> {

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { ArchiveDamageError } from '../../../src/addons/replication/archived-frames.ts';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
 import { openNatsArchive } from '../../../src/addons/replication/nats-archive.ts';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
@@ -46,6 +48,40 @@ function factoryOf(count: number): ArchiveFactory {
 
 describeFileArchive('on one NATS server', factoryOf(1), skip);
 describeFileArchive('on three NATS servers', factoryOf(3), skip);
+
+describe('a file whose messages are gone', { skip }, () => {
+  it('is damaged, unless it was deleted or put again while it was read', async () => {
+    const nats = await startNats(1);
+    const connection = await connectionTo(nats.urls);
+    try {
+      const archive = await openNatsArchive({ connection, name: 'test', replicas: 1, messageTimeoutMs: 500 });
+      const read = archive.get.bind(archive, 'file');
+      const manager = await jetstreamManager(connection);
+      const lose = async (): Promise<void> => {
+        await archive.put('file', Buffer.alloc(400_000, 1));
+        await manager.streams.purge('OBJ_FLAGSTAFF_test', { filter: '$O.FLAGSTAFF_test.C.>' });
+      };
+      await lose();
+      assert.deepEqual(
+        (await archive.list()).map(({ name }) => name),
+        ['file'],
+      );
+      await assert.rejects(
+        read(),
+        (error: Error) =>
+          error instanceof ArchiveDamageError && /file is damaged: 2 of its 2 pieces/.test(error.message),
+      );
+      const [again] = await Promise.all([read(), archive.put('file', Buffer.from('again'))]);
+      assert.equal(String(again), 'again');
+      await lose();
+      const [deleted] = await Promise.all([read(), archive.delete('file')]);
+      assert.equal(deleted, null);
+    } finally {
+      await connection.close();
+      await nats.close();
+    }
+  });
+});
 
 describe('putting a large file', { skip }, () => {
   it('holds the event loop for milliseconds only', async (t) => {
