@@ -49,11 +49,7 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   },
   row('HTTP_PORT PORT', 4242, 'port, up to 65535; `0` lets the operating system choose'),
   row('BASE_URI_PATH', null, 'path before all others, such as `/flags`'),
-  row(
-    'PUBLIC_URL',
-    null,
-    'where people reach the server, without a path, such as `https://flags.example`: links for people begin with it',
-  ),
+  row('PUBLIC_URL', null, 'where links for people lead, without a path, such as `https://flags.example`'),
   row(
     'TRUSTED_PROXIES',
     null,
@@ -78,12 +74,12 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   row(
     'API_TOKEN_KEY',
     null,
-    '32 to 250 visible ASCII characters: tokens made with it are listed with their secrets, as [Terraform](docs/operating.md#terraform) needs',
+    '32 to 250 visible ASCII characters; tokens made with it are listed with their secrets, for [Terraform](docs/operating.md#terraform)',
   ),
   row(
     'AUTH_TYPE',
     'open-source',
-    '`none`: no token is needed, and anybody may do everything; pages of other sites may not write, and foreign host names are refused',
+    '`none`: anybody may do everything without a token; pages of other sites may not write, and foreign host names are refused',
   ),
   {
     names: ['SESSION_TTL_HOURS', 'SESSION_IDLE_HOURS'],
@@ -118,13 +114,13 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   row(
     'HISTORY_CHECK_HOURS',
     HISTORY_CHECK_HOURS.initial,
-    `hours, up to ${HISTORY_CHECK_HOURS.max}, between two readings of the whole journal for [bytes that went bad](docs/operating.md#old-history); \`0\` for none`,
+    `hours, up to ${HISTORY_CHECK_HOURS.max}, between two readings of [the whole journal](docs/operating.md#old-history); \`0\` for none`,
   ),
   {
     names: ['HISTORY_KEY_FILE'],
     initial: '`history.key` in the data folder',
     purpose:
-      'file of the key that [signs the history](docs/audit.md), made at the first start; better where only the server may read',
+      'key that [signs the history](docs/audit.md#keys), made at the first start; better where only the server may read',
   },
   {
     names: ['EVENT_RETENTION_DAYS'],
@@ -150,7 +146,7 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   row(
     'METRICS_TOKEN',
     null,
-    '16 to 250 visible ASCII characters that readers of the metrics send as `Authorization: Bearer …`; without it, everybody may read them',
+    '16 to 250 visible ASCII characters for `Authorization: Bearer …`; without it, everybody may read the metrics',
   ),
   row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first that runs here'),
 ];
@@ -180,7 +176,7 @@ export const CLUSTER_SETTINGS: readonly SettingRow[] = [
   row(
     'REPLICATION_CLUSTER',
     null,
-    'name of the cluster, the same on all its nodes: the stream is `FLAGSTAFF_<name>`, so clusters can share NATS servers',
+    'name of the cluster, the same on all its nodes; clusters can share NATS servers',
   ),
   {
     names: ['REPLICATION_NODE'],
@@ -205,13 +201,9 @@ export const CLUSTER_SETTINGS: readonly SettingRow[] = [
   row(
     'REPLICATION_LOG_BYTES',
     LOG_BYTES,
-    'bytes of the archived journal that the log keeps for nodes that were away',
+    'bytes of archived journal that the log keeps for nodes that were away',
   ),
-  row(
-    'REPLICATION_CREDENTIALS',
-    null,
-    'file of credentials of NATS (`.creds`), handed to its client as it is; no test covers it yet',
-  ),
+  row('REPLICATION_CREDENTIALS', null, 'file of credentials of NATS (`.creds`); no test covers it yet'),
   row(
     'REPLICATION_TLS_CA REPLICATION_TLS_CERT REPLICATION_TLS_KEY',
     null,
