@@ -23,7 +23,7 @@ const pathName = (issueOf: (name: string) => string | null) =>
       const issue = dataset.typed ? issueOf(dataset.value) : null;
       if (issue !== null) addIssue({ message: issue });
     }),
-    v.description('1 to 100 letters, digits, "_", ".", "~" and "-"; unique over the whole service.'),
+    v.description("1 to 100 letters, digits and - _ . ~ ! ' ( ) *; unique over the whole service."),
   );
 
 export const FlagNameSchema = pathName(flagNameIssue);
