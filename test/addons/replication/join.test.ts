@@ -319,6 +319,32 @@ describe('a gap that the archive declares', () => {
     assert(late.disk.namesIn(dataFolder(FOLDER).snapshots).length > 0);
   });
 
+  it('has a snapshot behind it at once also where the archivist had read past its place before it was there', async () => {
+    const { cluster, lossy, id } = await lossyCluster({ archiveFileBytes: 64 * 1024 }, 'end');
+    const { disk, store } = lossy;
+    const { snapshots } = dataFolder(FOLDER);
+    for (const name of disk.namesIn(snapshots)) disk.take(join(snapshots, name));
+    await write(cluster, 5);
+    await cluster.until('the gap is archived', () => archived(cluster)?.lastId === id);
+    let finish: (() => void) | null = null;
+    disk.beforeCall = ({ kind, path }) =>
+      kind === 'rename' && path.startsWith(snapshots)
+        ? new Promise((resolve) => {
+            finish = resolve;
+          })
+        : undefined;
+    const placeId = lossy.place.lastId;
+    void store!.keeper.take();
+    await cluster.until('the snapshot has all but its name', () => finish !== null);
+    await write(cluster, 5);
+    await cluster.pass(20_000);
+    assert.deepEqual([archived(cluster)?.lastId, hasSnapshot(cluster)], [id, false]);
+    finish!();
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    assert.equal(archived(cluster)?.lastId, placeId);
+    assert(placeId < lossy.place.lastId, 'nobody changed anything meanwhile');
+  });
+
   it('is not fetched without a snapshot from behind it: the log has the event itself', async () => {
     const { cluster } = await lossyCluster();
     await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
