@@ -11,7 +11,7 @@ import { FLAG_TYPES, type FlagType } from '../../domain/flags/metadata.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
-import type { Segment } from '../../domain/kinds/segment.ts';
+import { SEGMENT as SEGMENT_ROW, type Segment } from '../../domain/kinds/segment.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../../http/body/json-parts.ts';
 
 const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
@@ -291,9 +291,13 @@ function variantOf(sent: SentStrategy['variants'][number]): Variant {
   } as Variant;
 }
 
+/** Fields of a segment that an upstream does not send, as a new one has them. */
+const UNSENT = v.getDefaults(v.omit(v.object(SEGMENT_ROW.sent), ['name', 'constraints']));
+
 export function segmentOf({ id, name, constraints }: v.InferOutput<typeof SEGMENT>): Segment {
   return {
-    ...{ id, name: name ?? `segment ${id}`, description: null, project: null },
+    ...UNSENT,
+    ...{ id, name: name ?? `segment ${id}` },
     constraints: constraints.map(constraintOf),
     ...{ createdBy: '', createdAt: '' },
   };
