@@ -52,6 +52,8 @@ const EVENTS_PER_FRAME = 1_000;
 
 /** `chain`: the checksum of the frame before. Null where so many events do not fit into so few bytes. */
 export function gapFrames({ fromId, parts, at, bytes }: Gap, chain: number): readonly FrameLink[] | null {
+  const end = parts.at(-1);
+  assert(end !== undefined, 'a gap has a part');
   const frames = parts.flatMap((part, index) =>
     framesOf((parts[index - 1]?.toId ?? fromId - 1) + 1, part, at),
   );
@@ -71,6 +73,7 @@ export function gapFrames({ fromId, parts, at, bytes }: Gap, chain: number): rea
     links.push({ ...body, id, previous, checksum: sealed });
     previous = sealed;
   }
+  assert(end.checksum === null || previous === end.checksum, 'the frame behind a gap still follows it');
   return spare > 0 ? null : links;
 }
 
@@ -95,6 +98,7 @@ function framesOf(fromId: number, { toId, checksum, inState }: GapPart, at: numb
 const SEAL = 0xffff_ffff;
 
 function placeholder(id: number, count: number, { at, inState }: { at: number; inState: boolean }): Frame {
+  assert(count > 0 && count <= EVENTS_PER_FRAME, 'a placeholder stands for a few events');
   const nothing = { project: null, featureName: null, environment: null, data: null, preData: null };
   const event = { type: EVENT_LOST, ...nothing, hidden: [inState] };
   const events = Array.from({ length: count }, () => event);
@@ -125,12 +129,15 @@ function padded(payload: Buffer, padding: number): Buffer {
     text[0] = TEXT_32;
     text.writeUInt32BE(padding - 4, 1);
   }
-  return Buffer.concat([payload.subarray(0, padAt), text, payload.subarray(padAt + 1)]);
+  const longer = Buffer.concat([payload.subarray(0, padAt), text, payload.subarray(padAt + 1)]);
+  assert(longer.length === payload.length + padding, 'padding makes a payload exactly as long as is needed');
+  return longer;
 }
 
 /** Chooses the last four bytes of the payload so that its frame has this checksum, which is returned. */
 function forceChecksum(payload: Buffer, previous: number, checksum: number): number {
   const sealAt = payload.length - SEAL_FROM_END;
+  assert(payload.readUInt32LE(sealAt) === SEAL, 'a placeholder ends with four bytes that mean nothing');
   payload.writeUInt32LE(0, sealAt);
   // Both registers are four bytes behind the same beginning, so they differ by what these four bytes do.
   const difference = stepBack((chainAfter(previous, ownBody(payload)) ^ checksum) >>> 0);

@@ -41,6 +41,7 @@ export const MARK_VERSION = 1;
 const SLOT_BYTES = 52;
 const SLOT_AT: readonly [number, number] = [0, 4096];
 const FILE_BYTES = SLOT_AT[1] + SLOT_BYTES;
+assert(SLOT_AT[0] + SLOT_BYTES <= SLOT_AT[1], 'a write that is torn leaves the other slot whole');
 const MAGIC = Buffer.from('FLAGMARK', 'latin1');
 
 export interface DurableMark {

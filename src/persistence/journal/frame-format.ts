@@ -103,6 +103,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 /** The checksum of four bytes behind those whose checksum is `before`. To call zlib for so few takes longer than sealing a frame. */
 function crc32OfFour(bytes: Buffer, offset: number, before = 0): number {
+  assert(offset >= 0 && offset + 4 <= bytes.length, 'a checksum covers bytes that are there');
   let crc = ~before;
   for (let at = offset; at < offset + 4; at += 1) crc = CRC_TABLE[(crc ^ bytes[at]!) & 0xff]! ^ (crc >>> 8);
   return ~crc >>> 0;

@@ -10,6 +10,7 @@
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
+import { EVENT_FIELDS, FRAME_FIELDS } from './frame-payload.ts';
 
 export type NamesOfEvent = Pick<RecordedEvent, 'type' | 'project' | 'featureName' | 'environment'>;
 
@@ -28,6 +29,11 @@ const ABSENT = -1;
 const keyCode = (length: number, first: number, last: number): number => (length << 16) | (first << 8) | last;
 const codeOf = (key: string): number =>
   keyCode(key.length, key.charCodeAt(0), key.charCodeAt(key.length - 1));
+
+const areToldApart = (keys: ReadonlySet<string>): boolean =>
+  new Set([...keys].map(codeOf)).size === keys.size;
+assert(areToldApart(FRAME_FIELDS), 'the keys of a frame have different codes');
+assert(areToldApart(EVENT_FIELDS), 'the keys of an event have different codes');
 
 const BY = codeOf('by');
 const EVENTS = codeOf('events');
@@ -84,7 +90,10 @@ export class FrameOutline {
   data(event: number): Buffer {
     assert(event >= 0 && event < this.eventCount, 'the frame has such an event');
     const place = event * PLACES_PER_EVENT + DATA_AT;
-    return this.#cursor.bytes.subarray(this.#places[place], this.#places[place + 1]);
+    const start = this.#places[place] ?? ABSENT;
+    const end = this.#places[place + 1] ?? ABSENT;
+    assert(start !== ABSENT && end > start, 'each event of a frame that was read has data');
+    return this.#cursor.bytes.subarray(start, end);
   }
 
   #text(start: number, end: number): string {

@@ -47,6 +47,7 @@ export class FrameEncoder {
    * over a limit, and on those that could not be read back.
    */
   encode(frame: Frame, bytesMax: number): Buffer {
+    assert(bytesMax > 0 && bytesMax <= FRAME_BYTES_MAX, 'a reader accepts every frame that may be encoded');
     const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
     if (shape !== null) assert.fail(`a frame that recovery would refuse: ${shape}`);
     const writer = this.#writer;
@@ -98,6 +99,7 @@ const overLimit = (bytesMax: number): string => `more than ${bytesMax / 2 ** 20}
 const shared = new FrameEncoder();
 
 const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'lineage', 'answer');
+assert(PAYLOAD_MARK.equals(KEYS.id), 'a search for frames looks for the key that every payload begins with');
 const EVENT_KEYS = keysOf(
   'type',
   'project',
@@ -140,8 +142,8 @@ function keysOf<const Name extends string>(...names: readonly Name[]): Readonly<
   return Object.fromEntries(packed) as Readonly<Record<Name, Uint8Array>>;
 }
 
-const FRAME_FIELDS: ReadonlySet<string> = new Set(Object.keys(KEYS));
-const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EVENT_KEYS));
+export const FRAME_FIELDS: ReadonlySet<string> = new Set(Object.keys(KEYS));
+export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EVENT_KEYS));
 
 /** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
 export function peekId(payload: Buffer): number | null {
@@ -209,7 +211,9 @@ export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Gen
 }
 
 function upgraded(value: Record<string, unknown>, { contentVersion, rules }: PayloadStamp): Decoded {
-  value.events = upgradeEvents(value.events as Frame['events'], contentVersion);
+  const events = value.events as Frame['events'];
+  value.events = upgradeEvents(events, contentVersion);
+  assert((value.events as Frame['events']).length === events.length, 'an upgraded event keeps its id');
   value.rules = rules;
   return { frame: value as unknown as RecordedFrame, problem: null };
 }
@@ -245,8 +249,10 @@ const LONG_PART_BYTES = 64 * 1024;
 const EMPTY_LIST = Uint8Array.from(pack([]));
 
 /** The frame with an empty list in place of the events, which stand from `from` to `to`. */
-const withoutEvents = (payload: Buffer, from: number, to: number): Part | null =>
-  partOf(Buffer.concat([payload.subarray(0, from), EMPTY_LIST, payload.subarray(to)]), 0);
+function withoutEvents(payload: Buffer, from: number, to: number): Part | null {
+  assert(from <= to && to <= payload.length, 'the events of a frame lie within its payload');
+  return partOf(Buffer.concat([payload.subarray(0, from), EMPTY_LIST, payload.subarray(to)]), 0);
+}
 
 function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
   try {

@@ -97,14 +97,15 @@ function readSegment<Place extends FramePlace>(
   groups: readonly Group<Place>[],
   visit: VisitFrame<Place>,
 ): Promise<void> {
-  return withSegment(source, groups[0]?.segment ?? 0, async ({ path, file, header }) => {
-    const [first] = groups[0]?.places ?? [];
+  const [first] = groups;
+  assert(first !== undefined, 'a file is opened for a frame in it');
+  return withSegment(source, first.segment, async ({ path, file, header }) => {
     if (header === null) {
       const problem = 'the header of the file is damaged';
-      throw unreadableEvent({ id: first?.ids?.[0], file: path, offset: 0, problem });
+      throw unreadableEvent({ id: first.places[0]?.ids?.[0], file: path, offset: 0, problem });
     }
     for (const group of groups) {
-      assert(group.segment === groups[0]?.segment, 'one file is read at a time');
+      assert(group.segment === first.segment, 'one file is read at a time');
       const bytes = await readExtent(file, path, group);
       if (source.turn !== undefined && bytes.length > SHORT_BYTES_MAX) await source.turn();
       const held = new HeldTime(source);
@@ -242,6 +243,7 @@ export class FrameWalk {
   problem: string | null = null;
 
   constructor(firstId: number, wantedIds: ReadonlySet<number>, boundaries: Map<number, Boundary>) {
+    assert(firstId > 0, 'the frames of a segment begin with an event');
     this.#firstId = firstId;
     this.#wantedIds = wantedIds;
     this.#boundaries = boundaries;
@@ -255,6 +257,7 @@ export class FrameWalk {
   }
 
   visit(frame: RawFrame, payload: Buffer): boolean {
+    assert(this.problem === null, 'a walk ends with the first problem');
     const id = peekId(payload);
     const follows = this.last === null ? id === this.#firstId : id !== null && id > this.#lastFirstId;
     this.last = frame;
@@ -279,6 +282,7 @@ export async function readLastEvent(
   { file }: OpenSegment,
   raw: RawFrame,
 ): Promise<{ readonly lastId: number; readonly at: number } | string> {
+  assert(raw.offset >= SEGMENT_HEADER_BYTES, 'a frame lies behind the header of its segment');
   const payload = Buffer.alloc(raw.payloadBytes);
   await file.read(payload, 0, payload.length, raw.offset + raw.headerBytes);
   const decoded = decodePayload(payload, raw);

@@ -1,4 +1,5 @@
 /** A frame: one committed command. All of its events survive a crash, or none does (invariant 2). */
+import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { LineageMark } from '../../domain/state/lineage.ts';
 
@@ -41,4 +42,7 @@ export interface Boundary {
 /** Protects recovery's memory: no length field makes it allocate more. A request body is limited to 1 MiB. */
 export const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 
-export const lastEventId = (frame: Frame): number => frame.id + frame.events.length - 1;
+export function lastEventId({ id, events }: Frame): number {
+  assert(events.length > 0, 'a frame has an event');
+  return id + events.length - 1;
+}

@@ -34,6 +34,7 @@ export class FreeSpace {
   #freeBytes = Number.POSITIVE_INFINITY;
 
   constructor(options: FreeSpaceOptions) {
+    assert(options.reserveBytes >= 0, 'a reserve takes space, or there is none');
     this.#options = options;
   }
 
@@ -45,6 +46,7 @@ export class FreeSpace {
 
   /** Whether so many bytes that could be done without would fit well above the reserve. */
   hasRoomFor(bytes: number): boolean {
+    assert(bytes > 0, 'room is looked for where something is to be written');
     return this.#freeBytes - this.#options.reserveBytes >= bytes * SPARE_FACTOR;
   }
 
@@ -62,6 +64,7 @@ export class FreeSpace {
   }
 
   async check(): Promise<void> {
+    assert(!this.#checking, 'one look at the free space is under way at a time');
     this.#checkedAt = this.#options.monotonicMs();
     this.#checking = true;
     try {

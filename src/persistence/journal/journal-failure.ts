@@ -22,6 +22,7 @@ export class JournalFailure extends Error {
 
   constructor({ file, offset, durableId, cause }: JournalFailureDetails) {
     super(messageOf({ file, offset, durableId, cause }), { cause });
+    assert(offset >= 0 && durableId >= 0, 'a failure tells the place, and what is durable before it');
     this.file = file;
     this.offset = offset;
     this.durableId = durableId;

@@ -35,6 +35,7 @@ export const LOG_BEGINNING_VERSION = 1;
 
 const FILE_BYTES = 28;
 const CHECKSUM_AT = 24;
+assert(CHECKSUM_AT + 4 === FILE_BYTES, 'the checksum covers all of the file before it');
 const MAGIC = Buffer.from('FLAGBEGN', 'latin1');
 
 /** `unreadable`: the file is there, and its content is damaged, or the disk cannot read it. */

@@ -102,6 +102,7 @@ export async function scanFrames(
     frames += 1;
     if (visit(step, window.bytes.subarray(payloadAt, payloadAt + step.payloadBytes)) === false) break;
   }
+  assert((frames === 0) === (offset === start.offset), 'a scan goes on by whole frames');
   return { offset, chain, frames, problem, size: window.size };
 }
 

@@ -32,10 +32,11 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { ADVICE_DAMAGED, DataFolderError, newerFormat } from '../disk/data-folder.ts';
-import { type FrameFormat, frameFormatOf } from './frame-format.ts';
+import { FRAME_FORMAT, type FrameFormat, frameFormatOf } from './frame-format.ts';
 
 export const SEGMENT_HEADER_BYTES = 64;
 export const SEGMENT_VERSION = 2;
+assert(SEGMENT_VERSION === FRAME_FORMAT.version, 'a segment names the format of the frames that are written');
 export const SEGMENT_SUFFIX = '.journal';
 
 /** Bounds what is lost to the index, and read again, when one file goes bad; large enough that rolling is rare. */
@@ -43,6 +44,7 @@ export const SEGMENT_BYTES_DEFAULT = 64 * 1024 * 1024;
 
 const MAGIC = Buffer.from('FLAGJRNL', 'latin1');
 const CHECKSUM_AT = 60;
+assert(CHECKSUM_AT + 4 === SEGMENT_HEADER_BYTES, 'the checksum covers all of the header before it');
 
 export interface SegmentStart {
   readonly firstId: number;
@@ -69,6 +71,7 @@ export function idInFileName(name: string, suffix: string): number | null {
 /** `version`: that of the frames which follow. */
 export function encodeSegmentHeader({ firstId, chain }: SegmentStart, version = SEGMENT_VERSION): Buffer {
   assert(Number.isSafeInteger(firstId) && firstId > 0, 'a segment begins with an event');
+  assert(version > 0 && version <= SEGMENT_VERSION, 'no header names a format that this build cannot read');
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   bytes.set(MAGIC, 0);
   bytes.writeUInt32LE(version, 8);
