@@ -154,12 +154,19 @@ class Surveyor {
     for (const { segment } of this.#boundaries.values())
       assert(this.#segments.includes(segment), 'a boundary lies in a segment that stays');
     if (this.#damage !== null) return;
+    const isLastNew = this.#tail?.offset === 0;
+    const count = this.#segments.length + (isLastNew ? 1 : 0);
+    assert(count === this.#firstIds.length, 'each file is read, but for one that was never begun');
     assert(this.#end?.segment === this.#segments.at(-1), 'a journal ends in its last segment');
     assert(this.#lastId >= (this.#segments.at(-1) ?? 1) - 1, 'a journal ends behind its last beginning');
     assert((this.#end?.offset ?? SEGMENT_HEADER_BYTES) >= SEGMENT_HEADER_BYTES, 'a segment has its header');
   }
 
   async #surveySegment(firstId: number, isLast: boolean): Promise<void> {
+    assert(
+      this.#damage === null && this.#tail === null,
+      'nothing is read behind damage, or behind a torn tail',
+    );
     await withSegment(this.#options, firstId, async (segment) => {
       const { header, path } = segment;
       if (header === null) return this.#endsAs(await judgeMissingHeader(segment, isLast), path);

@@ -110,9 +110,19 @@ export const RECOVERY_CASES: readonly RecoveryCase[] = [
   start('older-snapshot-and-journal', (f) => fits(f) && !noneGood(f) && !newestIsGood(f)),
 ];
 
+const labels = new Set(RECOVERY_CASES.map(({ label }) => label));
+assert(labels.size === RECOVERY_CASES.length, 'each case of recovery has a label of its own');
+
 /** The one case that holds. */
 export function decideRecovery(facts: RecoveryFacts): RecoveryCase {
+  const { journal, firstId, lastId, newestSnapshotId, newestGoodSnapshotId } = facts;
+  assert(newestGoodSnapshotId <= newestSnapshotId, 'the newest snapshot is as new as any good one');
   const [holding, ...more] = RECOVERY_CASES.filter(({ holds }) => holds(facts));
   assert(holding !== undefined && more.length === 0, `one case of recovery holds: ${JSON.stringify(facts)}`);
+  if (holding.outcome === 'refuse') return holding;
+  assert(journal !== 'damaged', 'no start uses a damaged journal');
+  const isAlone = journal === 'none';
+  assert(isAlone || firstId <= newestGoodSnapshotId + 1, 'a start has every event behind its snapshot');
+  assert(isAlone || lastId >= newestSnapshotId, 'a start has every event that a snapshot has had');
   return holding;
 }

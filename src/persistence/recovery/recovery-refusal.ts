@@ -39,6 +39,10 @@ function journalMissing(
   { mark, beginning, facts, snapshot }: FolderSurvey,
   folder: DataFolder,
 ): DataFolderError {
+  assert(
+    facts.mark !== 'absent' || facts.beginning !== 'absent',
+    'a journal that is missing was seen before',
+  );
   const extent = mark === null ? 'events' : `events up to ${mark.lastId}`;
   const witness = facts.mark === 'absent' ? LOG_BEGINNING_FILE_NAME : MARK_FILE_NAME;
   const first = beginning === null ? '' : `, from ${segmentFileName(beginning.firstId)} on`;
@@ -118,8 +122,9 @@ function journalStartsLate({ facts, badSnapshots }: FolderSurvey, folder: DataFo
   return new DataFolderError(problem, { file, offset: 0, lastGoodEventId, advice: ADVICE_DAMAGED });
 }
 
-function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
+function snapshotForeign({ snapshot, journal, facts }: FolderSurvey): DataFolderError {
   assert(snapshot !== null, 'a foreign snapshot is a snapshot');
+  assert(!facts.holdsSnapshotFrame, 'the journal has another frame where a foreign snapshot ends');
   const problem = `The snapshot and the journal do not belong together: event ${snapshot.id} differs between them`;
   const details = {
     file: snapshot.path,
@@ -133,6 +138,7 @@ function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
 function snapshotDamaged({ badSnapshots, snapshot }: FolderSurvey): DataFolderError {
   const [newest] = badSnapshots;
   assert(newest !== undefined, 'there is a damaged snapshot');
+  assert(newest.id > (snapshot?.id ?? 0), 'the damaged snapshot is newer than any good one');
   const problem = `There is no journal, and the newest snapshot is damaged: ${newest.problem}`;
   const details = { file: newest.path, offset: newest.offset, lastGoodEventId: snapshot?.id ?? 0 };
   return new DataFolderError(problem, { ...details, advice: ADVICE_DAMAGED });

@@ -79,6 +79,8 @@ export async function surveyFolder(options: SurveyFolderOptions): Promise<Folder
     ...(deferral !== undefined && { deferral: { ...deferral, upToId } }),
     ...(onProgress !== undefined && { onProgress }),
   });
+  assert(journal.boundaries.size <= wantedIds.size, 'a survey notes the boundaries that were asked for');
+  assert((journal.deferred.at(-1)?.lastId ?? 0) <= upToId, 'the snapshot has every event that is not read');
   return surveyOf({ ...names, ...chosen, reading, recorded, journal });
 }
 
@@ -95,6 +97,7 @@ function surveyOf(surveyed: Surveyed): FolderSurvey {
     badSnapshots.every(({ id }) => id > (snapshot?.id ?? 0)),
     'no older snapshot is used before a good one',
   );
+  assert(snapshot === null || snapshot.id > 0, 'a snapshot has an event: 0 stands for none');
   const mark = reading.state === 'good' ? reading.mark : null;
   const beginning = recorded.state === 'good' ? recorded.beginning : null;
   const replayFrom = journal.boundaries.get(snapshot?.id ?? 0) ?? null;

@@ -152,6 +152,10 @@ const startOf = ({ snapshot }: FolderSurvey): number => snapshot?.id ?? 0;
 function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
   const lastAt = journal.lastAt ?? snapshot?.at ?? 0;
   const { isEndAppendable } = journal;
+  assert(
+    (journal.end === null) === (journal.firstId === null),
+    'a journal has an end where it has a beginning',
+  );
   if (journal.end !== null) return { lastId: journal.lastId, lastAt, isEndAppendable, ...journal.end };
   if (snapshot === null) return EMPTY_TAIL;
   return { ...EMPTY_TAIL, lastId: snapshot.id, lastAt, chain: snapshot.chain };
