@@ -45,6 +45,10 @@ class Account {
   #bytes = 0;
 
   constructor(bytesMax: number, parent: Account | null = null) {
+    assert(
+      bytesMax > 0 && (parent === null || bytesMax <= parent.#bytesMax),
+      'a share is no larger than all',
+    );
     this.#bytesMax = bytesMax;
     this.#parent = parent;
   }
@@ -81,7 +85,9 @@ class Account {
   #count(bytes: number): void {
     this.#bytes += bytes;
     assert(this.#bytes >= 0, 'no entry gives back more than it took');
-    if (this.#parent !== null) this.#parent.#count(bytes);
+    if (this.#parent === null) return;
+    this.#parent.#count(bytes);
+    assert(this.#bytes <= this.#parent.#bytes, 'what a share holds counts for all of the cache too');
   }
 
   #makeRoom(): void {
@@ -89,6 +95,7 @@ class Account {
       const [oldest] = this.#entries;
       assert(oldest !== undefined && oldest !== this.#newest, 'the entry that was used last stays');
       oldest.evict();
+      assert(!this.#entries.has(oldest), 'an entry that is evicted leaves the account');
     }
     if (this.#parent !== null) this.#parent.#makeRoom();
   }
@@ -197,6 +204,7 @@ export class CachePart<K, V> {
     const more = bytes - entry.bytes;
     entry.bytes = bytes;
     this.#account.charge(entry, more);
+    assert(this.#entries.get(key) === entry, 'the value that was set last stays');
   }
 
   delete(key: K): void {

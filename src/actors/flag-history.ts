@@ -108,12 +108,11 @@ export class FlagHistory {
     assert(end >= eventId, 'a change ends with the event asked for, or after it');
     const world = emptyWorld();
     const lostId = await this.#lostBefore(end, durableId);
-    const start = await this.#startOf(world, query, {
-      from: Math.max(this.#options.eventLog.firstId, lostId + 1),
-      to: end,
-    });
+    const firstId = Math.max(this.#options.eventLog.firstId, lostId + 1);
+    const start = await this.#startOf(world, query, { from: firstId, to: end });
     if (start === null) return notFound(this.#tooOld(eventId, lostId));
     assert(start <= end, 'the rebuild begins with an older state');
+    assert(start >= firstId - 1, 'the rebuild leaves no event out');
     const past = new PastWorld(world, projectId);
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
     for await (const walked of this.#options.eventLog.iterate(walk)) {
@@ -175,6 +174,7 @@ export class FlagHistory {
       if (await loadInto(world, { fs, path: file.path, query })) return file.id;
       clear(world);
     }
+    assert(world.projects.size === 0, 'a checkpoint is loaded into an empty state');
     if (checkpoint !== null) checkpoint.loadInto(world);
     return known;
   }
@@ -358,6 +358,7 @@ class PastCheckpoints {
     const cached = this.#cache.get(key) ?? [];
     const before = cached.findLastIndex((one) => one.id <= id);
     if (cached[before]?.id === id) return;
+    assert((cached[before + 1]?.id ?? id + 1) > id, 'checkpoints stand in the order of their events');
     let checkpoints = cached.toSpliced(before + 1, 0, checkpointOf(id, world));
     while (bytesOf(checkpoints) > CHECKPOINTS_BYTES_MAX && checkpoints.length > 1)
       checkpoints = checkpoints.filter((_, at) => at % 2 === 0);

@@ -156,12 +156,14 @@ export class HeadKeeper {
     this.#isStopped = true;
     this.#cancel?.();
     await this.#round;
+    assert(this.#round === null, 'no round is under way when the last head is signed');
     await this.#attempt(() => this.#step());
     await this.#file?.close();
   }
 
   #begin(): void {
     assert(this.#round === null, 'one round is under way at a time');
+    assert(!this.#isStopped, 'no round begins once the file is closed');
     const { id } = this.#options.durable();
     this.#round = this.#attempt(async () => {
       // What is recorded meanwhile waits for the next round; else a busy server would sign all the time.
@@ -216,6 +218,7 @@ export class HeadKeeper {
         'Another key signed the heads of this folder, or they are damaged; they were set aside, and all history is signed anew',
       );
     }
+    assert(this.#file === null, 'the file of heads is opened once');
     this.#file = file;
     const problem = contradiction(file.newest?.place ?? null, this.#options.durable());
     if (problem !== null) this.#contradicted(problem);
@@ -232,6 +235,8 @@ export class HeadKeeper {
   async #sign(file: HeadsFile, place: TreePlace, history: string): Promise<void> {
     const { signer, now, onSigned } = this.#options;
     const { tree, firstId, lastId } = place;
+    assert(lastId >= (file.newest?.head.lastId ?? 0), 'a head covers what the head before it covers');
+    assert(lastId <= this.#options.durable().id, 'only what is durable is signed');
     const head: Head = { history, size: tree.size, root: rootOf(tree), firstId, lastId, at: now() };
     await file.append(head, signer.sign(head), place);
     if (this.newest !== null) onSigned?.(this.newest);

@@ -51,6 +51,12 @@ export class HistoryCheck {
   #isStopped = false;
 
   constructor(options: HistoryCheckOptions) {
+    const { parts, intervalMs } = options;
+    assert(
+      parts.every(({ segment }, at) => at === 0 || segment > parts[at - 1]!.lastId),
+      'the parts that a start leaves unread follow each other',
+    );
+    assert(intervalMs === null || intervalMs > 0, 'time passes between two readings of the journal');
     this.#options = options;
     this.#bytesLeft = options.parts.reduce((bytes, { end }) => bytes + end, 0);
     for (const { segment } of options.parts) options.eventLog.distrust(segment);

@@ -3,6 +3,7 @@
  * loop, nor memory, nor file descriptors depend on how many ask. Text searches have a queue of their own, because one can take
  * a second, in a thread, of which lists and the past of a flag need not hear.
  */
+import assert from 'node:assert/strict';
 import type { Refusal } from '../domain/state/refusal.ts';
 import type { EventQuery } from '../persistence/event-log/event-filter.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
@@ -48,6 +49,7 @@ export class LogReads {
 
   /** Nothing newer than `durableId` is shown (invariant 4). */
   search(query: EventQuery, durableId: number, requester: Requester): Promise<EventPage | Refusal> {
+    assert(this.#has(durableId), 'each event that may be shown is in the log');
     const queue = query.query ? this.#textSearches : this.#reads;
     return this.#told(queue.run(() => this.#options.eventLog.search(query, durableId, requester), requester));
   }
@@ -60,14 +62,22 @@ export class LogReads {
   /** Both also refuse with a 404, as `FlagHistory` does. */
   flagsAt(query: PastFlagsQuery, requester: Requester): Promise<PastFlags | Refusal> {
     const { signal, charge } = requester;
+    assert(this.#has(query.durableId), 'each event that may be shown is in the log');
     return this.#reads.run(() => this.#options.history.flagsAt({ ...query, signal, charge }), requester);
   }
 
   flagAt(query: PastFlagQuery, requester: Requester): Promise<PastFlag | Refusal> {
     const { signal, charge } = requester;
+    assert(this.#has(query.durableId), 'each event that may be shown is in the log');
     return this.#told(
       this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), requester),
     );
+  }
+
+  /** A server that started from a snapshot alone has a log without events. */
+  #has(eventId: number): boolean {
+    const { firstId, lastId } = this.#options.eventLog;
+    return firstId === 0 || eventId <= lastId;
   }
 
   async #told<T>(read: Promise<T>): Promise<T> {

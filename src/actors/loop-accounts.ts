@@ -144,6 +144,7 @@ export class LoopAccounts {
     this.#waitedCount += 1;
     let hasBegun = false;
     const turn = async (): Promise<undefined> => {
+      assert(!hasBegun, 'a request runs once');
       hasBegun = true;
       const [begunAt, chargedMs] = [this.#now(), this.#chargedMs];
       run();
@@ -193,6 +194,8 @@ export class LoopAccounts {
   audit(): void {
     for (const [caller, owedMs] of this.#owed) assert(owedMs > 0, `${caller} owes ${owedMs} ms`);
     assert(this.#overdrawnMs >= 0, 'what is overdrawn was held');
+    assert(this.#queue.waitingCount <= this.#waitedCount, 'each request that waits is counted');
+    assert(this.#queue.runningCount <= 1, 'callers who owe too much run one request at a time');
   }
 
   #settle(): void {

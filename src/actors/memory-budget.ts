@@ -25,7 +25,9 @@ const STATE_SHARE_MIN = 1 / 8;
 
 /** `heapBytesMax` is the limit on V8's heap, `heap_size_limit` of `v8.getHeapStatistics()`. */
 export function defaultMemoryBudget(heapBytesMax: number): number {
-  return Math.floor(Math.max(sharedBytes(heapBytesMax) * STATE_SHARE, heapBytesMax * STATE_SHARE_MIN));
+  const bytes = Math.floor(Math.max(sharedBytes(heapBytesMax) * STATE_SHARE, heapBytesMax * STATE_SHARE_MIN));
+  assert(bytes <= heapBytesMax / 2, 'the state leaves half of the heap where nobody has set a budget');
+  return bytes;
 }
 
 /** The most that an operator may set: more would not fit beside everything else. */
@@ -45,7 +47,9 @@ export function cacheBytesMax(heapBytesMax: number, stateBudgetBytes: number): n
   const stateBytes = Math.min(stateBudgetBytes, memoryBudgetMax(heapBytesMax));
   assert(stateBytes < heapBytesMax, 'the state leaves some of the heap');
   const fitting = Math.min(shared * CACHE_SHARE, shared - stateBytes - WORK_BYTES_MIN);
-  return Math.floor(Math.max(fitting, Math.min(CACHE_BYTES_MIN, (heapBytesMax - stateBytes) * CACHE_SHARE)));
+  const bytes = Math.max(fitting, Math.min(CACHE_BYTES_MIN, (heapBytesMax - stateBytes) * CACHE_SHARE));
+  assert(stateBytes + bytes < heapBytesMax, 'the state and the cache leave some of the heap');
+  return Math.floor(bytes);
 }
 
 /** From this share of the budget on, `/health` tells of it. */

@@ -170,6 +170,8 @@ export class SharedUsage {
     if (this.#batch === null) return;
     const { message, count, bytes } = this.#batch;
     await this.#options.stream.publish(message, `${this.#options.run}-${this.#batches}`);
+    assert(this.#batch?.message === message, 'one batch is under way at a time');
+    assert(count > 0 && count <= this.#waiting.length, 'what is sent waits until the stream has it');
     this.#batch = null;
     this.#batches += 1;
     this.#waiting.splice(0, count);
@@ -186,6 +188,7 @@ export class SharedUsage {
       count += 1;
     }
     if (count === 0) return null;
+    assert(count === 1 || bytes <= BATCH_BYTES_MAX, 'a batch of several reports is bounded');
     return { message: Buffer.from(`[${this.#waiting.slice(0, count).join(',')}]`), count, bytes };
   }
 

@@ -79,6 +79,7 @@ export class SnapshotKeeper {
     this.#options = options;
     assert(options.newestId <= options.engine.durableId, 'no snapshot is ahead of what is on disk');
     assert((options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT) > 0, 'events lie between two snapshots');
+    assert((options.bytesPerSnapshot ?? BYTES_PER_SNAPSHOT) > 0, 'bytes lie between two snapshots');
     this.#newestId = options.newestId;
     assert(options.replayedBytes >= 0, 'what was replayed has a length');
     this.#dueId = options.newestId + this.#interval;
@@ -145,6 +146,7 @@ export class SnapshotKeeper {
 
   /** From a snapshot of this event, which was the newest when so many bytes had been appended. */
   #schedule(id: number, appendedBytes: number): void {
+    assert(id >= this.#newestId, 'no snapshot is due before the newest one');
     this.#dueId = id + this.#interval;
     this.#dueBytes = appendedBytes + this.#bytesPerSnapshot;
   }

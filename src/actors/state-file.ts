@@ -253,11 +253,15 @@ class FrameRecorder {
   async end(): Promise<void> {
     if (this.#frame.length === 0) return;
     const { bytes, values } = IMPORT_FRAME_MAX;
+    const frame = this.#frame;
+    assert(this.#values >= frame.length && this.#bytes > 0, 'each event of a frame was measured');
     assert(
-      this.#frame.length === 1 || (this.#bytes <= bytes && this.#values <= values),
+      frame.length === 1 || (this.#bytes <= bytes && this.#values <= values),
       'a frame of several events has room for them',
     );
-    await this.#record(this.#frame);
+    const { length } = frame;
+    await this.#record(frame);
+    assert(frame.length === length, 'no event is added to a frame that is being recorded');
     this.#frame = [];
     this.#bytes = 0;
     this.#values = 0;

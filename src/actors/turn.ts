@@ -114,6 +114,7 @@ export function inGroups(): Promise<void> {
 }
 
 function release(): void {
+  assert(released.length > 0, 'a group is released while somebody waits');
   for (const resolve of released.splice(0, TOGETHER_MAX)) resolve();
   if (released.length > 0) setImmediate(release);
 }
@@ -156,6 +157,7 @@ function take(): void {
   isTaken = true;
   takenCount += 1;
   setImmediate(() => {
+    assert(isTaken, 'the turn of a round is given back once');
     isTaken = false;
     const first = takenCount % LONG_EVERY === 0 ? long : short;
     const resolve = first.shift() ?? short.shift() ?? long.shift();
@@ -237,6 +239,7 @@ export class Background {
 
   /** Ends the turn; resolves when the next one begins. */
   async pause(pauseMs = PAUSE_MS): Promise<void> {
+    assert(pauseMs > 0, 'work in the background leaves time to requests');
     if (this.#hurries || this.#turnsWithoutPause > 0) {
       this.#turnsWithoutPause -= 1;
       await this.#clock.yieldToEventLoop();
@@ -313,6 +316,7 @@ export class FollowUp {
   }
 
   #run(othersMs: number): void {
+    assert(this.#isRunning, 'a turn is taken only while there is work');
     const startedAt = this.#clock.now();
     this.#creditMs = Math.min(BURST_MS, this.#creditMs + (startedAt - this.#creditedAt) * SHARE);
     this.#creditedAt = startedAt;
@@ -320,6 +324,7 @@ export class FollowUp {
     if (isShared && this.#creditMs <= 0) return this.#clock.later(REST_MS, () => this.#defer());
     const isDone = this.#turn(startedAt + TURN_MS);
     if (isShared) this.#creditMs -= this.#clock.now() - startedAt;
+    assert(!isDone || !this.#isWanted, 'work ends once nobody wants more of it');
     if (isDone) this.#isRunning = false;
     else this.#defer();
   }

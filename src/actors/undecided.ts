@@ -57,6 +57,7 @@ export class Undecided {
     assert(this.#isInTurn, 'a change is made on top of all others');
     assert(lastId > (this.#entries.at(-1)?.lastId ?? 0), 'changes are made in the order of their events');
     if (this.#entries.length === 0) this.#decidedAt = lastAt;
+    assert(at >= (this.#entries.at(-1)?.at ?? lastAt), 'times of changes never go back');
     const recording = new Recording();
     record(recording, make);
     this.#entries.push({ lastId, at, recording });

@@ -2,6 +2,7 @@
  * The files of what is reported: which there are, when they are written, and in which order. Each is written whole, so saves are rare, and
  * the rarer the more they write.
  */
+import assert from 'node:assert/strict';
 import type { Applications } from '../domain/usage/applications.ts';
 import { SIDES, type Side } from '../domain/usage/reports.ts';
 import type { SavedTable } from '../domain/usage/saved-table.ts';
@@ -73,6 +74,7 @@ export class UsageFiles {
 
   /** Calls back with each row that earlier starts saved. */
   async read(load: (source: UsageSource, row: readonly unknown[]) => void): Promise<void> {
+    assert(this.#savedAtMs === Number.NEGATIVE_INFINITY, 'nothing is saved before the files are read');
     const { folder } = this.#options;
     const names = await folder.names();
     const known = new Set(names);
@@ -131,6 +133,7 @@ export class UsageFiles {
       this.changed();
     }
     const written = folder.writtenBytes - writtenBefore;
+    assert(written >= 0, 'the bytes that were written are only added up');
     if (written > 0)
       this.#pauseMs = Math.max(SAVE_INTERVAL_MS, Math.ceil((written * 1000) / SAVED_BYTES_A_SECOND));
   }

@@ -87,6 +87,7 @@ export class Usage {
 
   /** Reads what earlier starts saved, as far as the disk gives it, and from now on forgets what is deleted. */
   async open(): Promise<void> {
+    assert(this.#unsubscribe === null, 'usage hears of each deletion once');
     const { feed, onFault } = this.#options;
     await this.#files.read((source, row) => this.#load(source, row)).catch(onFault);
     this.#unsubscribe = feed.subscribe((changes) => {
@@ -174,6 +175,10 @@ export class Usage {
       unknownFlags.push(flag);
       return false;
     });
+    assert(
+      counted.length + unknownFlags.length <= counts.length,
+      'each count of a report is taken once at most',
+    );
     const shared = counted.map((one) => ({ ...one, variants: [...one.variants] }));
     const report = { appName, environment, side, startMs, counts: shared, unknownFlags };
     this.#note({ kind: 'counts', report, atMs: this.#options.now() });

@@ -66,6 +66,7 @@ export class WriteAllowances {
     this.#used.set(userId, used);
     const [oldest] = this.#used.keys();
     if (this.#used.size > ALLOWANCES_MAX && oldest !== undefined) this.#used.delete(oldest);
+    assert(this.#used.size <= ALLOWANCES_MAX, 'the allowances that are noted are bounded');
   }
 
   #usedBy(userId: number): Used {

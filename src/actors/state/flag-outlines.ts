@@ -92,6 +92,7 @@ class Places<T> {
     if (place === undefined) {
       place = this.all.push(value) - 1;
       this.#places.set(key, place);
+      assert(this.#places.size === this.all.length, 'each number stands for one thing');
     }
     return place;
   }
@@ -121,6 +122,7 @@ export class FlagOutlines {
   at(at: number): FlagOutline {
     const { names, revisions, createdBy, memoryBytes } = this.#columns;
     const { projects, projectAt, references, referencesAt, enabledIn, enabledInAt } = this.#columns;
+    assert(at >= 0 && at < names.length, 'a block has an outline of each of its flags');
     return {
       name: names[at]!,
       project: projects[projectAt[at]!]!,

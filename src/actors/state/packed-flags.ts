@@ -68,9 +68,12 @@ export class PackedFlags {
     for (let at = 0; at < packed.count; at += 1) {
       this.#records.push(addPacked(this.#world, outlines.at(at), new PackedFlag(block, at)));
     }
+    let counted = 0;
     for (const { project, references, count } of outlines.uses()) {
       this.#world.references.addAll(project, references, count);
+      counted += count;
     }
+    assert(counted === packed.count, 'the references of each flag are counted once');
     const first = this.#records[firstAt];
     this.known.loaded(first?.shelf.records[0] === first ? (first?.shelf ?? null) : null, place, share);
     return true;
@@ -203,6 +206,7 @@ class DecodedShare {
   /** `isExact`: whether the outline says of the flag what this build would write. */
   decoded(isExact: boolean): void {
     this.#left -= 1;
+    assert(this.#left >= 0, 'each flag of a block is decoded once');
     this.#isExact &&= isExact;
   }
 

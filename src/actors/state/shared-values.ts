@@ -1,4 +1,5 @@
 /** Equal parts of what is read from disk become one: by all states that this process loads, of which a server has one. */
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { jsonSize } from '../../domain/json/json.ts';
@@ -40,6 +41,7 @@ export class SharedParts {
     const known = this.#parts.get(hash)?.deref();
     if (known !== undefined) return known;
     if (this.#parts.size < PARTS_MAX || this.#parts.has(hash)) this.#parts.set(hash, new WeakRef(part));
+    assert(this.#parts.size <= PARTS_MAX, 'parts that do not repeat take bounded memory');
     return part;
   }
 }
@@ -72,6 +74,7 @@ export class SharedStrings {
     const known = this.#strings.get(text);
     if (known !== undefined) return known;
     if (this.#strings.size < STRINGS_MAX) this.#strings.set(text, text);
+    assert(this.#strings.size <= STRINGS_MAX, 'strings that do not repeat take bounded memory');
     return text;
   }
 }

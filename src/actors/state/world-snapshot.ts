@@ -120,7 +120,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
   if (isMapName(section)) {
     const records: Map<string | number, unknown> = directory[section];
     const keyOf = MAPS[section] as (one: unknown) => string | number;
-    return putRecord(world, records, keyOf(record), record);
+    const key = keyOf(record);
+    assert(!records.has(key), 'a record is in a snapshot once');
+    return putRecord(world, records, key, record);
   }
   switch (section) {
     case 'counters':
