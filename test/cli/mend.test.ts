@@ -1,8 +1,11 @@
 /** Mending from a copy: exactly what is lost is taken, every change that was acknowledged is kept, and nothing foreign gets in. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { basename, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { before, describe, it } from 'node:test';
 import { archivedHistoryName, archivedSegmentName } from '../../src/addons/replication/archive-index.ts';
 import { ArchiveDamageError } from '../../src/addons/replication/archived-frames.ts';
@@ -15,6 +18,7 @@ import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
 import { forge } from '../support/forged-folder.ts';
+import { freePort } from '../support/free-port.ts';
 import { headsOf } from '../support/journal-fixture.ts';
 import {
   contentOf,
@@ -64,6 +68,19 @@ async function damageIn(archive: FileArchive, name: string, half: 'first' | 'sec
   const bytes = Buffer.from((await archive.get(name))!);
   bytes[half === 'first' ? SEGMENT_HEADER_BYTES + 40 : bytes.length - 10]! ^= 1;
   await archive.put(name, bytes);
+}
+
+/** A server that takes connections and answers no request, as one whose cluster has no leader. */
+async function leaderlessNats(): Promise<Server> {
+  const info = { server_id: 'test', version: '2.10.0', proto: 1, headers: true, max_payload: 2 ** 20 };
+  const server = createServer((socket) => {
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+    socket.on('data', (data) => {
+      if (String(data).includes('PING')) socket.write('PONG\r\n');
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
 }
 
 describe('flagstaff repair --from', () => {
@@ -174,6 +191,29 @@ describe('flagstaff repair --from', () => {
       );
       return error instanceof ArchiveDamageError;
     });
+  });
+
+  it('ends with 69 after a bounded time where no NATS server can be reached, or they have no leader', async (t) => {
+    const nats = await leaderlessNats();
+    t.after(() => nats.close());
+    // The bound is for servers that were just started.
+    const now = performance.now.bind(performance);
+    t.mock.method(performance, 'now', () => 100 * now());
+    const { port } = nats.address() as AddressInfo;
+    for (const [at, problem] of [
+      [port, /do not respond, or have no leader yet/],
+      [await freePort(), /No server of REPLICATION_URL can be reached/],
+    ] as const) {
+      const folder = copyOf(whole.folder);
+      rmSync(fileAt(segmentsIn(folder), 1));
+      const before = contentOf(join(folder, 'journal'));
+      const env = { REPLICATION_URL: `nats://127.0.0.1:${at}`, REPLICATION_CLUSTER: 'test' };
+      const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder], { env });
+      assert.equal(code, 69, err);
+      assert.match(err, problem);
+      assert.match(err, /has an archive is not known\. Nothing was changed/);
+      assert.deepEqual(contentOf(join(folder, 'journal')), before);
+    }
   });
 
   it('says what it would take, and changes nothing, with --dry-run', async () => {
