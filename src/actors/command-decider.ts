@@ -108,11 +108,13 @@ export class CommandDecider {
     const { createdAt: now, clockMs } = turnTime;
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
     const { memoryBudgetBytes } = this;
+    const { revision } = this.#world.directory;
     const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
     const part = submission.seenBy?.(this.#world) ?? null;
     const seen = part === null ? null : decide(part, command, context);
     const isOver = seen !== null && (isRefusal(seen) || seen.length === 0);
     const decision = isOver ? seen : decide(this.#world, command, context);
+    assert(this.#world.directory.revision === revision, 'a decision changes nothing');
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     return this.#encode(actor, decision, turnTime.at);
   }

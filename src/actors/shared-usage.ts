@@ -99,7 +99,7 @@ export class SharedUsage {
   #isScheduled = false;
   #isFull = false;
   #hasToldOfLargeOnes = false;
-  #following: Promise<void> = Promise.resolve();
+  #following: Promise<void> | null = null;
 
   constructor(options: SharedUsageOptions) {
     this.#options = options;
@@ -133,6 +133,7 @@ export class SharedUsage {
 
   /** Gives `take` each batch behind a position, one after the other. */
   follow(behind: number, take: (position: number, notes: readonly UsageNote[]) => Promise<void>): void {
+    assert(this.#following === null, 'each batch is given to one taker');
     this.#following = this.#follow(behind, take);
   }
 

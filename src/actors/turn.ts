@@ -45,6 +45,8 @@ export const AT_ONCE_EACH_ROUND_MS = 5;
 export const AT_ONCE_MS_MIN = 0.1;
 let atOnceInRoundMs = 0;
 
+assert(BRIEF_TURN_MS <= TURN_MS && AT_ONCE_MS <= TURN_MS, 'nothing holds the event loop longer than a turn');
+
 /** Work of so few turns is short: it goes before long work, so that a small request does not wait for all large ones. */
 const SHORT_TURNS = 2;
 /** One of so many turns is for long work if any waits. */

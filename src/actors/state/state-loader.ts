@@ -5,7 +5,7 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import type { RememberedResponse } from '../../domain/state/idempotency-cache.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
-import type { RecordedFrame } from '../../persistence/journal/frame.ts';
+import { lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
 import type { OutlinedBlock } from '../../persistence/snapshots/packed-records.ts';
 import type { BlockUse } from '../../persistence/snapshots/snapshot-reader.ts';
@@ -91,6 +91,7 @@ export function replayFrame(
   assert(world.directory.revision < frame.id, 'a frame is replayed onto a state from before it');
   if (lineage !== undefined) world.lineage.adopt(frame.id, lineage);
   applyChange(world, frame.events as readonly DomainEvent[], { id: frame.id, createdAt, rules });
+  assert(world.directory.revision <= lastEventId(frame), 'a frame makes nothing newer than its last event');
   if (frame.answer !== undefined) {
     world.directory.responses.remember(frame.answer as RememberedResponse, frame.at, rules);
   }

@@ -129,10 +129,14 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       assert(Object.values(record as Counters).every(Number.isSafeInteger), 'counters are numbers');
       Object.assign(directory, record as Counters);
       return;
-    case 'environments':
-      directory.environments = [...directory.environments, record as Environment];
+    case 'environments': {
+      const environment = record as Environment;
+      const isNew = directory.environments.every(({ name }) => name !== environment.name);
+      assert(isNew, 'an environment is recorded once');
+      directory.environments = [...directory.environments, environment];
       world.memory.replace(null, record);
       return;
+    }
     case 'favorites':
       loadFavorites(world, record as Favorites);
       return;
