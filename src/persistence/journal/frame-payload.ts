@@ -52,9 +52,11 @@ export class FrameEncoder {
     if (shape !== null) assert.fail(`a frame that recovery would refuse: ${shape}`);
     const writer = this.#writer;
     const { id, at, by, userId, events, lineage } = frame;
-    this.#fields = lineage === undefined ? 5 : 6;
+    const fields = lineage === undefined ? 5 : 6;
+    // What is cut off by an error is completed by no response.
+    this.#fields = 0;
     writer.begin();
-    writer.map(this.#fields);
+    writer.map(fields);
     writer.fixed(KEYS.id);
     writer.number(id);
     writer.fixed(KEYS.at);
@@ -70,7 +72,9 @@ export class FrameEncoder {
       if (writer.length > bytesMax) throw new EncodingError(overLimit(bytesMax));
     }
     if (lineage !== undefined) writeValue(writer, KEYS.lineage, lineage, 1);
-    return checked(writer);
+    const payload = checked(writer);
+    this.#fields = fields;
+    return payload;
   }
 
   /** Completes what `encode` made last. */

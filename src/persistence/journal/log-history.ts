@@ -14,6 +14,7 @@
  *
  * History: 1, the first. A folder of release 0.2.0 has none, and gets one at its next start.
  */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -24,6 +25,7 @@ const LOG_HISTORY_FILE_NAME = 'log.history';
 
 const FILE_BYTES = 58;
 const CHECKSUM_AT = 49;
+assert(CHECKSUM_AT + 8 + 1 === FILE_BYTES, 'the checksum covers all of the file before it');
 const PATTERN = /^FLAGHIST 1 ([0-9a-f]{32}) (disk|log ) ([0-9a-f]{8})\n$/;
 
 export interface LogHistory {

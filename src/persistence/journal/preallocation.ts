@@ -14,6 +14,7 @@
 import assert from 'node:assert/strict';
 import type { OpenFile } from '../disk/file-system.ts';
 import { ShortWriteError, writeFully } from '../disk/write-fully.ts';
+import { SEGMENT_HEADER_BYTES } from './segment.ts';
 
 /** Covers a burst of some thousand events while the next slice is written. */
 export const PREALLOCATED_BYTES_DEFAULT = 4 * 1024 * 1024;
@@ -64,6 +65,7 @@ export class Preallocation {
   /** Goes over to a segment whose file ends at `end`. */
   begin(target: Target, end: number): void {
     assert(this.#slice === null, 'no zeros are written into a segment that is full');
+    assert(end >= SEGMENT_HEADER_BYTES, 'zeros lie behind the header of a segment');
     this.#target = target;
     this.#end = end;
     this.#isDiskFull = false;

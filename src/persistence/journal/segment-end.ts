@@ -37,6 +37,7 @@ export async function judgeScanEnd(
   const formats = header === null ? FRAME_FORMATS : [header.format];
   const proof = await findFrame(file, { from: offset + 1, formats, batchAfter: offset });
   if (proof === null) return judgeTail(file, offset, size);
+  assert(proof.frame.batchStart > offset, 'the frame that proves damage was written after what is damaged');
   // A running server has overwritten the zeros since the scan read them.
   if (header !== null && (await wholeFrameAt(file, offset, header.format, await file.size())) !== null) {
     return { kind: 'unwritten', offset };
