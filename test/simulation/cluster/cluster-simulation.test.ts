@@ -128,7 +128,7 @@ testBroken([
   {
     name: 'skips an archived segment when a node joins',
     file: 'addons/replication/join.ts',
-    find: 'if (segment.lastId <= reached) continue;',
-    replace: 'if (segment.lastId <= reached || segment === run.segments[1]) continue;',
+    find: 'await replaceFile(fs, path, content, { durable: true });',
+    replace: 'if (reached === from) await replaceFile(fs, path, content, { durable: true });',
   },
 ]);
