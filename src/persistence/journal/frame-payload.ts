@@ -215,9 +215,10 @@ export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Gen
 }
 
 function upgraded(value: Record<string, unknown>, { contentVersion, rules }: PayloadStamp): Decoded {
-  const events = value.events as Frame['events'];
-  value.events = upgradeEvents(events, contentVersion);
-  assert((value.events as Frame['events']).length === events.length, 'an upgraded event keeps its id');
+  const { length } = value.events as Frame['events'];
+  const events = upgradeEvents(value.events as Frame['events'], contentVersion);
+  assert(events.length === length, 'an upgraded event keeps its id');
+  value.events = events;
   value.rules = rules;
   return { frame: value as unknown as RecordedFrame, problem: null };
 }
