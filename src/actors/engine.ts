@@ -288,10 +288,7 @@ export class Engine {
   /** The journal's word that events up to `id` are on disk. Caches hear of a change before who made it does. */
   durable(id: number): void {
     this.#undecided?.decide(id);
-    assert(
-      id === this.durableId && id <= this.lastId,
-      'the journal tells of all that is on disk, and no more',
-    );
+    assert(id === this.durableId && id <= this.lastId, 'the journal tells of all that is on disk');
     this.feed.advance(id);
     assert(this.feed.durableId === id, 'the feed has told of all that is on disk');
     this.#durabilityWaiters.advance(id);
