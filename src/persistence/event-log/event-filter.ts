@@ -5,8 +5,6 @@
 import type { SegmentView } from './event-columns.ts';
 import { type NameTable, NO_NAME } from './name-table.ts';
 
-type Columns = SegmentView['columns'];
-
 /** One name, or several of which any will do. */
 export type Names = string | readonly string[];
 
@@ -164,29 +162,49 @@ function tableOf(codes: ReadonlySet<number>): Uint8Array {
 export const matchesAll = ({ oldestId, ...conditions }: CodeFilter): boolean =>
   oldestId === 0 && Object.values(conditions).every((condition) => condition === null);
 
-export function rowMatches(filter: CodeFilter, view: SegmentView, row: number): boolean {
-  return row >= firstRow(filter, view) && isMatch(filter, view, row);
+export const rowMatches = (filter: CodeFilter, view: SegmentView, row: number): boolean =>
+  new RowTest(filter, view).matches(row);
+
+/** A filter over the rows of one segment, without the conditions that every row meets: most filters have one or two. */
+export class RowTest {
+  readonly #firstId: number;
+  readonly #oldestRow: number;
+  readonly #ids: ReadonlySet<number> | null;
+  readonly #conditions: Condition[] = [];
+  /** The columns that the conditions are about, in their order. */
+  readonly #columns: Uint32Array[] = [];
+
+  constructor(filter: CodeFilter, view: SegmentView) {
+    const { features, environments, projects, types, authors, ids } = filter;
+    const { feature, environment, project, type, by } = view.columns;
+    this.#firstId = view.firstId;
+    this.#oldestRow = firstRow(filter, view);
+    this.#ids = ids;
+    this.#add(features, feature);
+    this.#add(environments, environment);
+    this.#add(types, type);
+    this.#add(projects, project);
+    this.#add(authors, by);
+  }
+
+  #add(condition: Condition | null, column: Uint32Array): void {
+    if (condition === null) return;
+    this.#conditions.push(condition);
+    this.#columns.push(column);
+  }
+
+  matches(row: number): boolean {
+    if (row < this.#oldestRow) return false;
+    const conditions = this.#conditions;
+    for (let at = 0; at < conditions.length; at += 1) {
+      if (!isWanted(conditions[at]!, this.#columns[at]![row])) return false;
+    }
+    return this.#ids === null || this.#ids.has(this.#firstId + row);
+  }
 }
 
-/** Whatever its age. */
-function isMatch(filter: CodeFilter, { firstId, columns }: SegmentView, row: number): boolean {
-  return (filter.ids === null || filter.ids.has(firstId + row)) && codesMatch(filter, columns, row);
-}
-
-function codesMatch(filter: CodeFilter, columns: Columns, row: number): boolean {
-  const { type, project, feature, environment, by } = columns;
-  return (
-    isWanted(filter.features, feature[row]) &&
-    isWanted(filter.environments, environment[row]) &&
-    isWanted(filter.projects, project[row]) &&
-    isWanted(filter.types, type[row]) &&
-    isWanted(filter.authors, by[row])
-  );
-}
-
-function isWanted(condition: Condition | null, code = 0): boolean {
-  if (condition === null) return true;
-  return condition.table === null ? condition.codes[0] === code : condition.table[code] === 1;
+function isWanted({ codes, table }: Condition, code = 0): boolean {
+  return table === null ? codes[0] === code : table[code] === 1;
 }
 
 /** The first row of the segment that is not too old. */
@@ -225,8 +243,9 @@ export class IdPage {
 /** Goes through a segment from its newest row to its oldest. Call it for the newest segment first. */
 export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
   const oldestRow = firstRow(filter, view);
+  const test = new RowTest(filter, view);
   for (let row = view.count - 1; row >= oldestRow; row--) {
-    if (!isMatch(filter, view, row)) continue;
+    if (!test.matches(row)) continue;
     page.total++;
     page.offer(view.firstId + row);
   }

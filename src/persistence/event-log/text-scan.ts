@@ -19,7 +19,7 @@ import { unreadableEvent } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import { firstRowAtOffset, type SegmentView } from './event-columns.ts';
-import { type CodeFilter, IdPage, rowMatches } from './event-filter.ts';
+import { type CodeFilter, IdPage, RowTest } from './event-filter.ts';
 import { FoldedJson } from './folded-json.ts';
 import { dataText } from './logged-event.ts';
 import { type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
@@ -158,8 +158,9 @@ class TextScan {
     const { filter, types, authors } = this.#request;
     const { type, by } = view.columns;
     const verdicts = new Uint8Array(view.count);
+    const test = new RowTest(filter, view);
     for (let row = 0; row < view.count; row++) {
-      if (!rowMatches(filter, view, row)) continue;
+      if (!test.matches(row)) continue;
       verdicts[row] = types[type[row] ?? 0] === 1 || authors[by[row] ?? 0] === 1 ? FOUND : OPEN;
     }
     return verdicts;
