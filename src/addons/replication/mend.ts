@@ -39,7 +39,7 @@ const FRAMES_AT_ONCE = 256;
 
 /**
  * Whether the file that begins with event `firstId` was made anew. False where the archive has not all of it, or something else;
- * then nothing was changed. Throws `ArchiveDamageError` where an archived file is damaged, and what the disk or the archive throws.
+ * then nothing was changed. Throws `ArchiveDamageError` where no archived file has the events whole, and what the disk or the archive throws.
  */
 export async function mendSegment(options: MendOptions, firstId: number): Promise<boolean> {
   const { fs, folder } = options;
