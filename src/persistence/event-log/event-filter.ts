@@ -162,9 +162,6 @@ function tableOf(codes: ReadonlySet<number>): Uint8Array {
 export const matchesAll = ({ oldestId, ...conditions }: CodeFilter): boolean =>
   oldestId === 0 && Object.values(conditions).every((condition) => condition === null);
 
-export const rowMatches = (filter: CodeFilter, view: SegmentView, row: number): boolean =>
-  new RowTest(filter, view).matches(row);
-
 /** A filter over the rows of one segment, without the conditions that every row meets: most filters have one or two. */
 export class RowTest {
   readonly #firstId: number;

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import type { RecordedFrame } from '../journal/frame.ts';
 import type { SegmentView } from './event-columns.ts';
-import { type CodeFilter, compileFilter, type EventFilter, MATCH_ALL, rowMatches } from './event-filter.ts';
+import { type CodeFilter, compileFilter, type EventFilter, MATCH_ALL, RowTest } from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
 import { type Lists, shortestLists } from './index-search.ts';
 
@@ -123,13 +123,14 @@ function listedIds(
   return [...ids].sort((one, other) => (newestFirst ? other - one : one - other));
 }
 
+/** For the few events of short lists. */
 function hasMatch(index: EventIndex, filter: CodeFilter, id: number): boolean {
   const view = index.viewOf(id);
-  return view !== null && rowMatches(filter, view, id - view.firstId);
+  return view !== null && new RowTest(filter, view).matches(id - view.firstId);
 }
 
-function isWanted(filters: readonly CodeFilter[], view: SegmentView, row: number): boolean {
-  for (const filter of filters) if (rowMatches(filter, view, row)) return true;
+function isWanted(tests: readonly RowTest[], row: number): boolean {
+  for (const test of tests) if (test.matches(row)) return true;
   return false;
 }
 
@@ -159,7 +160,8 @@ function collectWanted(
   { view, first, last, step }: Slice,
   ids: number[],
 ): void {
+  const tests = filters.map((filter) => new RowTest(filter, view));
   for (let row = first; row !== last + step; row += step) {
-    if (isWanted(filters, view, row)) ids.push(view.firstId + row);
+    if (isWanted(tests, row)) ids.push(view.firstId + row);
   }
 }

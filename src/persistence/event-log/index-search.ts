@@ -13,7 +13,7 @@ import {
   type IdPage,
   MATCH_ALL,
   matchesAll,
-  rowMatches,
+  RowTest,
 } from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
 import { LISTED_COLUMNS, type ListedColumn, type ListWalk } from './posting-lists.ts';
@@ -92,8 +92,9 @@ function hiddenMatches({ index, filter, views }: IndexSearch): number | null {
   for (let id = Math.max(newestId + 1, index.firstId); id <= index.lastId; ) {
     const view = index.viewOf(id);
     if (view === null) break;
+    const test = new RowTest(filter, view);
     for (let row = id - view.firstId; row < view.count; row += 1) {
-      if (rowMatches(filter, view, row)) matches += 1;
+      if (test.matches(row)) matches += 1;
     }
     id = view.firstId + view.count;
   }
@@ -140,6 +141,7 @@ async function walkAtOrBefore(
 async function scanLists({ index, filter, views, page, pause }: IndexSearch, lists: Lists): Promise<void> {
   const walks = lists.codes.map((code) => index.lists.walk(lists.column, code));
   const newestId = newestOf(views);
+  const tests = views.map((view) => new RowTest(filter, view));
   let at = views.length - 1;
   for (let steps = 1; ; steps += 1) {
     const walk = newestOfWalks(walks);
@@ -147,7 +149,7 @@ async function scanLists({ index, filter, views, page, pause }: IndexSearch, lis
     while (at >= 0 && id < views[at]!.firstId) at -= 1;
     const view = views[at];
     if (walk === null || view === undefined || id < filter.oldestId) return;
-    if (id <= newestId && rowMatches(filter, view, id - view.firstId)) {
+    if (id <= newestId && tests[at]!.matches(id - view.firstId)) {
       page.total += 1;
       page.offer(id);
     }
