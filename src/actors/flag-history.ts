@@ -358,8 +358,11 @@ class PastCheckpoints {
     const cached = this.#cache.get(key) ?? [];
     const before = cached.findLastIndex((one) => one.id <= id);
     if (cached[before]?.id === id) return;
-    assert((cached[before + 1]?.id ?? id + 1) > id, 'checkpoints stand in the order of their events');
     let checkpoints = cached.toSpliced(before + 1, 0, checkpointOf(id, world));
+    assert(
+      checkpoints.every((one, at) => at === 0 || one.id > checkpoints[at - 1]!.id),
+      'checkpoints stand in the order of their events',
+    );
     while (bytesOf(checkpoints) > CHECKPOINTS_BYTES_MAX && checkpoints.length > 1)
       checkpoints = checkpoints.filter((_, at) => at % 2 === 0);
     if (bytesOf(checkpoints) <= CHECKPOINTS_BYTES_MAX) this.#cache.set(key, checkpoints);

@@ -175,10 +175,6 @@ export class Usage {
       unknownFlags.push(flag);
       return false;
     });
-    assert(
-      counted.length + unknownFlags.length <= counts.length,
-      'each count of a report is taken once at most',
-    );
     const shared = counted.map((one) => ({ ...one, variants: [...one.variants] }));
     const report = { appName, environment, side, startMs, counts: shared, unknownFlags };
     this.#note({ kind: 'counts', report, atMs: this.#options.now() });

@@ -52,8 +52,7 @@ const EVENTS_PER_FRAME = 1_000;
 
 /** `chain`: the checksum of the frame before. Null where so many events do not fit into so few bytes. */
 export function gapFrames({ fromId, parts, at, bytes }: Gap, chain: number): readonly FrameLink[] | null {
-  const end = parts.at(-1);
-  assert(end !== undefined, 'a gap has a part');
+  assert(parts.length > 0, 'a gap has a part');
   const frames = parts.flatMap((part, index) =>
     framesOf((parts[index - 1]?.toId ?? fromId - 1) + 1, part, at),
   );
@@ -73,7 +72,6 @@ export function gapFrames({ fromId, parts, at, bytes }: Gap, chain: number): rea
     links.push({ ...body, id, previous, checksum: sealed });
     previous = sealed;
   }
-  assert(end.checksum === null || previous === end.checksum, 'the frame behind a gap still follows it');
   return spare > 0 ? null : links;
 }
 

@@ -50,7 +50,6 @@ export async function lastFrameOf(segment: OpenSegment, part: VouchedPart): Prom
   if (raw === null || frameEnd(raw) !== bytes.length || isNewer(raw)) return null;
   if (raw.checksum !== chain || header.format.checksum(bytes, 0, raw.payloadBytes) !== chain) return null;
   const frame = { ...raw, offset: lastOffset };
-  assert(frameEnd(frame) === end, 'a part ends with its last frame');
   const id = peekId(bytes.subarray(raw.headerBytes));
   if (id === null || !isBatchStart(raw.batchStart, lastOffset)) return null;
   const last = await readLastEvent(segment, frame);
