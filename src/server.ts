@@ -292,7 +292,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config.logLevel);
   const ignored = ignoredVariables(env);
   if (ignored.length > 0)
-    // Operators: what it says
+    // Operators: remove the setting
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
   if (env['HTTP_WORKERS'] !== undefined)
     // Operators: what it says

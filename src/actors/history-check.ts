@@ -95,7 +95,7 @@ export class HistoryCheck {
     if (this.#isStopped) return;
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
-    // Operators: nothing
+    // Operators: nothing, if `damagedFiles` is 0
     log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'The whole journal was read again');
     this.#passed();
   }

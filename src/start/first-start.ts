@@ -69,7 +69,7 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
 /** Without a word about it, a token that was added to the settings later looks like one that the server lost. */
 function logIgnoredSettings({ directory }: World, { config, log }: FirstStartOptions): void {
   const why = 'because the data folder already holds events';
-  // Operators: what it says
+  // Operators: remove the setting
   if (config.importFile !== null) log.info({}, `IMPORT_FILE is ignored, ${why}`);
   const unknown = config.initialTokens.filter(({ secret }) => !directory.apiTokens.has(digestOf(secret)));
   for (const variable of new Set(unknown.map((token) => token.variable))) {

@@ -49,7 +49,11 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   },
   row('HTTP_PORT PORT', 4242, 'port, up to 65535; `0` lets the operating system choose'),
   row('BASE_URI_PATH', null, 'path before all others, such as `/flags`'),
-  row('PUBLIC_URL', null, 'where links for people lead, without a path, such as `https://flags.example`'),
+  row(
+    'PUBLIC_URL',
+    null,
+    'what links for people begin with, without a path, such as `https://flags.example`',
+  ),
   row(
     'TRUSTED_PROXIES',
     null,

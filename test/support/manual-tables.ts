@@ -85,7 +85,7 @@ function metricTable(registry: Registry): string {
     ['metric', 'what it counts, and what to look for'],
     [
       ...own.filter((one) => !plain.includes(one)).map(({ name, help }) => [`\`${name}\``, help]),
-      [plain.map(({ name }) => `\`${name}\``).join(', '), 'What the page of metrics says.'],
+      [plain.map(({ name }) => `\`${name}\``).join(', '), 'See their help on the page of metrics.'],
     ],
   );
 }

@@ -224,7 +224,7 @@ export class Edge {
     const { upstream, isStrict, tokens: named } = this.#settings;
     if (this.#copyFile === null || this.#reportsFile === null) return;
     const onDamaged = (problem: string, file: string): void => {
-      // Operators: what it says
+      // Operators: nothing; the edge asks its upstream, as if there were none
       this.#log.warn({ problem, file }, 'The copy on disk is damaged, and was set aside.');
     };
     const reports = await this.#reportsFile.read(onDamaged);
@@ -345,7 +345,7 @@ export class Edge {
       basePath: this.#settings.basePath,
       now: this.#now,
       onFault: (error) => this.#warn(error),
-      // Operators: what it says
+      // Operators: compare the flag on both servers
       onDifference: (flag) =>
         this.#log.warn({ flag }, 'The server in --shadow evaluates a flag differently.'),
     });

@@ -228,7 +228,7 @@ const clientFlagRoutes = underTag('Client', [
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { state } = context;
-      // Functions without a name: the compiler names each of the others when it is made.
+      // Not constants, because tsx sets the names of such functions at each call.
       const document = clientDocuments(state).get(
         query,
         () => state.lastId,

@@ -178,14 +178,14 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   if (survey.journal.isEndOlder) {
     const message =
       'An older version of the server wrote this folder, and refuses it from the next change on. Until then the older version can be started again; after that, only on a backup from before the upgrade.';
-    // Operators, of "An older version of the server wrote this folder, …": what it says
+    // Operators, of "An older version of the server wrote this folder, …": keep the backup from before the [upgrade](docs/operating.md#upgrades)
     log.warn({}, message);
   }
   const beginning = beginningWarning(survey);
   // Operators, of "… cannot be read and is written anew; …": run `flagstaff verify`, and compare the oldest journal file with a backup's
   // Operators, of "… is missing and is written anew; …": nothing, for a folder of 0.1.0 with `EVENT_RETENTION_DAYS`; else put deleted journal files back from a backup
   if (beginning !== null) log.warn({}, beginning);
-  // Operators: what it says
+  // Operators: move the file elsewhere
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
 }
 
