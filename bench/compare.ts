@@ -107,8 +107,7 @@ async function startsOf(other: string, options: Options): Promise<Pairs> {
   try {
     for (const { root, place } of builds) {
       const server = await startServerProcess(place, { root });
-      await seedPeer(server.target, START_FLAGS);
-      await server.stop();
+      await seedPeer(server.target, START_FLAGS).finally(() => server.stop());
     }
     return await inPairs(builds, options, async ({ root, place }) => {
       const server = await startServerProcess(place, { root });
