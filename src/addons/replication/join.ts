@@ -130,12 +130,14 @@ async function fetchStateAlone(options: JoinOptions, { snapshots }: ArchiveIndex
   return isFetched ? { keptId: lastId, lastId } : null;
 }
 
-/** Reads the run; where one of its segments is damaged, others with the same events, but none with placeholders for them. */
+/** Reads the run. Other files take the place of damaged ones, and placeholders the place of events that no file holds whole. */
 function readerOf({ archive }: JoinOptions, { segments }: ArchiveIndex, run: ArchivedRun): SegmentReader {
   const others = segments.filter(
     (segment) => !segment.isGap && segment.lastId <= run.lastId && !run.segments.includes(segment),
   );
-  return new SegmentReader(archive, [...run.segments, ...others]);
+  const whole = run.segments.filter(({ isGap }) => !isGap);
+  const gaps = run.segments.filter(({ isGap }) => isGap);
+  return new SegmentReader(archive, [...whole, ...others, ...gaps]);
 }
 
 async function tryOne(reader: SegmentReader, id: number, use: UseSegment): Promise<void> {

@@ -9,6 +9,7 @@ import {
   readArchiveIndex,
   snapshotPartName,
 } from '../../../src/addons/replication/archive-index.ts';
+import { framesIn, payloadOf, SegmentBuilder } from '../../../src/addons/replication/archived-frames.ts';
 import { JournalGatherer } from '../../../src/addons/replication/journal-gatherer.ts';
 import { archiveSource } from '../../../src/addons/replication/mend.ts';
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
@@ -22,7 +23,7 @@ import {
   sealFrame,
 } from '../../../src/persistence/journal/frame-format.ts';
 import { peekId } from '../../../src/persistence/journal/frame-payload.ts';
-import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../../src/persistence/journal/segment.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
 import { createFlag, FOLDER, openTestEngine } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
@@ -564,6 +565,56 @@ describe('a cluster with an archive', () => {
         tried.some((name) => message.includes(name)),
         message,
       );
+  });
+
+  it('gives the events where a file of the run is damaged, and placeholders only where nothing else holds them', async () => {
+    const cluster = await clusterOf(1);
+    await write(cluster);
+    const leader = await cluster.leader();
+    void leader.store!.keeper.take();
+    await cluster.pass(10_000);
+    await write(cluster);
+    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
+    const { lastId, chain } = archived(cluster)!;
+    const source = { fs: leader.disk, folder: journalOf() };
+    const gatherer = (await JournalGatherer.at(source, 1024 * 1024, { id: 0, chain: 0 }))!;
+    const { content, ...name } = (await gatherer.next(lastId, { id: lastId, chain }))!;
+    const whole = { ...name, name: archivedSegmentName(name), bytes: content.length };
+    const frames = [...framesIn(content, whole)];
+    assert.equal(name.lastId, lastId);
+    assert(frames.length > 120, 'the journal is long enough');
+    const lastIdOf = (at: number): number => (frames[at + 1]?.id ?? lastId + 1) - 1;
+    const archive = (from: number, to: number, isGap = false): { path: string; content: Buffer } => {
+      const firstId = frames[from]!.id;
+      const builder = new SegmentBuilder(firstId, frames[from]!.previous);
+      for (let at = from; at <= to; at += 1) {
+        const { id, checksum, previous, headerBytes, payloadBytes, contentVersion, rules } = frames[at]!;
+        const parts = [{ toId: lastIdOf(at), checksum, inState: true }];
+        const [lost] = gapFrames({ fromId: id, parts, at: 1, bytes: headerBytes + payloadBytes }, previous)!;
+        builder.add(isGap ? lost! : { payload: payloadOf(content, frames[at]!), contentVersion, rules });
+      }
+      const file = { firstId, lastId: lastIdOf(to), chain: builder.chain, isGap };
+      cluster.archive.files.set(archivedSegmentName(file), builder.content());
+      return { path: join(journalOf(), segmentFileName(firstId)), content: builder.content() };
+    };
+    for (const old of segmentNames(cluster)) cluster.archive.files.delete(old);
+    archive(0, 99);
+    damageFiles(cluster, segmentNames(cluster));
+    const others = [archive(0, 93), archive(94, 99)];
+    archive(94, 109, true);
+    archive(110, frames.length - 1);
+    assert.deepEqual(
+      archived(cluster)!.segments.map((segment) => [segment.firstId, segment.lastId, segment.isGap]),
+      [
+        [1, lastIdOf(99), false],
+        [frames[94]!.id, lastIdOf(109), true],
+        [frames[110]!.id, lastId, false],
+      ],
+    );
+    const late = cluster.add();
+    await isLike(late, cluster);
+    for (const { path, content: bytes } of others) assert.deepEqual(late.disk.bytesOf(path), bytes);
+    assert(hasGap(late), 'nothing else holds the last events of the gap');
   });
 
   it('gives a node that was away what the log has forgotten meanwhile, and no more', async () => {
