@@ -193,10 +193,13 @@ class Surveyor {
    */
   async #surveyFrames(segment: OpenSegment, header: SegmentHeader, isLast: boolean): Promise<void> {
     const { bytesMin = 0 } = this.#options.deferral ?? {};
+    const deferredBefore = this.#deferred.length;
     await this.#readFrames(segment, { header, isLast, deferred: await this.#deferrable(segment, bytesMin) });
     if (this.#damage === null) return;
     const deferred = await this.#deferrable(segment, 0);
     if (deferred === null) return;
+    // The damage lies behind the part where one was left unread, and no part may be told twice.
+    this.#deferred.length = deferredBefore;
     this.#damage = null;
     await this.#readFrames(segment, { header, isLast, deferred });
   }

@@ -6,9 +6,11 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
+import { writeFully } from '../../../src/persistence/disk/write-fully.ts';
 import {
   FRAME_HEADER_BYTES,
   type FrameLinks,
+  frameEnd,
   OWN_STAMP,
   sealFrame,
 } from '../../../src/persistence/journal/frame-format.ts';
@@ -543,6 +545,32 @@ test('an event that does not fit the state is refused with its place, and the ca
     assert.equal(error.cause, cause);
     return true;
   });
+});
+
+test('a part that is left unread is told once, also where its segment has to be read again', async () => {
+  const { disk } = await fullDisk();
+  const path = SEGMENTS[0]!;
+  const bytes = disk.bytesOf(path);
+  const frame = framesIn(bytes)[4]!;
+  const { offset: lastOffset, checksum: chain } = frame;
+  const end = frameEnd(frame);
+  damage(disk, path, end + FRAME_HEADER_BYTES);
+  const file = await disk.open(path, 'write');
+  let asked = 0;
+  const vouch = async () => {
+    asked += 1;
+    if (asked === 2) await writeFully(file, bytes, 0);
+    return { segment: 1, end, chain, lastId: 5, lastOffset };
+  };
+  const survey = await surveyJournal({
+    fs: disk,
+    folder: JOURNAL,
+    wantedIds: new Set(),
+    deferral: { vouch: async (one) => (one.firstId === 1 ? vouch() : null), bytesMin: 0, upToId: 10 },
+  });
+  assert.equal(asked, 2, 'the damage behind the part had the segment read again');
+  assert.deepEqual([survey.damage, survey.lastId], [null, 25]);
+  assert.deepEqual(survey.deferred, [{ segment: 1, end, chain, lastId: 5 }]);
 });
 
 test('a snapshot that verifies and cannot be loaded leads to the older one, and to the whole journal in the end', async () => {
