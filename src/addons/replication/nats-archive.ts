@@ -88,9 +88,17 @@ class NatsArchive implements FileArchive {
   }
 
   async get(name: string): Promise<Buffer | null> {
+    const first = await this.#read(name);
+    const bytes = first === 'replaced' ? await this.#read(name) : first;
+    if (bytes === 'replaced')
+      throw new Error(`the archived file ${name} was put again while it was read, twice`);
+    return bytes;
+  }
+
+  async #read(name: string): Promise<Buffer | 'replaced' | null> {
     const found = await this.#store.get(name);
     if (found === null) return null;
-    // Not awaited where the data fails, which fails with the same.
+    // Nobody awaits this where reading the data rejects, with the same error.
     found.error.catch(() => undefined);
     const reader = found.data.getReader();
     const pieces: Uint8Array[] = [];
@@ -114,12 +122,15 @@ class NatsArchive implements FileArchive {
     return bytes;
   }
 
-  /** Says why the next message does not come. The file may have been deleted while it was read, or put again. */
-  async #giveUp({ bucket, name, nuid, chunks }: ObjectInfo): Promise<Buffer | null> {
+  /**
+   * Says why the next message does not come. Who deletes a file or puts it again changes its entry before its messages go, so the entry
+   * is read after the messages are counted: a file whose entry is still the same lost them by no such call.
+   */
+  async #giveUp({ bucket, name, nuid, chunks }: ObjectInfo): Promise<'replaced' | null> {
+    const { streamInfo } = await this.#store.status({ subjects_filter: `$O.${bucket}.C.${nuid}` });
     const now = await this.#store.info(name);
     if (now === null || now.deleted) return null;
-    if (now.nuid !== nuid) return this.get(name);
-    const { streamInfo } = await this.#store.status({ subjects_filter: `$O.${bucket}.C.${nuid}` });
+    if (now.nuid !== nuid) return 'replaced';
     const [kept = 0] = Object.values(streamInfo.state.subjects ?? {});
     if (kept < chunks) {
       const what = `${chunks - kept} of its ${chunks} pieces are gone`;

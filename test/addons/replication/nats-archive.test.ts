@@ -83,6 +83,49 @@ describe('a file whose messages are gone', { skip }, () => {
   });
 });
 
+describe('a file that is deleted or put again while a reader counts its messages', { skip }, () => {
+  it('is not called damaged, and is read again once', async () => {
+    const nats = await startNats(1);
+    const [connection, other] = [await connectionTo(nats.urls), await connectionTo(nats.urls)];
+    try {
+      let beforeCount = async (): Promise<unknown> => undefined;
+      const request = connection.request.bind(connection);
+      connection.request = async (subject, payload, options) => {
+        if (Buffer.from(payload ?? '').includes('subjects_filter')) await beforeCount();
+        return request(subject, payload, options);
+      };
+      const archive = await openNatsArchive({ connection, name: 'test', replicas: 1, messageTimeoutMs: 500 });
+      const others = await openNatsArchive({ connection: other, name: 'test', replicas: 1 });
+      const manager = await jetstreamManager(other);
+      const lose = async (): Promise<void> => {
+        await others.put('file', Buffer.alloc(400_000, 1));
+        await manager.streams.purge('OBJ_FLAGSTAFF_test', { filter: '$O.FLAGSTAFF_test.C.>' });
+      };
+      await lose();
+      beforeCount = () => others.put('file', Buffer.from('again'));
+      assert.equal(String(await archive.get('file')), 'again');
+      await lose();
+      beforeCount = () => others.delete('file');
+      assert.equal(await archive.get('file'), null);
+      await lose();
+      let counts = 0;
+      beforeCount = () => {
+        counts += 1;
+        return lose();
+      };
+      await assert.rejects(
+        archive.get('file'),
+        (error: Error) => !(error instanceof ArchiveDamageError) && /was put again/.test(error.message),
+      );
+      assert.equal(counts, 2);
+    } finally {
+      await connection.close();
+      await other.close();
+      await nats.close();
+    }
+  });
+});
+
 describe('putting a large file', { skip }, () => {
   it('holds the event loop for milliseconds only', async (t) => {
     const factory = factoryOf(1);
