@@ -123,8 +123,8 @@ class NatsArchive implements FileArchive {
   }
 
   /**
-   * Says why the next message does not come. Who deletes a file or puts it again changes its entry before its messages go, so the entry
-   * is read after the messages are counted: a file whose entry is still the same lost them by no such call.
+   * Says why the next message does not come. A delete and a put change the entry of the file before they purge its messages, so the entry
+   * is read after the messages are counted: where it is still the same, neither of them has purged anything.
    */
   async #giveUp({ bucket, name, nuid, chunks }: ObjectInfo): Promise<'replaced' | null> {
     const { streamInfo } = await this.#store.status({ subjects_filter: `$O.${bucket}.C.${nuid}` });
