@@ -119,7 +119,6 @@ export class DurableMarkFile {
   readonly #folder: string;
   #file: OpenFile | null = null;
   #sequence = 0;
-  #isWriting = false;
 
   constructor(fs: FileSystem, folder: string) {
     this.#fs = fs;
@@ -128,23 +127,16 @@ export class DurableMarkFile {
 
   /** Writes what is durable, without a sync (see `close`). Callers wait for one write before they start the next. */
   async write(mark: DurableMark): Promise<void> {
-    assert(!this.#isWriting, 'one mark is written at a time, so that one slot is whole');
     assert(mark.segment > 0 && mark.offset > 0, 'a mark names a place in a segment');
     assert(mark.lastId >= mark.segment - 1, 'a mark names the segment that holds its event');
-    this.#isWriting = true;
-    try {
-      this.#file ??= await this.#open();
-      this.#sequence += 1;
-      const slot = encodeSlot({ ...mark, sequence: this.#sequence });
-      await writeFully(this.#file, slot, SLOT_AT[this.#sequence % 2 === 0 ? 0 : 1]);
-    } finally {
-      this.#isWriting = false;
-    }
+    this.#file ??= await this.#open();
+    this.#sequence += 1;
+    const slot = encodeSlot({ ...mark, sequence: this.#sequence });
+    await writeFully(this.#file, slot, SLOT_AT[this.#sequence % 2 === 0 ? 0 : 1]);
   }
 
   /** Makes the last mark durable. */
   async close(): Promise<void> {
-    assert(!this.#isWriting, 'no mark is being written when the file is closed');
     if (this.#file === null) return;
     await this.#file.datasync();
     await this.#file.close();

@@ -55,6 +55,7 @@ export class MarkKeeper {
 
   /** Resolves also when it has failed, which `onFailure` is told. */
   async write(): Promise<void> {
+    assert(this.#writing === null, 'one mark is written at a time, so that one slot is whole');
     const mark = this.#options.durable();
     try {
       await this.#options.file.write(mark);
