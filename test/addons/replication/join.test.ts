@@ -67,6 +67,24 @@ const hasSnapshot = (cluster: TestCluster): boolean => indexOf(cluster).snapshot
 
 const hasForgotten = (cluster: TestCluster): boolean => cluster.log.first > 1;
 
+/** A cluster of two whose follower is away for longer than the log keeps what it lacks. */
+async function clusterWithoutOne(): Promise<{ cluster: TestCluster; leader: TestNode; away: TestNode }> {
+  const cluster = await clusterOf(2);
+  await write(cluster, 50);
+  await cluster.caughtUp();
+  const leader = await cluster.leader();
+  const away = cluster.nodes.find((node) => node !== leader)!;
+  const before = away.place.lastId;
+  away.crash();
+  await cluster.pass(15_000);
+  for (let round = 0; round < 3; round += 1) await write(cluster);
+  await cluster.until(
+    'the log has forgotten what it lacks',
+    () => leader.archivist!.view!.forgottenId > before,
+  );
+  return { cluster, leader, away };
+}
+
 async function isLike(node: TestNode, cluster: TestCluster): Promise<void> {
   await cluster.until(`${node.name} runs`, () => node.store !== null);
   await cluster.caughtUp();
@@ -524,17 +542,7 @@ describe('a cluster with an archive', () => {
   });
 
   it('gives what is whole where two leaders archived the same, and says what it tried where neither is', async () => {
-    const cluster = await clusterOf(2);
-    await write(cluster, 50);
-    await cluster.caughtUp();
-    const leader = await cluster.leader();
-    const away = cluster.nodes.find((node) => node !== leader)!;
-    const before = away.place.lastId;
-    away.crash();
-    await cluster.pass(15_000);
-    for (let round = 0; round < 3; round += 1) await write(cluster);
-    const forgottenId = (): number => leader.archivist!.view!.forgottenId;
-    await cluster.until('the log has forgotten what it lacks', () => forgottenId() > before);
+    const { cluster, leader, away } = await clusterWithoutOne();
     const { files } = cluster.archive;
     const names = segmentNames(cluster);
     const { lastId: id, chain } = archived(cluster)!;
@@ -618,19 +626,7 @@ describe('a cluster with an archive', () => {
   });
 
   it('gives a node that was away what the log has forgotten meanwhile, and no more', async () => {
-    const cluster = await clusterOf(2);
-    await write(cluster, 50);
-    await cluster.caughtUp();
-    const leader = await cluster.leader();
-    const away = cluster.nodes.find((node) => node !== leader)!;
-    const before = away.place.lastId;
-    away.crash();
-    await cluster.pass(15_000);
-    for (let round = 0; round < 3; round += 1) await write(cluster);
-    await cluster.until(
-      'the log has forgotten what it lacks',
-      () => leader.archivist!.view!.forgottenId > before,
-    );
+    const { cluster, away } = await clusterWithoutOne();
     away.begin();
     await isLike(away, cluster);
     assert(away.notes.some((note) => note.includes('came from the archive')));
