@@ -37,10 +37,7 @@ export interface ReportScope {
 }
 
 /** The taker of reports in place of this process: the stream of a cluster, or an edge, which passes them on. */
-export interface SharedReports extends Pick<SharedUsage, 'send' | 'follow' | 'close'> {
-  /** Takes impact metrics, of which a server keeps nothing. */
-  impact?(environment: string, metrics: readonly unknown[]): void;
-}
+export type SharedReports = Pick<SharedUsage, 'send' | 'follow' | 'close'>;
 
 export interface UsageOptions extends UsageFilesOptions {
   readonly world: World;
@@ -190,10 +187,6 @@ export class Usage {
       'what is counted is bounded',
     );
     assert(applications.bytes <= APPLICATIONS_BYTES_MAX, 'what applications say of themselves is bounded');
-  }
-
-  impact(environment: string, metrics: readonly unknown[]): void {
-    this.#shared?.impact?.(environment, metrics);
   }
 
   /** Notes that a token, which exists, was used. */

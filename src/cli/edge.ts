@@ -1,6 +1,6 @@
 /** `flagstaff edge`: an edge in this process; and `edge health` and `edge ready`, which ask one that runs. */
 import type { Command } from 'commander';
-import { EDGE_OPTIONS, type EdgeOption, OFFLINE_OPTIONS, OTHER_OPTIONS } from '../addons/edge/options.ts';
+import { EDGE_OPTIONS, OTHER_OPTIONS } from '../addons/edge/options.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -16,7 +16,10 @@ export const addEdge: AddCommand = (program, context) => {
     .description(
       'Serve SDKs in front of a Flagstaff or an Unleash. Each option is an environment variable too, as --upstream-url is UPSTREAM_URL.',
     );
-  addOptions(edge, EDGE_OPTIONS);
+  for (const { name, takes, initial, purpose } of EDGE_OPTIONS) {
+    const shown = initial === null ? purpose : `${purpose} (default: ${initial})`;
+    edge.option(takes === null ? `--${name}` : `--${name} <${takes}>`, shown);
+  }
   for (const name of OTHER_OPTIONS.keys()) edge.addOption(edge.createOption(`--${name} [value]`).hideHelp());
   edge
     .addHelpText(
@@ -31,31 +34,12 @@ Examples:
       const { runEdge } = await import('../addons/edge/run.ts');
       await runEdge(givenOptions(options), context.terminal.env);
     });
-  addOffline(edge, context);
   for (const probe of ['health', 'ready'] as const) addProbe(edge, context, probe);
 };
 
-function addOptions(command: Command, options: readonly EdgeOption[]): void {
-  for (const { name, takes, initial, purpose } of options) {
-    const shown = initial === null ? purpose : `${purpose} (default: ${initial})`;
-    command.option(takes === null ? `--${name}` : `--${name} <${takes}>`, shown);
-  }
-}
-
-function addOffline(edge: Command, { terminal }: CommandContext): void {
-  const offline = edge
-    .command('offline')
-    .description('Serve a file of flags, without an upstream, as for tests of an application.');
-  addOptions(offline, OFFLINE_OPTIONS);
-  offline.action(async (_: unknown, command: Command) => {
-    const { runEdge } = await import('../addons/edge/run.ts');
-    await runEdge(givenOptions(command.optsWithGlobals()), terminal.env, true);
-  });
-}
-
 /** By their own names: commander gives them in camel case. */
 function givenOptions(options: Readonly<Record<string, string | true | undefined>>) {
-  const names = [...[...EDGE_OPTIONS, ...OFFLINE_OPTIONS].map(({ name }) => name), ...OTHER_OPTIONS.keys()];
+  const names = [...EDGE_OPTIONS.map(({ name }) => name), ...OTHER_OPTIONS.keys()];
   const camelCase = (name: string): string =>
     name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return Object.fromEntries(names.map((name) => [name, options[camelCase(name)]]));

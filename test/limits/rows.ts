@@ -31,13 +31,11 @@ import {
   WAITING_BODIES_BYTES_MAX as EDGE_BODIES_BYTES_MAX,
   WAITING_REQUESTS_MAX,
 } from '../../src/addons/edge/front.ts';
-import { IMPACT_BYTES_MAX, IMPACT_SAMPLES_MAX } from '../../src/addons/edge/impact.ts';
 import { MIRRORS_MAX } from '../../src/addons/edge/mirrors.ts';
 import {
   APPLICATIONS_MAX as EDGE_APPLICATIONS_MAX,
   WAITING_BYTES_MAX as REPORTED_BYTES_MAX,
 } from '../../src/addons/edge/reports.ts';
-import { COMPARED_A_SECOND_MAX, COMPARED_BYTES_MAX } from '../../src/addons/edge/shadow.ts';
 import {
   INVALID_FOR_MS,
   INVALID_MAX,
@@ -711,17 +709,6 @@ export const SECTIONS: readonly LimitSection[] = [
         'the oldest go, and are counted as dropped',
       ),
       row('applications of each side that wait', number(EDGE_APPLICATIONS_MAX), 'newer ones are left out'),
-      row('impact metrics that wait', bytes(IMPACT_BYTES_MAX), 'new labels are left out'),
-      row(
-        'samples of one impact metric in a report',
-        number(IMPACT_SAMPLES_MAX),
-        'further ones are left out',
-      ),
-      row(
-        'comparisons with the server in `--shadow`',
-        `${COMPARED_A_SECOND_MAX} a second, of responses up to ${bytes(COMPARED_BYTES_MAX)}`,
-        'no more are compared',
-      ),
       row('a copy on disk', bytes(FILE_BYTES_MAX), 'it is not read, and set aside'),
     ],
   },

@@ -7,12 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Registry } from 'prom-client';
 import { type EdgeMetricsSources, edgeMetrics } from '../../src/addons/edge/metrics.ts';
-import {
-  EDGE_OPTIONS,
-  type EdgeOption,
-  OFFLINE_OPTIONS,
-  OTHER_OPTIONS,
-} from '../../src/addons/edge/options.ts';
+import { EDGE_OPTIONS, OTHER_OPTIONS } from '../../src/addons/edge/options.ts';
 import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
 import {
@@ -35,12 +30,7 @@ export const MANUAL_TABLES: readonly ManualTable[] = [
   { page: 'docs/operating.md', name: 'exit codes', make: exitCodes },
   { page: 'docs/operating.md', name: 'metrics', make: metrics },
   { page: 'docs/operating.md', name: 'log messages', make: logTable },
-  { page: 'docs/edge.md', name: 'options of an edge', make: () => edgeOptions(EDGE_OPTIONS) },
-  {
-    page: 'docs/edge.md',
-    name: 'options of an edge without an upstream',
-    make: () => edgeOptions(OFFLINE_OPTIONS),
-  },
+  { page: 'docs/edge.md', name: 'options of an edge', make: edgeOptions },
   { page: 'docs/edge.md', name: 'other options of an edge', make: otherOptions },
   { page: 'docs/edge.md', name: 'metrics of an edge', make: metricsOfEdge },
   { page: 'docs/settings.md', name: 'settings', make: () => settings(SERVER_SETTINGS) },
@@ -90,10 +80,10 @@ function metricTable(registry: Registry): string {
   );
 }
 
-function edgeOptions(options: readonly EdgeOption[]): string {
+function edgeOptions(): string {
   return table(
     ['option', 'default', 'what it is'],
-    options.map(({ name, takes, initial, purpose }) => [
+    EDGE_OPTIONS.map(({ name, takes, initial, purpose }) => [
       takes === null ? `\`--${name}\`` : `\`--${name} <${takes}>\``,
       initial === null ? '' : `\`${initial}\``,
       purpose,

@@ -13,16 +13,14 @@ import type { Transport, TransportOptions } from '../../http/transport/transport
 import type { Log } from '../../process/log.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
 import { copyFile, copyIn, copyLines, environmentOf, reportsFile } from './copy.ts';
-import { Feed, type FeedPosition, type MirrorSource } from './feed.ts';
-import { FileFeed } from './file-feed.ts';
+import { Feed, type FeedPosition } from './feed.ts';
 import { Front } from './front.ts';
 import { Mirror } from './mirror.ts';
 import { type FedMirror, Mirrors } from './mirrors.ts';
 import { sendReports } from './report-sending.ts';
 import { type Destination, Reports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
-import type { EdgeSettings, Offline } from './settings.ts';
-import { Shadow } from './shadow.ts';
+import type { EdgeSettings } from './settings.ts';
 import { edgeSurfaces } from './surfaces.ts';
 import { Tokens } from './tokens.ts';
 import { UpstreamClient, type ValidToken } from './upstream-client.ts';
@@ -59,7 +57,6 @@ export class Edge {
   readonly mirrors: Mirrors;
   readonly #fallback: ServedMirror;
   readonly #front: Front;
-  readonly #shadow: Shadow | null;
   readonly #surfaces: ReturnType<typeof edgeSurfaces>;
   /** Null where nothing is kept on disk. One each, because writes of a file wait for each other there. */
   readonly #copyFile: ReturnType<typeof copyFile> | null;
@@ -91,31 +88,27 @@ export class Edge {
     this.tokens = new Tokens({
       validate: (tokens) => this.#client.validate(tokens),
       isStrict: settings.isStrict,
-      named: new Set(settings.offline === null ? settings.tokens : []),
+      named: new Set(settings.tokens),
       onValid: (token) => this.#fallback.addToken(token),
       onRevoked: (token) => this.#forget(token.token),
       onFault: (error) => this.#warn(error),
       monotonicMs,
     });
-    this.#shadow = settings.shadowUrl === null ? null : this.#openShadow(settings.shadowUrl);
     this.#surfaces = edgeSurfaces({ backstage: backstageOf(this.#sources()), disabled: settings.disabled });
     this.#fallback = this.#served(this.#mirror(''), null);
     this.#front = new Front({
       ...{ fallback: this.#fallback.api, mirrors: this.mirrors, tokens: this.tokens },
       ...{ basePath: settings.basePath, tokenHeader: settings.tokenHeader },
-      ...{ allowed: settings.allowed, denied: settings.denied, patienceMs: settings.patienceMs },
+      patienceMs: settings.patienceMs,
     });
   }
 
   /** Resolves when the port is open and the copy on disk is read. Rejects with `ListenError`, or what the disk says. */
   async start(): Promise<{ readonly port: number }> {
-    const { offline, trusted } = this.#settings;
     // Before anybody can ask: an SDK to which a valid token is called invalid stops for good.
-    if (offline !== null) await this.#openOffline(offline);
-    for (const token of trusted) this.#addToken(token, true);
+    for (const token of this.#settings.trusted) this.#addToken(token, true);
     this.#transport = await this.#openTransport();
     const { port } = await this.#transport.listen();
-    if (offline !== null) return { port };
     await this.#readCopy();
     void this.#askForTokens();
     const { revalidateMs, reportMs, folder } = this.#settings;
@@ -127,9 +120,9 @@ export class Edge {
 
   /** The reason why it is not ready; null when it is. Only tokens of the settings count: others must not take it out of service. */
   get unready(): string | null {
-    const { tokens, offline } = this.#settings;
-    const named = offline === null ? tokens.map((secret) => this.mirrors.of(secret)) : [...this.mirrors];
-    const mirrors = [...new Set(named)].filter((fed) => fed !== undefined);
+    const { tokens } = this.#settings;
+    const named = new Set(tokens.map((secret) => this.mirrors.of(secret)));
+    const mirrors = [...named].filter((fed) => fed !== undefined);
     const filled = mirrors.filter(({ served }) => served.mirror.isFilled);
     if (tokens.length > 0 && mirrors.length === 0)
       return 'The upstream has not called a token of --tokens valid yet.';
@@ -154,7 +147,7 @@ export class Edge {
     await transport?.close();
     await this.saveCopy();
     this.mirrors.stop();
-    if (this.#settings.offline === null) await this.sendReports();
+    await this.sendReports();
     this.#client.close();
   }
 
@@ -245,23 +238,6 @@ export class Edge {
     for (const token of copy.tokens) if (isLetIn(token)) this.#addToken(token, false);
   }
 
-  /** One mirror for each environment, with all that the file has. */
-  async #openOffline({ file, reloadMs, environments }: Offline): Promise<void> {
-    for (const environment of environments) {
-      const token: ValidToken = {
-        token: `file ${environment}`,
-        type: 'client',
-        projects: ['*'],
-        environment,
-      };
-      const mirror = this.#mirror(environment);
-      const feed = new FileFeed({ file, reloadMs, mirror, onFault: (error) => this.#warn(error) });
-      await feed.start();
-      const fed: FedMirror = { token, served: this.#served(mirror, feed), feed, filled: Promise.resolve() };
-      this.mirrors.restore(token, () => fed);
-    }
-  }
-
   /** Asks for the settings' tokens until the upstream says which are valid. */
   async #askForTokens(): Promise<void> {
     const { tokens } = this.#settings;
@@ -330,24 +306,11 @@ export class Edge {
     return new Mirror({ environment, memoryBudgetBytes, monotonicMs: this.#monotonicMs, onFault });
   }
 
-  #served(mirror: Mirror, feed: MirrorSource | null): ServedMirror {
+  #served(mirror: Mirror, feed: Feed | null): ServedMirror {
     const { basePath, origins } = this.#settings;
     return new ServedMirror({
       ...{ mirror, basePath, origins, surfaces: this.#surfaces, reports: this.reports, log: this.#log },
       ...{ now: this.#now, monotonicMs: this.#monotonicMs, feed },
-      ...(this.#shadow === null ? {} : { onSent: this.#shadow.note }),
-    });
-  }
-
-  #openShadow(url: string): Shadow {
-    return new Shadow({
-      client: new UpstreamClient({ ...this.#settings.upstream, url }),
-      basePath: this.#settings.basePath,
-      now: this.#now,
-      onFault: (error) => this.#warn(error),
-      // Operators: compare the flag on both servers
-      onDifference: (flag) =>
-        this.#log.warn({ flag }, 'The server in --shadow evaluates a flag differently.'),
     });
   }
 
@@ -365,7 +328,7 @@ export class Edge {
 
   #sources(): BackstageSources {
     return {
-      ...{ mirrors: this.mirrors, tokens: this.tokens, reports: this.reports, shadow: this.#shadow },
+      ...{ mirrors: this.mirrors, tokens: this.tokens, reports: this.reports },
       ...{ upstream: this.#settings.upstream, startedAt: this.#now() },
       transport: () => this.#transport!,
       meters: () =>

@@ -26,15 +26,6 @@ const FAILURES_OF_ONE_WAY = 2;
 const BACK_OFF_MS_MAX = 60_000;
 const BACK_OFF_MS_MIN = 500;
 
-/** The source that keeps a mirror new. */
-export interface MirrorSource {
-  readonly way: FeedWay | 'file';
-  /** Milliseconds since the source last said that this is all. */
-  readonly ageMs: number;
-  readonly position: FeedPosition;
-  stop(): void;
-}
-
 export interface FeedOptions {
   readonly token: string;
   readonly mirror: Mirror;
@@ -55,7 +46,7 @@ export interface FeedOptions {
 /** The end of an attempt. */
 type Outcome = 'went-well' | 'not-there' | 'failed';
 
-export class Feed implements MirrorSource {
+export class Feed {
   readonly #options: FeedOptions;
   readonly #ended = new AbortController();
   /** The tag of the last document, and the last event id of the upstream's own, which deltas and streams go on from. */

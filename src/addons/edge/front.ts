@@ -3,8 +3,6 @@
  * one that is not waits for the upstream's word, with its body, within a bound. What needs no token, and what no token helps, is responded
  * to by a state without flags, the fallback.
  */
-import type { BlockList } from 'node:net';
-import { isIPv6 } from 'node:net';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { secretIn } from '../../http/serving/access.ts';
 import { AT_LEAST_HEADER } from '../../http/serving/cluster.ts';
@@ -41,7 +39,6 @@ const FULL = refusal(
   'This edge has no room for the flags of another token; start another edge, or give it more memory.',
 );
 const NO_FLAGS = refusal('The upstream has not sent the flags of the token yet; ask again in a moment.');
-const NOT_ALLOWED = refuse('NoAccessError', 'This address may not call here.');
 
 export interface FrontOptions {
   readonly fallback: Api;
@@ -50,8 +47,6 @@ export interface FrontOptions {
   readonly basePath: string;
   /** The header that holds tokens, in lower case. */
   readonly tokenHeader: string;
-  readonly allowed: BlockList | null;
-  readonly denied: BlockList | null;
   /** For how long a request waits for the first flags. */
   readonly patienceMs: number;
 }
@@ -72,8 +67,7 @@ export class Front {
   }
 
   readonly handle: RequestHandler = (received, responder) => {
-    const { fallback, tokenHeader, mirrors, allowed, denied } = this.#options;
-    if (isShut(received, allowed, denied)) return fallback.refuseEarly(received, responder, NOT_ALLOWED);
+    const { fallback, tokenHeader, mirrors } = this.#options;
     const request = tokenHeader === 'authorization' ? received : new Renamed(received, tokenHeader);
     if (request.path === this.#validatePath) return this.#validate(request, responder);
     const given = request.header('authorization');
@@ -185,14 +179,6 @@ function tokensIn({ body }: TransportRequest): readonly string[] {
     // The fallback says what is wrong with it.
     return [];
   }
-}
-
-function isShut(head: TransportRequestHead, allowed: BlockList | null, denied: BlockList | null): boolean {
-  if (allowed === null && denied === null) return false;
-  const address = head.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '');
-  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  if (denied?.check(address, family) === true) return true;
-  return allowed !== null && !allowed.check(address, family);
 }
 
 /** A request whose tokens stand in a header of another name. */

@@ -7,14 +7,12 @@ import { VERSION } from '../../process/installation.ts';
 import { FEED_WAYS } from './feed.ts';
 import type { Mirrors } from './mirrors.ts';
 import type { Reports } from './reports.ts';
-import type { Shadow } from './shadow.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface EdgeMetricsSources {
   readonly mirrors: Mirrors;
   readonly tokens: Tokens;
   readonly reports: Reports;
-  readonly shadow: Shadow | null;
   readonly transport: () => Pick<
     Transport,
     'openConnections' | 'openStreams' | 'openRequests' | 'unreadBytes'
@@ -63,11 +61,6 @@ const COUNTERS: readonly Row[] = [
     'Counts of flags that were dropped: for want of room, or because a connection broke while they were sent.',
     ({ reports }) => reports.droppedCount,
   ],
-  [
-    'flagstaff_edge_shadow_compared_total',
-    'Evaluations that were compared with those of the server in --shadow.',
-    ({ shadow }) => shadow?.comparedCount ?? 0,
-  ],
 ];
 
 export function edgeMetrics(sources: EdgeMetricsSources): Registry {
@@ -102,13 +95,6 @@ export function edgeMetrics(sources: EdgeMetricsSources): Registry {
   });
   const help = 'Responses, by route and status.';
   countResponses(registry, { name: 'flagstaff_edge_requests_total', help }, meters);
-  counter(registry, {
-    name: 'flagstaff_edge_shadow_differences_total',
-    help: 'Evaluations that the server in --shadow answers differently, by flag.',
-    labels: ['flag'],
-    read: () =>
-      [...(sources.shadow?.differences ?? [])].map(([flag, value]) => ({ labels: { flag }, value })),
-  });
   return registry;
 }
 

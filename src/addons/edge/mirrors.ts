@@ -3,7 +3,7 @@
  * own, for which the upstream is asked with it. A frontend token cannot be used to ask, so it is served where a client token has brought
  * what it covers, and otherwise told so.
  */
-import type { MirrorSource } from './feed.ts';
+import type { Feed } from './feed.ts';
 import type { ServedMirror } from './served-mirror.ts';
 import type { ValidToken } from './upstream-client.ts';
 
@@ -15,7 +15,7 @@ export interface FedMirror {
   /** With which the upstream is asked. */
   readonly token: ValidToken;
   readonly served: ServedMirror;
-  readonly feed: MirrorSource;
+  readonly feed: Feed;
   /** Resolves once there is something to serve. */
   readonly filled: Promise<void>;
 }

@@ -58,19 +58,6 @@ export const EDGE_OPTIONS: readonly EdgeOption[] = [
     'holds the copy from which an edge starts while its upstream is away',
   ),
   option('max-age', 'seconds', null, '`ready` fails once the flags are older'),
-  option(
-    'shadow',
-    'url',
-    null,
-    'another server that gets a sample of the same evaluations; differences are counted by flag',
-  ),
-  option(
-    'allow-list',
-    'ranges',
-    null,
-    'addresses and ranges that may call, such as `10.0.0.0/8`; all others get 403',
-  ),
-  option('deny-list', 'ranges', null, 'addresses and ranges that get 403'),
   option('trust-proxy', null, null, 'believe the `X-Forwarded-For` of private addresses'),
   option(
     'proxy-trusted-servers',
@@ -113,24 +100,6 @@ export const EDGE_OPTIONS: readonly EdgeOption[] = [
   option('log-level', 'level', 'info', 'as [LOG_LEVEL](settings.md) of a server'),
 ];
 
-/** Options of `flagstaff edge offline` alone; it takes those above too that say how it serves. */
-export const OFFLINE_OPTIONS: readonly EdgeOption[] = [
-  option(
-    'bootstrap-file',
-    'file',
-    null,
-    'a document of `GET /api/client/features`, which is served to all environments',
-  ),
-  option(
-    'client-tokens',
-    'tokens',
-    null,
-    'client tokens that are let in, `project:environment.secret` or `secret@environment`',
-  ),
-  option('frontend-tokens', 'tokens', null, 'the same for pages and phones'),
-  option('reload-interval', 'seconds', null, 'after which the file is read again'),
-];
-
 /** Options of Unleash Edge that are not taken here, with what to do in place of them. */
 export const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['redis-url', 'Give --backup-folder: each edge keeps its own copy.'],
@@ -147,6 +116,8 @@ export const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['prometheus-username', 'Have Prometheus read /internal-backstage/prometheus.'],
   ['prometheus-password', 'Have Prometheus read /internal-backstage/prometheus.'],
   ['datadog-url', 'Have its agent read /internal-backstage/prometheus.'],
+  ['allow-list', 'Leave it out: a firewall or the proxy in front says who may call.'],
+  ['deny-list', 'Leave it out: a firewall or the proxy in front says who may call.'],
   ['log-format', 'Leave it out: the log is JSON in lines, and readable on a terminal.'],
   ['workers', 'Leave it out, and start one edge for each core: on Linux they share the port.'],
   ['custom-client-headers', 'Leave it out: headers are set by the proxy before the upstream.'],

@@ -4,7 +4,6 @@
  * so does a connection that breaks before the response.
  */
 import { each, inTurns } from '../../actors/turn.ts';
-import { type ImpactSample, sentImpact } from './impact.ts';
 import type { Bulk, Reports, SecretFor } from './reports.ts';
 import { UpstreamError, type UpstreamResponse } from './upstream-client.ts';
 
@@ -100,10 +99,8 @@ async function sentInHalves(options: SendOptions, bulk: Bulk): Promise<boolean> 
 function bodyOf({ connectVia }: SendOptions, { reports, seenTokens }: Bulk): object {
   const applications: object[] = [];
   const metrics: object[] = [];
-  const impact: ImpactSample[] = [];
   for (const report of reports) {
-    if (report.kind === 'impact') impact.push(report);
-    else if (report.kind === 'count') {
+    if (report.kind === 'count') {
       const { kind: _, side: __, variants, ...count } = report;
       metrics.push({ ...count, variants: Object.fromEntries(variants) });
     } else {
@@ -114,7 +111,6 @@ function bodyOf({ connectVia }: SendOptions, { reports, seenTokens }: Bulk): obj
   }
   return {
     ...{ applications, metrics },
-    ...(impact.length === 0 ? {} : { impactMetrics: sentImpact(impact) }),
     ...(seenTokens.length === 0 ? {} : { seenTokens }),
   };
 }

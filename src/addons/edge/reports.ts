@@ -12,7 +12,6 @@ import {
   VARIANTS_PER_COUNT_MAX,
 } from '../../domain/usage/reports.ts';
 import { HOUR_MS } from '../../domain/usage/usage-table.ts';
-import { IMPACT, ImpactSums } from './impact.ts';
 
 /**
  * Bytes of counts that wait, by who reported; where there is no room, the oldest go, and are counted as dropped. Tokens of pages are
@@ -65,7 +64,7 @@ const APPLICATION = v.object({
 });
 
 /** A report that waits: as the file on disk has it, and as it comes back from there. */
-export const REPORT = v.variant('kind', [COUNT, APPLICATION, IMPACT]);
+export const REPORT = v.variant('kind', [COUNT, APPLICATION]);
 
 type Report = v.InferOutput<typeof REPORT>;
 type Count = v.InferOutput<typeof COUNT>;
@@ -107,7 +106,6 @@ class Waiting {
     backend: new Map(),
     frontend: new Map(),
   };
-  readonly impact = new ImpactSums();
   /** By environment. */
   readonly seenTokens = new Map<string, Set<string>>();
   readonly environments = new Set<string>();
@@ -117,7 +115,6 @@ class Waiting {
       for (const { count, variants } of this.counts[side].byKey.values())
         yield { ...count, variants: [...variants] };
     for (const side of SIDES) yield* this.applications[side].values();
-    yield* this.impact.values();
   }
 }
 
@@ -128,8 +125,8 @@ export class Reports implements SharedReports {
   isDoubtful = false;
 
   get bytes(): number {
-    const { counts, impact } = this.#waiting;
-    return SIDES.reduce((sum, side) => sum + counts[side].bytes, impact.bytes);
+    const { counts } = this.#waiting;
+    return SIDES.reduce((sum, side) => sum + counts[side].bytes, 0);
   }
 
   /** Counts that were dropped for want of room, or because nobody knows whether the upstream took them. */
@@ -138,8 +135,8 @@ export class Reports implements SharedReports {
   }
 
   get size(): number {
-    const { counts, applications, impact } = this.#waiting;
-    return SIDES.reduce((sum, side) => sum + counts[side].byKey.size + applications[side].size, impact.size);
+    const { counts, applications } = this.#waiting;
+    return SIDES.reduce((sum, side) => sum + counts[side].byKey.size + applications[side].size, 0);
   }
 
   /** Takes what surfaces note of a report. */
@@ -151,11 +148,6 @@ export class Reports implements SharedReports {
     const named = { kind: 'count', appName, environment, side, timestamp } as const;
     for (const { flag, yes, no, variants } of counts)
       this.#add({ ...named, featureName: flag, yes, no }, variants);
-  }
-
-  impact(environment: string, metrics: readonly unknown[]): void {
-    this.#waiting.environments.add(environment);
-    this.#waiting.impact.take(environment, metrics);
   }
 
   follow(): void {
@@ -186,8 +178,7 @@ export class Reports implements SharedReports {
   /** Puts back what the upstream has not taken, beside what has come since. */
   putBack(report: Report): void {
     this.#waiting.environments.add(report.environment);
-    if (report.kind === 'impact') this.#waiting.impact.putBack(report);
-    else if (report.kind === 'application') this.#putApplication(report);
+    if (report.kind === 'application') this.#putApplication(report);
     else {
       const { variants, ...count } = report;
       this.#add(count, variants);
@@ -279,7 +270,6 @@ const countsIn = (reports: readonly Report[]): number =>
 /** Texts and figures in lists of a report. */
 function partsOf(report: Report): number {
   if (report.kind === 'count') return 1 + report.variants.length;
-  if (report.kind === 'impact') return 1 + report.labels.length + report.buckets.length;
   return 1 + report.strategies.length + report.projects.length;
 }
 

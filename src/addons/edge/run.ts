@@ -3,15 +3,14 @@ import { originOf } from '../../http/transport/transport.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import { createLog } from '../../process/log.ts';
 import { Edge } from './edge.ts';
-import { assertServesSomething, type GivenOptions, readOfflineSettings, readSettings } from './settings.ts';
+import { assertServesSomething, type GivenOptions, readSettings } from './settings.ts';
 
 /** Resolves when the edge listens. Rejects with what its settings, the port or the disk have against it. */
 export async function runEdge(
   given: GivenOptions,
   env: Readonly<Record<string, string | undefined>>,
-  isOffline = false,
 ): Promise<void> {
-  const settings = isOffline ? readOfflineSettings(given, env) : readSettings(given, env);
+  const settings = readSettings(given, env);
   assertServesSomething(settings);
   const log = createLog(settings.logLevel);
   const edge = new Edge({ settings, log });
@@ -33,10 +32,7 @@ export async function runEdge(
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const { port } = await edge.start();
-  const { host, basePath, upstream, offline } = settings;
+  const { host, basePath, upstream } = settings;
   // Operators: nothing
-  log.info(
-    { port, ...(offline === null ? { upstream: upstream.url } : { file: offline.file }) },
-    `Flagstaff edge listens on ${originOf(host, port)}${basePath}`,
-  );
+  log.info({ port, upstream: upstream.url }, `Flagstaff edge listens on ${originOf(host, port)}${basePath}`);
 }

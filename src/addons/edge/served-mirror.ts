@@ -7,21 +7,21 @@ import { Usage } from '../../actors/usage.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../domain/flags/growth-limits.ts';
 import { Authenticator, digestOf } from '../../http/serving/access.ts';
 import { AtLeast } from '../../http/serving/cluster.ts';
-import { type Api, type ApiOptions, createApi } from '../../http/serving/dispatcher.ts';
+import { type Api, createApi } from '../../http/serving/dispatcher.ts';
 import type { ApiLog } from '../../http/serving/request-log.ts';
 import { SessionCookies } from '../../http/serving/session-cookie.ts';
 import type { Surface } from '../../http/serving/surface.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import { VERSION } from '../../process/installation.ts';
-import type { MirrorSource } from './feed.ts';
+import type { Feed } from './feed.ts';
 import type { Mirror } from './mirror.ts';
 import type { Reports } from './reports.ts';
 import type { ValidToken } from './upstream-client.ts';
 
-export interface ServedMirrorOptions extends Pick<ApiOptions, 'onSent'> {
+export interface ServedMirrorOptions {
   readonly mirror: Mirror;
   /** Null for a state that nothing keeps new. */
-  readonly feed: Pick<MirrorSource, 'ageMs'> | null;
+  readonly feed: Feed | null;
   readonly surfaces: readonly Surface[];
   readonly reports: Reports;
   readonly basePath: string;
@@ -39,7 +39,7 @@ const NOT_HERE = undefined as never;
 const AGE_HEADER = 'flagstaff-age-ms';
 
 /** Made once for each age: nearly all responses have that of the one before. */
-function ageHeadersOf(feed: Pick<MirrorSource, 'ageMs'>): () => ResponseHeaders {
+function ageHeadersOf(feed: Feed): () => ResponseHeaders {
   let [ageMs, headers] = [0, ResponseHeaders.of(AGE_HEADER, '0')];
   return () => {
     const nowMs = Math.min(Math.round(feed.ageMs), Number.MAX_SAFE_INTEGER);
@@ -57,7 +57,7 @@ export class ServedMirror {
   readonly #secrets = new Map<string, string>();
 
   constructor(options: ServedMirrorOptions) {
-    const { mirror, feed, surfaces, reports, basePath, origins, log, now, monotonicMs, onSent } = options;
+    const { mirror, feed, surfaces, reports, basePath, origins, log, now, monotonicMs } = options;
     const { world } = mirror;
     this.mirror = mirror;
     this.atLeast = new AtLeast(mirror, (delayMs, run) => {
@@ -88,7 +88,6 @@ export class ServedMirror {
       // The front has requests wait for an event, and only those that name one.
       cluster: null,
       ...(feed === null ? {} : { commonHeaders: ageHeadersOf(feed) }),
-      ...(onSent === undefined ? {} : { onSent }),
     });
   }
 

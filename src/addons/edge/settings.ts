@@ -1,7 +1,7 @@
 /** The settings of an edge, read from options and environment variables, and checked: a wrong one says what would be right. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
+import { parseAddress } from '../../domain/flags/address.ts';
 import { LOG_LEVELS, type LogLevel } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { FEED_WAYS, type FeedWay } from './feed.ts';
@@ -25,10 +25,6 @@ export interface EdgeSettings {
   /** Null: nothing is kept on disk. */
   readonly folder: string | null;
   readonly ageMsMax: number;
-  readonly shadowUrl: string | null;
-  /** Null: everybody may call. */
-  readonly allowed: BlockList | null;
-  readonly denied: BlockList | null;
   readonly trustedProxies: readonly string[];
   readonly origins: readonly string[];
   /** The name in lower case. */
@@ -37,15 +33,6 @@ export interface EdgeSettings {
   /** Names of what is switched off, such as `tokens` for `--disable-tokens-endpoint`. */
   readonly disabled: ReadonlySet<string>;
   readonly logLevel: LogLevel;
-  /** Null: the edge has an upstream. */
-  readonly offline: Offline | null;
-}
-
-/** An edge that serves a file, and has no upstream. */
-export interface Offline {
-  readonly file: string;
-  readonly reloadMs: number | null;
-  readonly environments: readonly string[];
 }
 
 /** Options as they are given, by name; `true` for one that takes nothing. */
@@ -61,7 +48,7 @@ const PRIVATE_RANGES = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.
 
 /** Throws `ConfigError`. */
 export function readSettings(given: GivenOptions, env: Environment): EdgeSettings {
-  refuseOthers(given);
+  refuseOthers(given, env);
   const from = new Source(given, env);
   const file = (name: string): string | undefined => contentOf(name, from.text(name));
   const isTls = from.isSet('tls-enable');
@@ -93,9 +80,6 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
     patienceMs: from.seconds('edge-request-timeout'),
     folder: from.text('backup-folder') ?? null,
     ageMsMax: from.text('max-age') === undefined ? Number.POSITIVE_INFINITY : from.seconds('max-age'),
-    shadowUrl: from.text('shadow') === undefined ? null : urlOf('shadow', from.text('shadow')),
-    allowed: ranges(from, 'allow-list'),
-    denied: ranges(from, 'deny-list'),
     trustedProxies: proxies(from),
     origins: from.list('cors-origin'),
     tokenHeader: headerName(
@@ -110,38 +94,17 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
       }),
     ),
     logLevel: logLevel(from),
-    offline: null,
   };
 }
 
-/** The settings of an edge that serves a file. Throws `ConfigError`. */
-export function readOfflineSettings(given: GivenOptions, env: Environment): EdgeSettings {
-  const from = new Source(given, env);
-  const file = from.needed('bootstrap-file');
-  const trustedAs = (name: string, type: ValidToken['type']): readonly ValidToken[] =>
-    from.list(name).map((text, at) => ({ ...trusted(text, at, name), type }));
-  const tokens = [
-    ...[...trustedAs('client-tokens', 'client'), ...trustedAs('tokens', 'client')],
-    ...trustedAs('frontend-tokens', 'frontend'),
-  ];
-  if (tokens.length === 0)
-    throw new ConfigError('--client-tokens or --frontend-tokens is needed: nobody else is served.');
-  const reloadMs = from.text('reload-interval') === undefined ? null : from.seconds('reload-interval');
-  const environments = [...new Set(tokens.map(({ environment }) => environment))];
-  const served = {
-    ...given,
-    'upstream-url': 'http://offline.invalid',
-    tokens: undefined,
-    strict: true,
-  } as const;
-  const settings = readSettings(served, { ...env, TOKENS: undefined, BACKUP_FOLDER: undefined });
-  return { ...settings, tokens: [], trusted: tokens, offline: { file, reloadMs, environments } };
-}
-
 /** Refuses an option of Unleash Edge that does not exist here, with what to do in place of it. */
-function refuseOthers(given: GivenOptions): void {
-  for (const [name, instead] of OTHER_OPTIONS)
-    if (given[name] !== undefined) throw new ConfigError(`--${name} does not exist here. ${instead}`);
+function refuseOthers(given: GivenOptions, env: Environment): void {
+  for (const [name, instead] of OTHER_OPTIONS) {
+    // Without its list of addresses the edge would be open to everybody, and nobody would be told.
+    const isVariable = name.endsWith('-list') && env[variableOf(name)] !== undefined;
+    if (given[name] !== undefined || isVariable)
+      throw new ConfigError(`${isVariable ? variableOf(name) : `--${name}`} does not exist here. ${instead}`);
+  }
 }
 
 class Source {
@@ -204,22 +167,18 @@ function upstreamUrl(from: Source): string {
     throw new ConfigError(
       '--upstream-url is needed: the address of a Flagstaff or an Unleash, without /api.',
     );
-  return urlOf('upstream-url', value);
-}
-
-function urlOf(name: string, value: string | undefined): string {
-  const url = value !== undefined && URL.canParse(value) ? new URL(value) : null;
+  const url = URL.canParse(value) ? new URL(value) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '')
     return url.href;
-  throw new ConfigError(`--${name} must be an address such as https://flags.example, not "${value}".`);
+  throw new ConfigError(`--upstream-url must be an address such as https://flags.example, not "${value}".`);
 }
 
 /** Messages never repeat a token, because logs live longer than secrets. */
-function trusted(text: string, at: number, name = 'pretrusted-tokens'): ValidToken {
+function trusted(text: string, at: number): ValidToken {
   const token = trustedToken(text);
   if (token !== null) return token;
   throw new ConfigError(
-    `--${name} must be like project:environment.secret or secret@environment; number ${at + 1} is not.`,
+    `--pretrusted-tokens must be like project:environment.secret or secret@environment; number ${at + 1} is not.`,
   );
 }
 
@@ -244,24 +203,13 @@ function basePath(from: Source): string {
   throw new ConfigError(`--base-path must be a path such as /flags, not "${value}".`);
 }
 
-function ranges(from: Source, name: string): BlockList | null {
-  const list = from.list(name);
-  if (list.length === 0) return null;
-  const block = new BlockList();
-  for (const range of list) {
-    const [address = '', length] = range.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    const bits = length === undefined ? (family === 'ipv6' ? 128 : 32) : Number(length);
-    if (isIP(address) === 0 || !Number.isInteger(bits) || bits < 0 || bits > (family === 'ipv6' ? 128 : 32))
-      throw new ConfigError(`--${name} must be addresses and ranges such as 10.0.0.0/8, not "${range}".`);
-    block.addSubnet(address, bits, family);
-  }
-  return block;
-}
-
 function proxies(from: Source): readonly string[] {
-  ranges(from, 'proxy-trusted-servers');
   const named = from.list('proxy-trusted-servers');
+  const wrong = named.find((range) => (parseAddress(range)?.prefixLength ?? 0) === 0);
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `--proxy-trusted-servers must be addresses and ranges such as 10.0.0.0/8, not "${wrong}".`,
+    );
   return named.length === 0 && from.isSet('trust-proxy') ? PRIVATE_RANGES : named;
 }
 

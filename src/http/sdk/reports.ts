@@ -244,12 +244,8 @@ function* report(
   context: RequestContext<v.InferOutput<typeof UsageBody>>,
   side: Side,
 ): Generator<void, undefined> {
-  const { appName, bucket, impactMetrics } = context.body;
+  const { appName, bucket } = context.body;
   told(context, context.body, side);
-  for (const metric of impactMetrics ?? []) {
-    context.usage.impact(environmentOf(context), [metric]);
-    yield;
-  }
   if (bucket === null || bucket === undefined) return undefined;
   const toggles = Object.entries(bucket.toggles);
   const startMs = millisecondsOf(bucket.start);

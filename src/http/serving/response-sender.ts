@@ -45,8 +45,6 @@ export interface SenderOptions {
   readonly metered: boolean;
   /** Headers of every response to a request that arrived; absent for none. */
   commonHeaders?(): ResponseHeaders;
-  /** Told of each response to such a request. */
-  onSent?(request: TransportRequest, response: HttpResponse): void;
 }
 
 /** `errorId`: where the response has left already, under this id. */
@@ -126,9 +124,7 @@ export class ResponseSender {
     const requestId = this.#requestId(request, errorId);
     // The address of the client is known until it has its response.
     this.#logged(call, response, { requestId, errorId });
-    const sent = this.#finished(response, { head: request, surface, requestId });
-    responder.send(sent);
-    this.#options.onSent?.(request, sent);
+    responder.send(this.#finished(response, { head: request, surface, requestId }));
     this.#measured(call, response);
     call.trace?.ended(call.meter.route, response.status);
   }

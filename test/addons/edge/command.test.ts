@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
@@ -128,30 +128,6 @@ describe('the command flagstaff edge', () => {
     });
     for (const one of both) await one.kill();
     await upstream.close();
-  });
-
-  it('offline serves a file, to the tokens that are named', async () => {
-    const file = join(folder, 'flags.json');
-    writeFileSync(file, JSON.stringify({ version: 2, features: [flag('of-a-file')] }));
-    const edge = await spawnEdge(
-      'offline',
-      '--bootstrap-file',
-      file,
-      '--client-tokens',
-      CLIENT,
-      '--port',
-      '0',
-    );
-    const { body } = await read(edge.origin);
-    assert.deepEqual(
-      body.features.map((one: { name: string }) => one.name),
-      ['of-a-file'],
-    );
-    const other = await caller(edge.origin, '/api/client')('GET', '/features', undefined, {
-      token: '*:development.other',
-    });
-    assert.equal(other.status, 401);
-    await edge.kill();
   });
 
   it('says in one line what is wrong with its options, and that nothing runs where it is asked', async () => {

@@ -200,22 +200,6 @@ describe('hostile callers', () => {
     assert.equal(tokens.waitingCount, 0);
   });
 
-  it('addresses that are denied, or not allowed, get 403', async () => {
-    const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
-    const origin = { 'upstream-url': upstream.origin, tokens: CLIENT };
-    for (const [lists, status] of [
-      [{ 'deny-list': '127.0.0.0/8' }, 403],
-      [{ 'allow-list': '10.0.0.0/8' }, 403],
-      [{ 'allow-list': '127.0.0.1', 'deny-list': '10.0.0.0/8' }, 200],
-    ] as const) {
-      const edge = await startEdge({ ...origin, ...lists });
-      const read = await edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
-      assert.equal(read.status, status);
-      await edge.stop();
-    }
-    await upstream.close();
-  });
-
   it('a frontend token that no client token covers is told so, and not refused for ever', async () => {
     const upstream = await startStub(documents(() => ({ features: [flag('a')] })));
     const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
@@ -236,8 +220,7 @@ describe('a mirror that cannot be opened', () => {
       fallback: {
         refuseEarly: (_, responder, refusal) => responder.send(plainErrorResponse(errorOfRefusal(refusal))),
       } as Api,
-      ...{ basePath: '', tokenHeader: 'authorization', allowed: null, denied: null },
-      ...{ patienceMs: 1_000 },
+      ...{ basePath: '', tokenHeader: 'authorization', patienceMs: 1_000 },
       mirrors: new Mirrors({
         bytesMax: 1,
         open: () => {
@@ -276,13 +259,31 @@ describe('settings of an edge', () => {
     assert.match(refusal({}), /--upstream-url is needed/);
     assert.match(refusal({ 'upstream-url': 'flags' }), /must be an address such as/);
     assert.match(refusal({ ...url, port: 'x' }), /--port must be a port number/);
-    assert.match(refusal({ ...url, 'allow-list': '10.0.0.0/99' }), /10\.0\.0\.0\/99/);
+    for (const range of ['10.0.0.0/99', '0.0.0.0/0', 'proxy'])
+      assert.match(refusal({ ...url, 'proxy-trusted-servers': range }), new RegExp(`not "${range}"`));
     assert.doesNotMatch(refusal({ ...url, 'pretrusted-tokens': 'secret' }), /"secret"/);
     assert.match(
       refusal({ ...url, 'redis-url': 'redis://x' }),
       /--redis-url does not exist here\. Give --backup-folder/,
     );
     assert.equal(refusal(url), '');
+  });
+
+  it('a list of addresses that may call is refused as an option and as a variable: it would not be kept', () => {
+    const url = { 'upstream-url': 'http://127.0.0.1:1' };
+    assert.match(refusal({ ...url, 'allow-list': '10.0.0.0/8' }), /^--allow-list does not exist here/);
+    assert.match(refusal(url, { DENY_LIST: '10.0.0.0/8' }), /^DENY_LIST does not exist here\. .*firewall/);
+  });
+
+  it('the proxies that are believed are those that are named, or with --trust-proxy all private addresses', () => {
+    const proxies = (given: Readonly<Record<string, string | true>>) =>
+      readSettings({ 'upstream-url': 'http://127.0.0.1:1', ...given }, {}).trustedProxies;
+    assert.deepEqual(proxies({}), []);
+    assert.deepEqual(proxies({ 'proxy-trusted-servers': '192.0.2.1,2001:db8::/32' }), [
+      '192.0.2.1',
+      '2001:db8::/32',
+    ]);
+    assert(proxies({ 'trust-proxy': true }).includes('10.0.0.0/8'));
   });
 
   it('those that the compose file and the chart name are there', () => {

@@ -4,7 +4,6 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { IMPACT_BYTES_MAX, ImpactSums } from '../../../src/addons/edge/impact.ts';
 import { type SendOptions, sendReports } from '../../../src/addons/edge/report-sending.ts';
 import { Reports, WAITING_BYTES_MAX } from '../../../src/addons/edge/reports.ts';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
@@ -242,47 +241,6 @@ describe('reports to an edge', () => {
     });
     assert.equal(tried, 1);
     assert.deepEqual([countsOf(reports).length, reports.droppedCount], [4_000, 1_000]);
-  });
-
-  it('impact metrics of several reports are one, and wait within a bound', async () => {
-    const upstream = await startStub(document);
-    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
-    const labels = { plan: 'free' };
-    const histogram = (count: number) => ({
-      count,
-      sum: count,
-      buckets: [
-        { le: 1, count },
-        { le: '+Inf', count },
-      ],
-      labels,
-    });
-    const impactOf = (value: number): readonly object[] => [
-      { name: 'sales', help: 'h', type: 'counter', samples: [{ value, labels }] },
-      { name: 'load', help: 'h', type: 'gauge', samples: [{ value, labels }] },
-      { name: 'waits', help: 'h', type: 'histogram', samples: [histogram(value)] },
-      { name: 'broken', type: 'sundial' },
-    ];
-    for (const value of [2, 3]) {
-      const sent = { appName: 'shop', impactMetrics: impactOf(value) };
-      const { status } = await edge.call('/api/client')('POST', '/metrics', sent, { token: CLIENT });
-      assert.equal(status, 202);
-    }
-    await edge.edge.sendReports();
-    const [bulk] = upstream.received.filter(isBulk);
-    assert.deepEqual(JSON.parse(bulk!.body).impactMetrics, [
-      { name: 'sales', help: 'h', type: 'counter', samples: [{ value: 5, labels }] },
-      { name: 'load', help: 'h', type: 'gauge', samples: [{ value: 3, labels }] },
-      { name: 'waits', help: 'h', type: 'histogram', samples: [histogram(5)] },
-    ]);
-    const sums = new ImpactSums();
-    for (let user = 0; user < 100_000; user += 1)
-      sums.take('development', [
-        { name: 'n', type: 'counter', samples: [{ value: 1, labels: { user: `user-${user}` } }] },
-      ]);
-    assert.ok(sums.bytes <= IMPACT_BYTES_MAX);
-    await edge.stop();
-    await upstream.close();
   });
 
   it('what pages report drives out nothing that servers report', () => {
