@@ -235,9 +235,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors/state',
       'control',
-      'domain/flags',
-      'domain/kinds',
-      'domain/people',
       'domain/state',
       'persistence/disk',
       'persistence/journal',

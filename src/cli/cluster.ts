@@ -11,7 +11,6 @@ import { type JournalEnd, readJournalEnd } from '../persistence/recovery/journal
 import { EXIT } from '../process/exit-codes.ts';
 import { openLog, type Shared } from '../start/cluster.ts';
 import { type ClusterConfig, clusterConfig } from '../start/cluster-config.ts';
-import { addClusterDrill } from './cluster-drill.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -55,7 +54,6 @@ further ones wait a moment, or get 503 with Retry-After.`,
     .description('Begin the log of a cluster behind the end of this journal, and go on with its history.')
     .addHelpText('after', REPUBLISH_HELP)
     .action((options: CommonOptions) => republish(context, options));
-  addClusterDrill(cluster, context);
 };
 
 const INIT_HELP = `

@@ -13,8 +13,6 @@ import type { Terminal } from './terminal.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start.ts')).addStart,
   status: async () => (await import('./status.ts')).addStatus,
-  events: async () => (await import('./events.ts')).addEvents,
-  diff: async () => (await import('./diff.ts')).addDiff,
   snapshot: async () => (await import('./running-server.ts')).addSnapshot,
   backup: async () => (await import('./backup.ts')).addBackup,
   verify: async () => (await import('./verify.ts')).addVerify,

@@ -43,8 +43,6 @@ The source is not changed, and a server may be running on it. A change that reco
 is kept or left out as a whole.
 
 Examples:
-  flagstaff events --type feature-archived          find the moment
-  flagstaff diff --from 1041 --to 1042              look at what happened
   flagstaff restore data --to data-before --at 1041
   flagstaff verify --deep --data-dir data-before
   DATA_DIR=data-before npm start`,

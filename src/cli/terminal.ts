@@ -14,16 +14,9 @@ export interface Terminal {
   readonly isInteractive: boolean;
   readonly barStream: NodeJS.WritableStream;
   ask(question: string): Promise<string>;
-  /** Aborted when the user stops a command that runs until then. */
-  readonly stopped: AbortSignal;
 }
 
 export function processTerminal(): Terminal {
-  const interruption = new AbortController();
-  process.once('SIGINT', () => {
-    // The next signal ends the process at once.
-    interruption.abort();
-  });
   return {
     env: process.env,
     out: (text) => process.stdout.write(`${text}\n`),
@@ -34,7 +27,6 @@ export function processTerminal(): Terminal {
     isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
     barStream: process.stderr,
     ask,
-    stopped: interruption.signal,
   };
 }
 

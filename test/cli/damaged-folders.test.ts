@@ -58,8 +58,6 @@ const COMMANDS: Readonly<Record<string, (folder: string) => readonly string[]>> 
     ...['--before', '2999-01-01'],
   ],
   export: (folder) => ['export', '-d', folder],
-  diff: (folder) => ['diff', '--from', '6', '-d', folder],
-  events: (folder) => ['events', '-d', folder],
   status: (folder) => ['status', '-d', folder],
   verify: (folder) => ['verify', '-d', folder],
 };
@@ -108,8 +106,6 @@ describe('a stopped folder that no server starts on', () => {
     const runs = [
       ['restore', folder, '--to', to, '--at', at],
       ['export', '-d', folder, '--at', at],
-      ['events', '-d', folder, '--to', at],
-      ['diff', '--from', String(past.moments[2]?.id), '--to', at, '-d', folder],
     ];
     for (const args of runs) assert.equal((await flagstaff(args)).code, 0, args.join(' '));
   });

@@ -75,15 +75,6 @@ describe('flagstaff repair, without a copy', () => {
     );
     await outputOf(['repair', '--yes', '-d', folder]);
     await assertDeclared(folder, whole, [lost]);
-    const listed = (...args: string[]) =>
-      flagstaff(['events', '--feature', 'never-there', ...args, '-d', folder]);
-    const { out, err } = await listed();
-    assert.deepEqual([out, /^1 event of this time is lost, as a repair has declared/.test(err)], ['', true]);
-    assert.equal(
-      (await listed('--to', String(lost.from - 1))).err,
-      '',
-      'a selection that the gap does not touch',
-    );
     await startsOn(folder, async (call, origin) => {
       const { events, totalEvents } = (await call('POST', '/events/search', { limit: 100 })).body as {
         events: { id: number; type: string }[];

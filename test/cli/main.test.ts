@@ -21,8 +21,6 @@ import { nodeArguments } from '../support/source.ts';
 const COMMANDS = [
   'start',
   'status',
-  'events',
-  'diff',
   'snapshot',
   'backup',
   'verify',

@@ -21,7 +21,6 @@ function terminalWith(isInteractive: boolean) {
     isInteractive,
     barStream: Object.assign(barStream, { isTTY: true, columns: 80 }),
     ask: async () => '',
-    stopped: new AbortController().signal,
   };
   return { terminal, drawn: () => drawn };
 }

@@ -6,6 +6,7 @@ import { before, describe, it } from 'node:test';
 import {
   contentOf,
   copyOf,
+  eventsIn,
   fileAt,
   flagstaff,
   flipByte,
@@ -67,8 +68,7 @@ describe('flagstaff restore', () => {
   });
 
   it('restores what was before a time', async () => {
-    const events = (await flagstaff(['events', '--json', '-d', past.folder, '-n', '1000'])).out.split('\n');
-    const [, ...later] = events.map((line) => JSON.parse(line) as { id: number; createdAt: string });
+    const [, ...later] = await eventsIn(past.folder);
     const { createdAt } = later[10] ?? { createdAt: '' };
     const older = later.filter((event) => event.createdAt < createdAt);
     const restored = await outputOf(['restore', past.folder, '--to', target(), '--before', createdAt]);

@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { backUp } from '../../src/cli/backup.ts';
-import { newestEvents } from '../../src/cli/events.ts';
 import { type FileSystem, realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { writeLogBeginning } from '../../src/persistence/journal/log-beginning.ts';
 import { withSegment } from '../../src/persistence/journal/segment-file.ts';
@@ -57,15 +56,6 @@ describe('while a server deletes its oldest files', () => {
     await writeLogBeginning(realFileSystem, folder, beginning);
     rmSync(fileAt(segmentsIn(folder), 0));
   }
-
-  it('events shows those that are kept', async () => {
-    const folder = await grown();
-    const [first, second] = segmentsIn(folder);
-    assert(first !== undefined && second !== undefined);
-    const fs = disturbed(first, 1, () => deleteFirst(folder));
-    const { events, durableId } = await newestEvents({ fs, folder, selection: {} }, 10_000);
-    assert.deepEqual([events[0]?.id, events.at(-1)?.id], [firstIdOf(second), durableId]);
-  });
 
   it('backup copies those that are kept, and the copy starts', async () => {
     const folder = await grown();

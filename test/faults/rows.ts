@@ -266,10 +266,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'A server deletes old files under a command, or does not respond to it',
     promise: 'What the command gives is whole and begins later; it gives up after 10 seconds.',
     tests: [
-      ...named('cli/vanishing-files.test.ts')(
-        'events shows those that are kept',
-        'backup copies those that are kept, and the copy starts',
-      ),
+      ...named('cli/vanishing-files.test.ts')('backup copies those that are kept, and the copy starts'),
       ...named('control/control-server.test.ts')('nobody waits for it for ever, nor for its snapshot'),
     ],
   },

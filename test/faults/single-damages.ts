@@ -1,7 +1,7 @@
 /** Single damages to the journal of a stopped folder, as disks and people do them, each mended from a copy, or declared without one. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { copyOf, flagstaff, outputOf, segmentsIn } from '../support/operator.ts';
+import { copyOf, eventsIn, flagstaff, outputOf, segmentsIn } from '../support/operator.ts';
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
 
 const KINDS = ['flipped bits', 'zeros', 'cut off', 'deleted'] as const;
@@ -89,25 +89,12 @@ export async function assertDeclared(
   assert(sound, what);
   assert.deepEqual(journal.intact, [{ from: 1, to: lastId }], what);
   assert.equal(deep.stateHash, stateHash, what);
-  const { out } = await flagstaff([
-    'events',
-    '--type',
-    'event-lost',
-    '--limit',
-    '1000',
-    '--json',
-    '-d',
-    folder,
-  ]);
-  const ids = out
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line).id);
+  const declared = (await eventsIn(folder)).filter(({ type }) => type === 'event-lost');
   const expected = lost.flatMap(({ from, to }) =>
     Array.from({ length: to - from + 1 }, (_, at) => from + at),
   );
   assert.deepEqual(
-    ids.sort((a, b) => a - b),
+    declared.map(({ id }) => id),
     expected,
     what,
   );

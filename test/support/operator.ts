@@ -6,6 +6,10 @@ import { Writable } from 'node:stream';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
+import { readJournal } from '../../src/operations/journal-reading.ts';
+import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import { type Call, startTestServer, type TestServer, temporaryFolder } from './server.ts';
 
 export interface CommandRun {
@@ -21,8 +25,6 @@ export interface RunCommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The text that a human at the terminal types when asked; nobody is there unless given. */
   readonly typed?: string;
-  readonly stopped?: AbortSignal;
-  onOut?(line: string): void;
 }
 
 /** `flagstaff …`, in this process. */
@@ -34,10 +36,7 @@ export async function flagstaff(
   let written = '';
   const terminal: Terminal = {
     env: options.env ?? {},
-    out: (text) => {
-      out.push(text);
-      options.onOut?.(text);
-    },
+    out: (text) => out.push(text),
     write: async (piece) => {
       written += piece;
     },
@@ -48,7 +47,6 @@ export async function flagstaff(
       err.push(question);
       return options.typed ?? '';
     },
-    stopped: options.stopped ?? new AbortController().signal,
   };
   const code = await runCommands(args, terminal);
   if (written !== '') out.push(written.trimEnd());
@@ -113,6 +111,20 @@ const STEPS: readonly (readonly [method: string, path: string, body?: unknown])[
   ['POST', '/projects/default/features', { name: 'two', description: 'again' }],
   ['DELETE', '/projects/default/features/four'],
 ];
+
+/** The events in the journal of a folder, oldest first. */
+export async function eventsIn(folder: string): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  const source = { fs: realFileSystem, folder: dataFolder(folder).journal };
+  await readJournal(source, {
+    afterId: 0,
+    visit: ({ frame }) => {
+      events.push(...frame.events.map((_, at) => toLoggedEvent(frame, frame.id + at)));
+      return true;
+    },
+  });
+  return events;
+}
 
 /** A third one is taken at the stop. */
 const SNAPSHOTS_AFTER: readonly number[] = [6, 12];
