@@ -231,7 +231,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   operations: {
-    purpose: 'work on data folders from outside: verify, copy, restore, repair, compare',
+    purpose: 'work on data folders from outside: verify, copy, restore, repair',
     imports: [
       'actors/state',
       'control',

@@ -12,7 +12,6 @@ import {
 } from '../http/people/session-surfaces.ts';
 import { clientSurface } from '../http/sdk/client-surface.ts';
 import { edgeSurface } from '../http/sdk/edge-surface.ts';
-import { flagdSurface } from '../http/sdk/flagd-surface.ts';
 import { frontendSurface } from '../http/sdk/frontend-surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from '../http/sdk/ofrep-surface.ts';
 import type { Api } from '../http/serving/dispatcher.ts';
@@ -48,7 +47,6 @@ export const SURFACES: readonly Surface[] = [
   ofrepSurface,
   ofrepStreamSurface,
   edgeSurface,
-  flagdSurface,
   resetSurface,
   inviteSurface,
 ];

@@ -4,7 +4,6 @@ import { titled } from '../../domain/json/schema.ts';
 import { clientSurface } from '../../http/sdk/client-surface.ts';
 import { edgeSurface } from '../../http/sdk/edge-surface.ts';
 import { evaluated, evaluatedList, type ListOptions } from '../../http/sdk/evaluated.ts';
-import { flagdSurface } from '../../http/sdk/flagd-surface.ts';
 import { frontendSurface } from '../../http/sdk/frontend-surface.ts';
 import { ofrepSurface } from '../../http/sdk/ofrep-surface.ts';
 import { OutcomeLists } from '../../http/sdk/outcome-lists.ts';
@@ -42,7 +41,6 @@ export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
     { ...frontend, prefix: '/api/proxy', description: null },
     ofrepSurface,
     edgeSurface,
-    flagdSurface,
     noAdministration,
     backstageSurface(options),
   ];

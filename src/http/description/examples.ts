@@ -207,9 +207,6 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['etag', '"76d8bb0e:lZ2Jc0qBN3rVY3nT5ngQ0w"'],
   ['queryHash', '76d8bb0e'],
   ['namePrefix tag', 'checkout'],
-  ['targeting', { if: [{ in: [{ var: 'country' }, ['NO', 'SE']] }, 'on', 'off'] }],
-  ['$schema', 'https://flagd.dev/schema/v0/flags.json'],
-  ['leftOut', 'it has variants, which flagd chooses by another hash'],
 ];
 
 interface Row {

@@ -68,7 +68,6 @@ describe('an edge in front of a Flagstaff', () => {
       ['/api/client', '/features?namePrefix=with', client],
       ['/api/client', '/delta', client],
       ['/api/frontend', '?userId=ada&sessionId=1', frontend],
-      ['/flagd', '/flags.json', client],
     ];
     for (const [prefix, path, token] of paths) {
       const theirs = await server.callBelow(prefix)('GET', path, undefined, { token });

@@ -120,7 +120,6 @@ const SURFACES: readonly Surface[] = [
   { name: 'client features', ask: sdk('GET', CLIENT_TOKEN, () => '/api/client/features') },
   { name: 'client delta', ask: sdk('GET', CLIENT_TOKEN, () => '/api/client/delta') },
   { name: 'client stream', ask: sdk('GET', CLIENT_TOKEN, () => '/api/client/streaming') },
-  { name: 'definitions for flagd', ask: sdk('GET', CLIENT_TOKEN, () => '/flagd/flags.json') },
   {
     name: 'a flag in the past',
     ask: ({ call }, { flag, eventId }) => call('GET', `${FEATURES}/${flag}?at=${eventId}`),

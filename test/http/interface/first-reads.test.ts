@@ -31,7 +31,6 @@ const READS: readonly (readonly [path: string, token: string])[] = [
   ['/api/client/features', CLIENT_TOKEN],
   ['/api/client/delta', CLIENT_TOKEN],
   ['/api/client/streaming', CLIENT_TOKEN],
-  ['/flagd/flags.json', CLIENT_TOKEN],
   ['/api/frontend', FRONTEND_TOKEN],
 ];
 
