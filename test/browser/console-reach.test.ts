@@ -20,10 +20,8 @@ const IN_FLAG = 'the flag itself, which the console reads, says it';
 const CHECKED_WHEN_SENT =
   'the request of the form is checked in the same way, and refused at the field at fault';
 const SAME_CHANGE = 'another operation, which the console sends, makes the same change';
-const IN_INSIGHTS = 'the insights into a project, which the console shows, say the same';
 const BY_ENVIRONMENT =
   'environments share the variants of a flag in the console; strategies have those of their own';
-const OF_OTHER_CONSOLES = 'it is there for consoles that ask for it, and has nothing to tell or to keep here';
 const OF_THE_SERVER = 'the environment of the server decides it; the console shows it';
 const FOR_PROGRAMS = 'programs read it, in a form that is not for people';
 
@@ -88,16 +86,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'overwriteEnvironmentFeatureVariants',
     'patchEnvironmentsFeatureVariants',
     'overwriteFeatureVariantsOnEnvironments',
-  ]),
-  ...reasoned(IN_INSIGHTS, ['getProjectDora', 'getProjectHealthReport']),
-  ...reasoned(OF_OTHER_CONSOLES, [
-    'getPersonalDashboard',
-    'getPersonalDashboardProjectDetails',
-    'getTelemetrySettings',
-    'createFeedback',
-    'updateFeedback',
-    'updateSplashSettings',
-    'recordUiError',
   ]),
   ...reasoned('what the console begins with, which it asks for in one request, has it', [
     'getProfile',

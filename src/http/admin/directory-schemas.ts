@@ -269,6 +269,8 @@ export const FlagTypesSchema = titled('FlagTypes', {
   ),
 });
 
+export const EventCreatorsSchema = v.array(titled('EventCreator', { id: Integer, name: v.string() }));
+
 export const EventTypesSchema = titled('EventTypes', {
   version: Version,
   types: v.array(v.picklist(EVENT_TYPES)),

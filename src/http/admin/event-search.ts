@@ -1,12 +1,13 @@
 /** The search of the event log by query parameters (docs/specification/events.md#search-by-parameters). */
 import { shown } from '../../domain/json/issues.ts';
+import { SYSTEM } from '../../domain/state/decision.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { EventQuery } from '../../persistence/event-log/event-filter.ts';
-import { authorNames } from '../serving/access.ts';
+import { API_TOKEN_USER_ID, authorNames, authorOf } from '../serving/access.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag } from '../serving/route.ts';
-import { EventTypesSchema, FlagEventsSchema } from './directory-schemas.ts';
+import { EventCreatorsSchema, EventTypesSchema, FlagEventsSchema } from './directory-schemas.ts';
 import { EVENTS_LIMIT_MAX, eventPage, readEvents } from './events.ts';
 import {
   type Condition,
@@ -166,5 +167,21 @@ export const eventListRoutes = underTag('Events', [
     summary: 'List the types that events can have.',
     success: { status: 200, schema: EventTypesSchema },
     read: (context) => settledResponse(context, { version: 1, types: EVENT_TYPES }),
+  }),
+]);
+
+/** Possible authors of events: users, API tokens as one, and the system. */
+export const eventCreatorRoutes = underTag('Events', [
+  readRoute('GET /event-creators', {
+    operationId: 'getEventCreators',
+    summary: 'List who can have recorded events, for filters of a log: users, API tokens and the server.',
+    success: { status: 200, schema: EventCreatorsSchema },
+    read: (context) => {
+      const ids = [...context.world.directory.users.keys(), API_TOKEN_USER_ID, SYSTEM.userId];
+      return settledResponse(
+        context,
+        ids.map((id) => ({ id, name: authorOf(context.world, id).name })),
+      );
+    },
   }),
 ]);

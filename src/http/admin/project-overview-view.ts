@@ -59,7 +59,7 @@ export function defaultStrategyIn(
   return { defaultStrategy: { ...known, segments } };
 }
 
-export async function onboardingStatus(
+async function onboardingStatus(
   { seen, requester }: Pick<ListSources, 'seen' | 'requester'>,
   shelves: readonly ShelvedFlags[],
   firstFlag: string | null,

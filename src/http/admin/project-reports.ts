@@ -6,15 +6,7 @@ import { type ReadResponse, type RequestContext, readRoute, underTag } from '../
 import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
 import * as locate from './locators.ts';
 import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
-import { listSources } from './projects.ts';
-import { healthReport } from './render-project.ts';
-import {
-  HealthReportSchema,
-  LeadTimeSchema,
-  ProjectInsightsSchema,
-  ProjectStatusSchema,
-  StageCountsSchema,
-} from './report-schemas.ts';
+import { ProjectInsightsSchema, ProjectStatusSchema, StageCountsSchema } from './report-schemas.ts';
 import { settledResponse } from './responses.ts';
 import { walkFlags } from './shelf-walk.ts';
 import { stagesView } from './views.ts';
@@ -28,11 +20,6 @@ function averageOf(times: Times): number {
   const sum = times.reduce((days, { timeToProduction }) => days + timeToProduction, 0);
   return Math.round((10 * sum) / times.length) / 10;
 }
-
-const leadTimeView = (times: Times) => ({
-  projectAverage: averageOf(times),
-  features: times.map(({ name, timeToProduction }) => ({ name, timeToProduction })),
-});
 
 async function readInsights(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
   const now = context.now();
@@ -60,7 +47,10 @@ async function readInsights(context: Context, project: ProjectState): Promise<Re
   return settledResponse(context, {
     stats: { avgTimeToProdCurrentWindow: averageOf(lately), ...stats },
     health: { rating: healthOf(figures!), ...stateCounts(figures!) },
-    leadTime: leadTimeView(times),
+    leadTime: {
+      projectAverage: averageOf(times),
+      features: times.map(({ name, timeToProduction }) => ({ name, timeToProduction })),
+    },
     featureTypeCounts: [...figures!.typeCounts].map(([type, count]) => ({ type, count })),
     members: { currentMembers, change: stats.projectMembersAddedCurrentWindow - removed },
   });
@@ -123,23 +113,6 @@ export const projectReportRoutes = underTag('Projects', [
     locate: locate.project,
     success: { status: 200, schema: ProjectInsightsSchema },
     read: readInsights,
-  }),
-  readRoute('GET /projects/:projectId/dora', {
-    operationId: 'getProjectDora',
-    summary: 'Read how long the newest release flags of a project took to production.',
-    locate: locate.project,
-    success: { status: 200, schema: LeadTimeSchema },
-    read: async (context, project) => {
-      const times = await leadTimes(context, project);
-      return isRefusal(times) ? times : settledResponse(context, leadTimeView(times));
-    },
-  }),
-  readRoute('GET /projects/:projectId/health-report', {
-    operationId: 'getProjectHealthReport',
-    summary: 'Read a project with its flags and how many of them are in which state.',
-    locate: locate.project,
-    success: { status: 200, schema: HealthReportSchema },
-    read: (context, project) => healthReport(listSources(context), project),
   }),
 ]);
 

@@ -21,7 +21,7 @@ import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts
 import { refuseTooManyPieces } from '../serving/read-path.ts';
 import type { ReadResponse } from '../serving/route.ts';
 import { BodyPieces, type ResponseBody } from '../transport/response.ts';
-import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
+import { healthOf, projectFigures } from './project-figures.ts';
 import type { FlagSources } from './render-flag.ts';
 import {
   asFavorite,
@@ -112,25 +112,6 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
 function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promise<[A, B]> {
   if (one instanceof Promise || other instanceof Promise) return Promise.all([one, other]);
   return [one, other];
-}
-
-/** The overview with how many flags are in which state; asked for too seldom to be cached. */
-export function healthReport(sources: ListSources, project: ProjectState): Listed {
-  const { world, now, requester } = sources;
-  const refusal = refuseLarge(sources, project);
-  if (refusal !== null) return refusal;
-  const { revision } = momentOf(sources, project);
-  const marks = marksIn(sources, project);
-  const head = { ...overviewHead(world, project, marks), mode: project.settings.mode };
-  const counting = projectFigures([project], now, requester);
-  const summing = summariesOf(sources, project);
-  return andThen(both(counting, summing), ([[figures], summaries]) => {
-    if (isRefusal(summaries)) return summaries;
-    const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
-    const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}${tagOf(marks)}`;
-    const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries, marks));
-    return { revision, response };
-  });
 }
 
 export function flagList(sources: ListSources, project: ProjectState): Listed {

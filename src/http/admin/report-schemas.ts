@@ -1,14 +1,13 @@
 /** Schemas of responses that sum up projects, users and the service. */
 import * as v from 'valibot';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
-import { Count, described, Integer, Percent, Timestamp, titled } from '../../domain/json/schema.ts';
-import { ProjectOverviewSchema } from './schemas.ts';
+import { Count, described, Percent, Timestamp, titled } from '../../domain/json/schema.ts';
 
 const Days = v.pipe(v.number(), v.minValue(0), v.description('Days, to a tenth.'));
 
 const StateCounts = { activeCount: Count, potentiallyStaleCount: Count, staleCount: Count } as const;
 
-export const LeadTimeSchema = v.pipe(
+const LeadTimeSchema = v.pipe(
   v.object({
     projectAverage: Days,
     features: v.array(v.object({ name: v.string(), timeToProduction: Days })),
@@ -47,78 +46,6 @@ export const ProjectInsightsSchema = titled('ProjectInsights', {
       v.description('Members added in the last 30 days, less those removed.'),
     ),
   }),
-});
-
-export const HealthReportSchema = titled('HealthReport', {
-  ...ProjectOverviewSchema.entries,
-  mode: v.picklist(['open', 'protected', 'private']),
-  ...StateCounts,
-});
-
-const Author = {
-  id: Integer,
-  name: v.exactOptional(v.string()),
-  username: v.exactOptional(v.string()),
-  email: v.exactOptional(v.string()),
-  imageUrl: v.string(),
-} as const;
-
-const OwnerSchema = v.object({
-  ownerType: v.literal('user'),
-  name: v.string(),
-  email: v.nullable(v.string()),
-  imageUrl: v.string(),
-});
-
-export const PersonalDashboardSchema = titled('PersonalDashboard', {
-  projects: described(
-    v.array(
-      v.object({
-        id: v.string(),
-        name: v.string(),
-        health: Percent,
-        memberCount: Count,
-        featureCount: Count,
-      }),
-    ),
-    'Those in which the caller has a role, or that are favorites.',
-  ),
-  flags: described(
-    v.array(v.object({ name: v.string(), project: v.string(), type: v.picklist(FLAG_TYPES) })),
-    'Favorites, then the newest flags that the caller created; 100 at most.',
-  ),
-  admins: v.array(v.object(Author)),
-  projectOwners: described(v.array(OwnerSchema), "Owners of the caller's projects."),
-});
-
-export const PersonalProjectSchema = titled('PersonalProject', {
-  insights: v.object({
-    avgHealthCurrentWindow: described(v.null(), 'The health of the past is not kept.'),
-    avgHealthPastWindow: v.null(),
-    totalFlags: Count,
-    activeFlags: Count,
-    staleFlags: Count,
-    potentiallyStaleFlags: Count,
-    health: Percent,
-  }),
-  onboardingStatus: v.object({
-    status: v.picklist(['onboarding-started', 'first-flag-created', 'onboarded']),
-    feature: v.exactOptional(v.string()),
-  }),
-  latestEvents: v.array(
-    v.object({
-      id: Count,
-      summary: v.string(),
-      createdBy: v.string(),
-      createdByImageUrl: v.string(),
-      createdAt: Timestamp,
-    }),
-  ),
-  owners: v.array(v.union([OwnerSchema, v.object({ ownerType: v.literal('system') })])),
-  roles: described(
-    v.array(v.object({ id: Count, name: v.string(), type: v.picklist(['project', 'custom']) })),
-    'That the caller and the groups of the caller have in the project.',
-  ),
 });
 
 export const StatisticsSchema = titled('InstanceStatistics', {

@@ -14,7 +14,7 @@ import { applicationChangeRoutes, applicationRoutes } from './applications.ts';
 import { archiveRoutes } from './archive.ts';
 import { dependencyRoutes } from './dependencies.ts';
 import { environmentRoutes } from './environments.ts';
-import { eventListRoutes, eventSearchRoutes } from './event-search.ts';
+import { eventCreatorRoutes, eventListRoutes, eventSearchRoutes } from './event-search.ts';
 import { eventStreamRoutes } from './event-stream.ts';
 import { eventRoutes } from './events.ts';
 import { explainRoutes } from './explain.ts';
@@ -26,7 +26,6 @@ import { instanceRoutes, maintenanceRoutes, statisticsRoutes } from './instance.
 import { kindRoutes } from './kinds.ts';
 import { moveRoutes, refuseMove } from './move.ts';
 import { invitationRoutes, passwordRoutes } from './passwords.ts';
-import { personalDashboardRoutes } from './personal-dashboard.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { playgroundRoutes } from './playground.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
@@ -43,7 +42,7 @@ import {
   strategyTypeRoutes,
 } from './targeting.ts';
 import { refuseImport, transferRoutes } from './transfer.ts';
-import { uiConfigRoutes, unleashPageRoutes } from './ui-config.ts';
+import { uiConfigRoutes } from './ui-config.ts';
 import { serviceAccountRoutes, userAdminRoutes, userRoutes } from './user-admin.ts';
 import { variantRoutes } from './variants.ts';
 
@@ -103,9 +102,8 @@ export const ROUTES: readonly Route[] = [
   ...maintenanceRoutes,
   ...signOnRoutes,
   ...projectReportRoutes,
-  ...personalDashboardRoutes,
   ...statisticsRoutes,
-  ...unleashPageRoutes,
+  ...eventCreatorRoutes,
 ];
 
 // Rights that a command needs beyond those of its route, by kind of command: they depend on its body and on the

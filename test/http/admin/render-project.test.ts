@@ -9,12 +9,7 @@ import { type Favorites, type ProjectState, projectEnvironments } from '../../..
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/project-figures.ts';
 import { flagSummary } from '../../../src/http/admin/render-flag.ts';
-import {
-  filteredFlagList,
-  flagList,
-  healthReport,
-  projectOverview,
-} from '../../../src/http/admin/render-project.ts';
+import { filteredFlagList, flagList, projectOverview } from '../../../src/http/admin/render-project.ts';
 import { TaggedResponse } from '../../../src/http/serving/json-response.ts';
 import { byteLengthOf, bytesOf } from '../../../src/http/transport/response.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -151,12 +146,10 @@ describe('an overview of many flags that nobody waits for any more', () => {
     const note = (error: unknown): void => void untaken.push(error);
     process.on('unhandledRejection', note);
     t.after(() => process.off('unhandledRejection', note));
-    for (const make of [projectOverview, healthReport]) {
-      const making = make(sources, project);
-      assert(making instanceof Promise, 'it takes several turns');
-      abort.abort();
-      await assert.rejects(making, { name: 'AbortError' });
-    }
+    const making = projectOverview(sources, project);
+    assert(making instanceof Promise, 'it takes several turns');
+    abort.abort();
+    await assert.rejects(making, { name: 'AbortError' });
     for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(untaken, []);
   });
@@ -198,7 +191,7 @@ describe('a list that would be too large', () => {
 
   it('is refused before anything is made, with what to ask for instead', async () => {
     const before = cache.bytes;
-    for (const read of [projectOverview, flagList, healthReport]) {
+    for (const read of [projectOverview, flagList]) {
       const refusal = await read(within(9_000 * 6 * 150), project);
       assert(isRefusal(refusal) && refusal.name === 'PayloadTooLargeError');
       assert.match(refusal.message, /search\/features lists flags in pages/);
@@ -211,7 +204,6 @@ describe('a list that would be too large', () => {
     assert(!isRefusal(whole));
     const bytes = byteLengthOf(whole.response.body);
     assert(cache.bytes >= bytes);
-    assert(!isRefusal(await healthReport(within(bytes), project)));
     assert.equal(await flagList(within(bytes), project), whole);
     cache.part<string, number>({ bytesOf: (value) => value }).set('other', cache.bytesMax);
     assert(cache.bytes < cache.bytesMax + bytes);

@@ -53,9 +53,7 @@ describeInterface('favorites', (server) => {
       for (const [path, who] of [
         ['', 'ada'],
         ['/overview', 'ada'],
-        ['/health-report', 'ada'],
         ['', 'bob'],
-        ['/health-report', 'bob'],
       ] as const) {
         const body: { favorite: boolean } = await (who === 'ada' ? ada : bob).get(`/projects/default${path}`);
         assert.equal(body.favorite, who === 'ada', `${who}: ${path}`);

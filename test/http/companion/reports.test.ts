@@ -2,15 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import {
-  addProject,
-  addStrategy,
-  addUser,
-  archive,
-  FEATURES,
-  makeFlag,
-  refused,
-} from '../../support/interface.ts';
+import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface } from '../../support/server.ts';
 
 describeInterface('reports', (server) => {
@@ -53,7 +45,7 @@ describeInterface('reports', (server) => {
       { type: 'kill-switch', count: 1 },
     ]);
     const leadTime = { projectAverage: 0, features: [{ name: 'new', timeToProduction: 0 }] };
-    assert.deepEqual([insights.leadTime, await get('/projects/default/dora')], [leadTime, leadTime]);
+    assert.deepEqual(insights.leadTime, leadTime);
     // The first events of the folder made the project and its owner.
     assert.deepEqual(insights.members, { currentMembers: 2, change: 2 });
     assert.deepEqual(insights.stats, {
@@ -94,57 +86,8 @@ describeInterface('reports', (server) => {
     assert.deepEqual(await get('/lifecycle/count'), counts);
   });
 
-  it('about the health show the overview, and how many flags are in which state', async () => {
-    const { activeCount, potentiallyStaleCount, staleCount, mode, ...overview } = await get(
-      '/projects/default/health-report',
-    );
-    assert.deepEqual(
-      { activeCount, potentiallyStaleCount, staleCount, mode },
-      {
-        activeCount: 3,
-        potentiallyStaleCount: 0,
-        staleCount: 1,
-        mode: 'open',
-      },
-    );
-    assert.deepEqual(overview, await get('/projects/default'));
-  });
-
-  it('for a user show what is theirs, and whom to ask', async () => {
-    const { call } = server();
-    const { id, token } = await addUser(server(), 2, { email: 'bob@example.com' });
-    await addProject(server(), 'liked');
-    await addProject(server(), 'foreign');
-    await call('POST', `/projects/default/users/${id}/roles/4`);
-    await call('POST', '/projects/liked/favorites', undefined, { token });
-    await call('POST', `${FEATURES}/old/favorites`, undefined, { token });
-    for (const name of ['mine.1', 'mine.2']) await call('POST', FEATURES, { name }, { token });
-    const dashboard = await get('/personal-dashboard', token);
-    const shown = dashboard.projects.map((one: { id: string }) => one.id);
-    assert.deepEqual(shown, ['default', 'liked']);
-    const project = dashboard.projects[0];
-    assert.deepEqual([project.health, project.memberCount, project.featureCount], [83, 3, 6]);
-    const flags = dashboard.flags.map(({ name }: { name: string }) => name);
-    assert.deepEqual(flags[0], 'old');
-    assert.deepEqual(flags.slice(1).sort(), ['mine.1', 'mine.2']);
-    assert.deepEqual(
-      dashboard.admins.map(({ username }: { username: string }) => username),
-      ['admin'],
-    );
-    assert.deepEqual(
-      dashboard.projectOwners.map(({ name }: { name: string }) => name),
-      ['admin', 'bob@example.com'],
-    );
-    const details = await get('/personal-dashboard/default', token);
-    assert.deepEqual(details.roles, [{ id: 4, name: 'Owner', type: 'project' }]);
-    assert.equal(details.insights.totalFlags, 6);
-    assert.deepEqual(details.onboardingStatus, { status: 'first-flag-created', feature: 'old' });
-    assert.equal(details.latestEvents.length, 10);
-    assert.match(details.latestEvents[0].summary, /: feature-created mine\.2$/);
-    await refused(server(), 403, 'NoAccessError', { method: 'GET', path: '/personal-dashboard' });
-  });
-
   it('about the service count what there is, and stay after a restart', async () => {
+    await get('/user', (await addUser(server(), 2)).token);
     const before = await get('/instance-admin/statistics');
     const { directory, projects } = server().server.store.engine.world;
     assert.deepEqual(
@@ -166,38 +109,5 @@ describeInterface('reports', (server) => {
     await server().restart();
     const after = await get('/instance-admin/statistics');
     assert.deepEqual({ ...after, timestamp: before.timestamp }, before);
-  });
-
-  it('for a user show what the groups of the user hold too, with roles of all kinds', async () => {
-    const { call } = server();
-    const { id, token } = await addUser(server(), 3, { email: 'eve@example.com' });
-    await addProject(server(), 'grouped');
-    const { body: made } = await call('POST', '/roles', {
-      name: 'Switcher',
-      type: 'custom',
-      permissions: [{ name: 'UPDATE_FEATURE' }],
-    });
-    const roleId = made.roles?.id ?? made.id;
-    const groupOf = async (name: string, rootRole?: number): Promise<number> =>
-      (await call('POST', '/groups', { name, rootRole, users: [{ user: { id } }] })).body.id;
-    const owners = await groupOf('owners');
-    const admins = await groupOf('admins', 1);
-    assert(owners > 0 && admins > 0);
-    const before = await get('/instance-admin/statistics');
-    await call('PUT', `/projects/grouped/users/${id}/roles`, { roles: [roleId] });
-    await call('PUT', `/projects/grouped/groups/${owners}/roles`, { roles: [4] });
-    const dashboard = await get('/personal-dashboard', token);
-    assert.deepEqual(
-      dashboard.projects.map((one: { id: string }) => one.id),
-      ['grouped'],
-    );
-    assert(dashboard.admins.some((one: { id: number }) => one.id === id));
-    assert(dashboard.projectOwners.some((one: { email: string }) => one.email === 'eve@example.com'));
-    const { roles } = await get('/personal-dashboard/grouped', token);
-    assert.deepEqual(roles, [
-      { id: roleId, name: 'Switcher', type: 'custom' },
-      { id: 4, name: 'Owner', type: 'project' },
-    ]);
-    assert.deepEqual([before.roles, before.groups], [6, 2]);
   });
 });

@@ -24,7 +24,7 @@ const READS: readonly (readonly [path: string, token: string])[] = [
   ['/api/admin/projects/default', ADMIN_TOKEN],
   ['/api/admin/projects/default/overview', ADMIN_TOKEN],
   ['/api/admin/projects/default/status', ADMIN_TOKEN],
-  ['/api/admin/projects/default/dora', ADMIN_TOKEN],
+  ['/api/admin/projects/default/insights', ADMIN_TOKEN],
   ['/api/admin/environments', ADMIN_TOKEN],
   ['/api/admin/search/features?query=flag', ADMIN_TOKEN],
   [`/api/admin${FEATURES}/flag-1/parents`, ADMIN_TOKEN],
