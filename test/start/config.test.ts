@@ -164,6 +164,7 @@ describe('configuration', () => {
     ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
     ['FRONTEND_API', 'yes'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'shop.example'],
+    ['UNLEASH_FRONTEND_API_ORIGINS', 'https://ä.example'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'https://shop.example/path'],
     ['INIT_ADMIN_API_TOKENS_FILE', '/nowhere/tokens'],
     ['INIT_CLIENT_API_TOKENS', '*:*.secret'],

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseAddress } from '../../domain/flags/address.ts';
+import { isOrigin, ORIGIN_PHRASE } from '../../domain/state/settings.ts';
 import { LOG_LEVELS, type LogLevel } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { FEED_WAYS, type FeedWay } from './feed.ts';
@@ -81,7 +82,7 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
     folder: from.text('backup-folder') ?? null,
     ageMsMax: from.text('max-age') === undefined ? Number.POSITIVE_INFINITY : from.seconds('max-age'),
     trustedProxies: proxies(from),
-    origins: from.list('cors-origin'),
+    origins: origins(from),
     tokenHeader: headerName(
       from,
       from.text('token-header') === 'authorization' ? 'edge-auth-header' : 'token-header',
@@ -201,6 +202,13 @@ function basePath(from: Source): string {
   const value = (from.text('base-path') ?? '').replace(/\/+$/, '');
   if (value === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(value)) return value;
   throw new ConfigError(`--base-path must be a path such as /flags, not "${value}".`);
+}
+
+function origins(from: Source): readonly string[] {
+  const named = from.list('cors-origin');
+  const wrong = named.find((origin) => !isOrigin(origin));
+  if (wrong === undefined) return named;
+  throw new ConfigError(`Each of --cors-origin must be ${ORIGIN_PHRASE}, not "${wrong}".`);
 }
 
 function proxies(from: Source): readonly string[] {

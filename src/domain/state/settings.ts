@@ -45,13 +45,15 @@ interface FrontendSetting {
 }
 
 /** Describes an origin in messages. */
-export const ORIGIN_PHRASE = 'an origin such as https://shop.example, or *';
+export const ORIGIN_PHRASE =
+  'an origin in ASCII such as https://shop.example or https://xn--caf-dma.example, or *';
 
+/** Takes visible ASCII only, as browsers send origins and as headers carry them. */
 export function isOrigin(text: string): boolean {
-  return text === ANY_ORIGIN || /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/.test(text);
+  return text === ANY_ORIGIN || /^[a-z][a-z0-9+.-]*:\/\/(?:(?![/?#@])[\x21-\x7e])+$/.test(text);
 }
 
-/** `configured`: those that count while none were set. */
+/** `configured`: those that count while none were set. Versions before 0.3.0 stored some that are no origins. */
 export function frontendOrigins(
   setting: FrontendSetting | undefined,
   configured: readonly string[],

@@ -7,6 +7,7 @@ import type { HttpResponse, TransportRequestHead } from '../transport/transport.
 
 export interface ApiLog {
   error(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
   info(fields: object, message: string): void;
   debug(fields: object, message: string): void;
   isLevelEnabled(level: string): boolean;

@@ -8,7 +8,13 @@ import { randomUUID } from 'node:crypto';
 import type { ServedState } from '../../actors/served-state.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { ANY_ORIGIN, FRONTEND_SETTING_ID, frontendOrigins, settingOf } from '../../domain/state/settings.ts';
+import {
+  ANY_ORIGIN,
+  FRONTEND_SETTING_ID,
+  frontendOrigins,
+  isOrigin,
+  settingOf,
+} from '../../domain/state/settings.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder.ts';
 import { NO_HEADERS, ResponseHeaders } from '../transport/response.ts';
 import type {
@@ -86,7 +92,7 @@ export class ResponseSender {
       settingOf(options.state.world.directory.settings, FRONTEND_SETTING_ID),
       configuredOrigins,
     );
-    this.#crossOrigin = crossOriginOf(origins);
+    this.#crossOrigin = this.#crossOriginOf(origins);
     // From events, which are durable by then: the state may be ahead of them (invariant 4).
     options.state.feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#noteOrigins(event as DomainEvent);
@@ -101,7 +107,16 @@ export class ResponseSender {
   #noteOrigins(event: DomainEvent): void {
     if (event.type !== 'setting-created' && event.type !== 'setting-updated') return;
     if (event.data.id !== FRONTEND_SETTING_ID) return;
-    this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
+    this.#crossOrigin = this.#crossOriginOf(event.data.frontendApiOrigins);
+  }
+
+  #crossOriginOf(origins: readonly string[]): CrossOrigin {
+    const ignored = origins.filter((origin) => !isOrigin(origin));
+    if (ignored.length > 0) {
+      // Operators: correct them in the console, under Server; no page of an ignored origin can call
+      this.#options.log.warn({ ignored }, 'Ignoring frontend API origins that are not origins in ASCII.');
+    }
+    return crossOriginOf(origins.filter(isOrigin));
   }
 
   /**

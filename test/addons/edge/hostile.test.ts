@@ -261,6 +261,10 @@ describe('settings of an edge', () => {
     assert.match(refusal({ ...url, port: 'x' }), /--port must be a port number/);
     for (const range of ['10.0.0.0/99', '0.0.0.0/0', 'proxy'])
       assert.match(refusal({ ...url, 'proxy-trusted-servers': range }), new RegExp(`not "${range}"`));
+    assert.match(
+      refusal({ ...url, 'cors-origin': 'https://ä.example' }),
+      /must be an origin in ASCII such as/,
+    );
     assert.doesNotMatch(refusal({ ...url, 'pretrusted-tokens': 'secret' }), /"secret"/);
     assert.match(
       refusal({ ...url, 'redis-url': 'redis://x' }),

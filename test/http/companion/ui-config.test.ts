@@ -2,11 +2,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { describeInterface } from '../../support/server.ts';
+import { SYSTEM } from '../../../src/domain/state/decision.ts';
+import { createLog } from '../../../src/process/log.ts';
+import { describeInterface, type TestServer } from '../../support/server.ts';
 
 const SHOP = 'https://shop.example';
 
-describeInterface('the origins of pages', (server) => {
+const warnings: object[] = [];
+const log = createLog('silent');
+log.warn = (fields: object) => void warnings.push(fields);
+
+const suite = (server: () => TestServer): void => {
   const set = (frontendApiOrigins: unknown) =>
     server().call('POST', '/ui-config/cors', { frontendApiOrigins });
   const shown = async () => (await server().call('GET', '/ui-config')).body.frontendApiOrigins;
@@ -63,6 +69,8 @@ describeInterface('the origins of pages', (server) => {
       [SHOP, '/body/frontendApiOrigins'],
       [['shop.example'], '/body/frontendApiOrigins/0'],
       [['https://shop.example/path'], '/body/frontendApiOrigins/0'],
+      [['https://ä.example'], '/body/frontendApiOrigins/0'],
+      [['https://shop.example\u0007'], '/body/frontendApiOrigins/0'],
       [[`https://${'x'.repeat(300)}`], '/body/frontendApiOrigins/0'],
       [Array(101).fill(SHOP), '/body/frontendApiOrigins'],
     ];
@@ -72,4 +80,21 @@ describeInterface('the origins of pages', (server) => {
     }
     assert.deepEqual(await shown(), [SHOP]);
   });
-});
+
+  it('are ignored and named in the log where a folder has some that no header can carry, also after a restart', async () => {
+    warnings.length = 0;
+    const origins = ['https://ä.example', SHOP];
+    await server().server.store.engine.execute({
+      command: { type: 'set-frontend-origins', origins },
+      actor: SYSTEM,
+      respond: () => null,
+    });
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) await server().restart();
+      assert.deepEqual([await allowedFor(SHOP), await allowedFor('https://other.example')], [SHOP, null]);
+    }
+    assert.deepEqual(warnings, [{ ignored: ['https://ä.example'] }, { ignored: ['https://ä.example'] }]);
+  });
+};
+
+describeInterface('the origins of pages', suite, { log });
