@@ -14,7 +14,7 @@ import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
-import { documentIn, type EventShown, eventsIn, hashOf, type RunCommand, reduceTo } from './picture.ts';
+import { documentIn, type EventShown, hashOf, type RunCommand, reduceTo, shownEvents } from './picture.ts';
 
 const GOLDEN = fileURLToPath(new URL('.', import.meta.url));
 
@@ -114,7 +114,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
 
     async function holdsWhatItHeld(one: string): Promise<void> {
       assert.deepEqual(reduceTo(shapes.document, await documentIn(run, one)), expected.document);
-      const events = await eventsIn(run, one);
+      const events = await shownEvents(one);
       assert.equal(events.length, lastEventId);
       assert.equal(firstChanged(events, expected), null);
     }
@@ -163,7 +163,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
         const { damages, deep } = await outputOf(['verify', '--deep', '--data-dir', to]);
         assert.deepEqual([damages, deep.eventId, deep.stateHash], [[], eventId, restored.stateHash]);
         assert.equal(hashOf(shapes.document, await documentIn(run, to)), documentHash);
-        assert.equal((await eventsIn(run, to)).length, eventId);
+        assert.equal((await shownEvents(to)).length, eventId);
       }
     });
 
@@ -186,7 +186,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
 
     it('starts a server that knows the history of flags, the tokens, and the idempotency keys', async () => {
       const used = copyOf(folder);
-      const events = await eventsIn(run, used);
+      const events = await shownEvents(used);
       const server = await serverOn(used, events);
       try {
         assert.equal(server.server.store.engine.lastId, lastEventId);
@@ -225,7 +225,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
 
     it('accepts writes, gives no id twice, and is the same after two restarts', async () => {
       const used = copyOf(folder);
-      const server = await serverOn(used, await eventsIn(run, used));
+      const server = await serverOn(used, await shownEvents(used));
       const { call } = server;
       const hash = (): string => stateHash(server.server.store.engine.world);
       try {
@@ -247,7 +247,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
       }
       const { damages, deep } = await outputOf(['verify', '--deep', '--data-dir', used]);
       assert.deepEqual([damages, deep.eventId], [[], lastEventId + 3]);
-      assert.equal(firstChanged(await eventsIn(run, used), expected), null);
+      assert.equal(firstChanged(await shownEvents(used), expected), null);
       await holdsItsMoments(used);
     });
   });

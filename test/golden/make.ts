@@ -14,7 +14,7 @@ import { ADMIN_TOKEN, type Call, caller, ROOT_FOLDER, temporaryFolder } from '..
 import { checkCovered, checkRecorded } from './coverage.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
 import { IMPORT_DOCUMENT } from './import-document.ts';
-import { documentIn, eventsIn, hashOf, type RunCommand, reduceTo, shapeOf } from './picture.ts';
+import { documentIn, hashOf, type RunCommand, reduceTo, shapeOf, shownEvents } from './picture.ts';
 import { PAST_FLAGS, runScenario, type ScenarioResult } from './scenario.ts';
 
 interface Build {
@@ -119,7 +119,7 @@ async function recordFolder(
   momentIds: readonly number[],
   pastFlags: Expected['pastFlags'],
 ): Promise<Omit<Expected, keyof ScenarioResult>> {
-  const events = await eventsIn(run, folder);
+  const events = await shownEvents(folder);
   checkRecorded(events);
   const document = await documentIn(run, folder);
   const past = await Promise.all(momentIds.map((id) => documentIn(run, folder, id)));

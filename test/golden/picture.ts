@@ -1,12 +1,12 @@
 /**
- * Reads what a data folder holds through the operators' commands, and makes it comparable between builds.
+ * Reads what a data folder holds through the operators' commands and its journal, and makes it comparable between builds.
  *
  * A later build may show fields that the release did not know. The fields that the release showed are therefore
  * recorded as a `Shape`, and every value is reduced to them before it is compared or hashed. Objects whose fields users
  * name are never reduced, since an additional field in them is a change of data.
  */
-import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { eventsIn } from '../support/operator.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [field: string]: Json };
 
@@ -56,24 +56,15 @@ export function hashOf(shape: Shape, value: Json): string {
 /** Runs `flagstaff` with these arguments and returns its standard output; throws unless it exits with 0. */
 export type RunCommand = (args: readonly string[]) => Promise<string>;
 
-/** More than any golden folder has. */
-const EVENTS_MAX = 10_000;
-
 export interface EventShown {
   readonly id: number;
   readonly type: string;
   readonly [field: string]: Json;
 }
 
-/** Reads the whole event log, the oldest event first. */
-export async function eventsIn(run: RunCommand, folder: string): Promise<readonly EventShown[]> {
-  const lines = await run(['events', '--json', '--limit', String(EVENTS_MAX), '--data-dir', folder]);
-  const events = lines
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as EventShown);
-  assert(events.length < EVENTS_MAX, 'the whole event log is read');
-  return events;
+/** The whole event log as it is shown, the oldest event first. */
+export async function shownEvents(folder: string): Promise<readonly EventShown[]> {
+  return JSON.parse(JSON.stringify(await eventsIn(folder))) as EventShown[];
 }
 
 /**
