@@ -5,7 +5,6 @@ import '../support/check-responses.ts';
 import { QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
-import { ENGINES } from '../support/installed-engines.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';
 import { type ReceivedResponse, startTestServer } from '../support/server.ts';
 import { flood } from './stalled-sync.ts';
@@ -18,44 +17,37 @@ it(`of ${WRITES} writes offered while the disk hangs some wait, the rest is refu
   assert(result.refused > 0 && result.responded > 0);
 });
 
-for (const http of ENGINES) {
-  describe(`a disk that hangs (${http})`, () => {
-    it('answers settled reads at once, and 503 with Retry-After to writes that waited too long', async (t) => {
-      const { disk, gate } = gatedDisk();
-      const manual = new ManualClock();
-      manual.runFreely();
-      const server = await startTestServer({
-        env: { HTTP_ENGINE: http },
-        store: { fs: disk, clock: manual.clock, logReader: inlineLogReader(disk), mailboxLengthMax: 3 },
-      });
-      t.after(() => {
-        gate.open();
-        manual.runFreely();
-        return server.stop();
-      });
-      await makeFlag(server.call, 'settled');
-      gate.close();
-      const begun = server.call('POST', FEATURES, { name: 'begun' });
-      while (gate.waitingCount === 0) await settle();
-      manual.holdTurns();
-      const { engine } = server.server.store;
-      const waiting = ['one', 'two', 'three'].map((name) => server.call('POST', FEATURES, { name }));
-      while (engine.queuedCount < waiting.length) await settle();
-      assertUnavailable(await server.call('POST', FEATURES, { name: 'fourth' }));
-      assert.equal((await server.call('GET', `${FEATURES}/settled`)).status, 200);
-      manual.monotonicMs += QUEUE_DEADLINE_MS + 1;
-      manual.runFreely();
-      for (const response of await Promise.all(waiting)) assertUnavailable(response);
-      gate.open();
-      assert.equal((await begun).status, 201, 'what was begun is answered when it is on disk');
-      assert.equal(
-        (await server.call('POST', FEATURES, { name: 'one' })).status,
-        201,
-        'it had not been begun',
-      );
+describe('a disk that hangs', () => {
+  it('answers settled reads at once, and 503 with Retry-After to writes that waited too long', async (t) => {
+    const { disk, gate } = gatedDisk();
+    const manual = new ManualClock();
+    manual.runFreely();
+    const server = await startTestServer({
+      store: { fs: disk, clock: manual.clock, logReader: inlineLogReader(disk), mailboxLengthMax: 3 },
     });
+    t.after(() => {
+      gate.open();
+      manual.runFreely();
+      return server.stop();
+    });
+    await makeFlag(server.call, 'settled');
+    gate.close();
+    const begun = server.call('POST', FEATURES, { name: 'begun' });
+    while (gate.waitingCount === 0) await settle();
+    manual.holdTurns();
+    const { engine } = server.server.store;
+    const waiting = ['one', 'two', 'three'].map((name) => server.call('POST', FEATURES, { name }));
+    while (engine.queuedCount < waiting.length) await settle();
+    assertUnavailable(await server.call('POST', FEATURES, { name: 'fourth' }));
+    assert.equal((await server.call('GET', `${FEATURES}/settled`)).status, 200);
+    manual.monotonicMs += QUEUE_DEADLINE_MS + 1;
+    manual.runFreely();
+    for (const response of await Promise.all(waiting)) assertUnavailable(response);
+    gate.open();
+    assert.equal((await begun).status, 201, 'what was begun is answered when it is on disk');
+    assert.equal((await server.call('POST', FEATURES, { name: 'one' })).status, 201, 'it had not been begun');
   });
-}
+});
 
 function assertUnavailable({ status, headers, body }: ReceivedResponse): void {
   assert.deepEqual([status, body.name], [503, 'ServiceUnavailableError']);

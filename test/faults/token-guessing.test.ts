@@ -6,60 +6,54 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../support/check-responses.ts';
 import { ROUTES } from '../../src/http/admin/surface.ts';
-import { ENGINES } from '../support/installed-engines.ts';
+import { NO_UWS } from '../support/installed-engines.ts';
 import { addUser } from '../support/interface.ts';
 import { ADMIN_TOKEN, type ReceivedResponse, startTestServer, type TestServer } from '../support/server.ts';
 
-for (const http of ENGINES) {
-  describe(`guessed tokens (${http})`, () => {
-    let server: TestServer;
-    before(async () => {
-      server = await startTestServer({ env: { HTTP_ENGINE: http } });
-    });
-    after(() => server.stop());
-
-    it('get the same response on every route, whatever is wrong with them', async (t) => {
-      const tokens = await badTokens(server);
-      // After a write without a length that it can see, uWebSockets.js closes, whatever the token was: by method.
-      const seen = new Map<string, Set<string>>();
-      for (const route of ROUTES) {
-        const shapes = seen.get(route.method) ?? new Set();
-        seen.set(route.method, shapes);
-        const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
-        for (const [kind, token] of Object.entries(tokens)) {
-          const response = await server.call(route.method, path, undefined, { token });
-          assert.equal(response.status, 401, `${kind} on ${route.operationId}`);
-          shapes.add(shape(response));
-        }
-      }
-      for (const shapes of seen.values()) assert.equal(shapes.size, 1, [...shapes].join('\n'));
-      const apartFromClosing = [...seen.values()].flatMap((shapes) =>
-        [...shapes].map((one) => one.replace('"connection",', '')),
-      );
-      assert.equal(new Set(apartFromClosing).size, 1, apartFromClosing.join('\n'));
-      t.diagnostic(`${ROUTES.length * Object.keys(tokens).length} guesses`);
-    });
-
-    it('with bytes outside ASCII are refused, as are all headers with them where the engine trims such bytes', async () => {
-      const token = ADMIN_TOKEN.replace('secret', 'secr\u00e9t');
-      const { status } = await server.call('GET', '/projects/default', undefined, { token });
-      assert.equal(status, http === 'uws' ? 400 : 401);
-    });
-
-    it('that are one character off in any place are as unknown as any', async () => {
-      for (let at = 0; at < ADMIN_TOKEN.length; at += 1) {
-        const other = ADMIN_TOKEN[at] === 'x' ? 'y' : 'x';
-        const token = ADMIN_TOKEN.slice(0, at) + other + ADMIN_TOKEN.slice(at + 1);
-        assert.equal(
-          (await server.call('GET', '/projects', undefined, { token })).status,
-          401,
-          `place ${at}`,
-        );
-      }
-      assert.equal((await server.call('GET', '/projects')).status, 200, 'and the right one is good');
-    });
+describe('guessed tokens', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer({});
   });
-}
+  after(() => server.stop());
+
+  it('get the same response on every route, whatever is wrong with them', async (t) => {
+    const tokens = await badTokens(server);
+    // After a write without a length that it can see, uWebSockets.js closes, whatever the token was: by method.
+    const seen = new Map<string, Set<string>>();
+    for (const route of ROUTES) {
+      const shapes = seen.get(route.method) ?? new Set();
+      seen.set(route.method, shapes);
+      const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
+      for (const [kind, token] of Object.entries(tokens)) {
+        const response = await server.call(route.method, path, undefined, { token });
+        assert.equal(response.status, 401, `${kind} on ${route.operationId}`);
+        shapes.add(shape(response));
+      }
+    }
+    for (const shapes of seen.values()) assert.equal(shapes.size, 1, [...shapes].join('\n'));
+    const apartFromClosing = [...seen.values()].flatMap((shapes) =>
+      [...shapes].map((one) => one.replace('"connection",', '')),
+    );
+    assert.equal(new Set(apartFromClosing).size, 1, apartFromClosing.join('\n'));
+    t.diagnostic(`${ROUTES.length * Object.keys(tokens).length} guesses`);
+  });
+
+  it('with bytes outside ASCII are refused, as are all headers with them where the engine trims such bytes', async () => {
+    const token = ADMIN_TOKEN.replace('secret', 'secr\u00e9t');
+    const { status } = await server.call('GET', '/projects/default', undefined, { token });
+    assert.equal(status, NO_UWS === false ? 400 : 401);
+  });
+
+  it('that are one character off in any place are as unknown as any', async () => {
+    for (let at = 0; at < ADMIN_TOKEN.length; at += 1) {
+      const other = ADMIN_TOKEN[at] === 'x' ? 'y' : 'x';
+      const token = ADMIN_TOKEN.slice(0, at) + other + ADMIN_TOKEN.slice(at + 1);
+      assert.equal((await server.call('GET', '/projects', undefined, { token })).status, 401, `place ${at}`);
+    }
+    assert.equal((await server.call('GET', '/projects')).status, 200, 'and the right one is good');
+  });
+});
 
 /** Tokens that are no good, by what is wrong with them. */
 async function badTokens(server: TestServer): Promise<Readonly<Record<string, string | null>>> {

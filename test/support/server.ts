@@ -205,25 +205,29 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
 }
 
-/** A suite over every HTTP engine, each with a server of its own. */
+/** A suite with a server of its own. */
 export function describeInterface(
   name: string,
   suite: (server: () => TestServer) => void,
-  options: Omit<TestServerOptions, 'env'> = {},
+  options: TestServerOptions = {},
 ): void {
-  for (const engine of ENGINES) {
-    describe(`${name} (${engine})`, () => {
-      let running: TestServer | undefined;
-      before(async () => {
-        running = await startTestServer({ ...options, env: { HTTP_ENGINE: engine } });
-      });
-      after(() => running?.stop());
-      suite(() => {
-        if (running === undefined) throw new Error('the server has not started yet');
-        return running;
-      });
+  describe(name, () => {
+    let running: TestServer | undefined;
+    before(async () => {
+      running = await startTestServer(options);
     });
-  }
+    after(() => running?.stop());
+    suite(() => {
+      if (running === undefined) throw new Error('the server has not started yet');
+      return running;
+    });
+  });
+}
+
+/** The suite over every HTTP engine: for what a transport can do wrong, and `node:http` has to do alike. */
+export function describeEngines(name: string, suite: (server: () => TestServer) => void): void {
+  for (const engine of ENGINES)
+    describeInterface(`${name} (${engine})`, suite, { env: { HTTP_ENGINE: engine } });
 }
 
 export interface ServerProcess {

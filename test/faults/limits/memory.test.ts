@@ -7,7 +7,6 @@ import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-responses.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
-import { ENGINES } from '../../support/installed-engines.ts';
 import {
   addStrategy,
   archive,
@@ -51,78 +50,73 @@ async function cloneUntilRefused(call: Call, clonesMax: number): Promise<number>
   return assert.fail(`${clonesMax} clones of 100 KB were accepted`);
 }
 
-for (const http of ENGINES) {
-  describe(`a state that takes all of its memory (${http})`, { timeout: 60_000 }, () => {
-    const env: Record<string, string> = { HTTP_ENGINE: http, MEMORY_BUDGET_BYTES: '710000' };
-    let server: TestServer;
-    before(async () => {
-      server = await startTestServer({ env });
-      await makeLargeFlag(server.call, 'large');
-      await addStrategy(server.call, 'large');
-      for (const name of ['one', 'two']) assert.equal((await clone(server.call, name)).status, 201);
-      assert.equal((await health(server)).body.health, 'GOOD');
-      assert.equal(await cloneUntilRefused(server.call, 100), 2);
-    });
-    after(() => server.stop());
-
-    it('refuses what makes it larger with 507, in words, and changes nothing', async () => {
-      const calls = [
-        { method: 'POST', path: `${FEATURES}/large/clone`, body: { name: 'more' } },
-        {
-          method: 'PUT',
-          path: `${FEATURES}/one/variants`,
-          body: [
-            ...variants(),
-            ...variants()
-              .slice(0, 5)
-              .map((one, at) => ({ ...one, name: `w${at}` })),
-          ],
-        },
-        {
-          method: 'POST',
-          path: `${environmentPath('one')}/strategies`,
-          body: { name: 'default', variants: variants() },
-        },
-      ];
-      // The last clone leaves less room than any of these needs.
-      await fillUp(server);
-      for (const call of calls) {
-        const { body } = await refused(server, 507, 'InsufficientStorageError', call);
-        assert.match(
-          body.message,
-          /would take [0-9.]+ MiB of memory; the budget is 0\.7 MiB \(MEMORY_BUDGET_BYTES\)/,
-        );
-      }
-      const { engine } = server.server.store;
-      assert(stateBytes(engine.world) <= engine.memoryBudgetBytes);
-    });
-
-    it('shows it on /health, which stays good, and on the metrics page', async () => {
-      const { status, body } = await health(server);
-      assert.deepEqual([status, body.health], [200, 'GOOD']);
-      assert.match(body.warning ?? '', /^The state takes (9[0-9]|100) % of its memory budget\./);
-      const page = await (await fetch(`${server.origin}/internal-backstage/prometheus`)).text();
-      assert.match(page, /^flagstaff_state_budget_bytes 710000$/m);
-      assert.match(page, /^flagstaff_state_bytes (69|70)[0-9]{4}$/m);
-    });
-
-    it('can be read and switched, starts again, and takes flags once others are deleted', async () => {
-      await server.restart();
-      const { call } = server;
-      assert.equal((await call('GET', `${FEATURES}/large`)).status, 200);
-      for (const position of ['on', 'off']) {
-        assert.equal((await call('POST', `${environmentPath('large')}/${position}`)).status, 200);
-      }
-      for (const name of ['one', 'two']) await archive(call, name);
-      assert.equal((await clone(call, 'three')).status, 507, 'archived flags take what they took');
-      assert.equal(
-        (await call('POST', '/projects/default/delete', { features: ['one', 'two'] })).status,
-        200,
-      );
-      assert.equal((await clone(call, 'three')).status, 201);
-    });
+describe('a state that takes all of its memory', { timeout: 60_000 }, () => {
+  const env: Record<string, string> = { MEMORY_BUDGET_BYTES: '710000' };
+  let server: TestServer;
+  before(async () => {
+    server = await startTestServer({ env });
+    await makeLargeFlag(server.call, 'large');
+    await addStrategy(server.call, 'large');
+    for (const name of ['one', 'two']) assert.equal((await clone(server.call, name)).status, 201);
+    assert.equal((await health(server)).body.health, 'GOOD');
+    assert.equal(await cloneUntilRefused(server.call, 100), 2);
   });
-}
+  after(() => server.stop());
+
+  it('refuses what makes it larger with 507, in words, and changes nothing', async () => {
+    const calls = [
+      { method: 'POST', path: `${FEATURES}/large/clone`, body: { name: 'more' } },
+      {
+        method: 'PUT',
+        path: `${FEATURES}/one/variants`,
+        body: [
+          ...variants(),
+          ...variants()
+            .slice(0, 5)
+            .map((one, at) => ({ ...one, name: `w${at}` })),
+        ],
+      },
+      {
+        method: 'POST',
+        path: `${environmentPath('one')}/strategies`,
+        body: { name: 'default', variants: variants() },
+      },
+    ];
+    // The last clone leaves less room than any of these needs.
+    await fillUp(server);
+    for (const call of calls) {
+      const { body } = await refused(server, 507, 'InsufficientStorageError', call);
+      assert.match(
+        body.message,
+        /would take [0-9.]+ MiB of memory; the budget is 0\.7 MiB \(MEMORY_BUDGET_BYTES\)/,
+      );
+    }
+    const { engine } = server.server.store;
+    assert(stateBytes(engine.world) <= engine.memoryBudgetBytes);
+  });
+
+  it('shows it on /health, which stays good, and on the metrics page', async () => {
+    const { status, body } = await health(server);
+    assert.deepEqual([status, body.health], [200, 'GOOD']);
+    assert.match(body.warning ?? '', /^The state takes (9[0-9]|100) % of its memory budget\./);
+    const page = await (await fetch(`${server.origin}/internal-backstage/prometheus`)).text();
+    assert.match(page, /^flagstaff_state_budget_bytes 710000$/m);
+    assert.match(page, /^flagstaff_state_bytes (69|70)[0-9]{4}$/m);
+  });
+
+  it('can be read and switched, starts again, and takes flags once others are deleted', async () => {
+    await server.restart();
+    const { call } = server;
+    assert.equal((await call('GET', `${FEATURES}/large`)).status, 200);
+    for (const position of ['on', 'off']) {
+      assert.equal((await call('POST', `${environmentPath('large')}/${position}`)).status, 200);
+    }
+    for (const name of ['one', 'two']) await archive(call, name);
+    assert.equal((await clone(call, 'three')).status, 507, 'archived flags take what they took');
+    assert.equal((await call('POST', '/projects/default/delete', { features: ['one', 'two'] })).status, 200);
+    assert.equal((await clone(call, 'three')).status, 201);
+  });
+});
 
 async function health({ origin }: TestServer) {
   const response = await fetch(`${origin}/health`);

@@ -1,11 +1,11 @@
 /** A request that the transport refuses before a route sees it gets a refusal that is worded as the surface words its errors. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeInterface } from '../../support/server.ts';
+import { describeEngines, describeInterface } from '../../support/server.ts';
 
 const TOO_LARGE = JSON.stringify({ context: { userId: 'x'.repeat(2 ** 20) } });
 
-describeInterface('refusals of the transport', (server) => {
+describeEngines('refusals of the transport', (server) => {
   const post = (prefix: string, path: string) =>
     server().callBelow(prefix)('POST', path, TOO_LARGE, { headers: { origin: 'https://shop.example' } });
 

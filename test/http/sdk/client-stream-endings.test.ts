@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
-import { ENGINES } from '../../support/installed-engines.ts';
 import { environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import {
   caller,
@@ -27,124 +26,116 @@ const clientToken = (server: TestServer): Promise<string> =>
 const TOGETHER = { concurrency: true };
 
 describe('streams of changes', TOGETHER, () => {
-  for (const engine of ENGINES) {
-    describe(`on ${engine}`, TOGETHER, () => {
-      it('disconnect a client that does not read, before it has cost much, and leave the others alone', async () => {
-        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-        const token = await clientToken(server);
-        await makeFlag(server.call, 'wordy');
-        const [hanging, reading] = [
-          await openStream(server.origin, STREAMING, { token }),
-          await openStream(server.origin, STREAMING, { token }),
-        ];
-        await Promise.all([hanging.next(), reading.next()]);
-        hanging.pause();
-        const { transport } = server.server;
-        let heardId = '';
-        for (let number = 0; transport.slowStreams === 0; number += 1) {
-          assert(number < CHANGES_MAX, 'it is disconnected');
-          const description = `${number} ${DESCRIPTION}`.slice(0, DESCRIPTION.length);
-          await server.call('PUT', `${FEATURES}/wordy`, { description });
-          ({ id: heardId } = await reading.next());
-          assert(transport.unreadBytes < 2 * 2 ** 20, `${transport.unreadBytes} bytes wait`);
-        }
-        assert.deepEqual([transport.slowStreams, transport.openStreams], [1, 1]);
-        await server.call('PUT', `${FEATURES}/wordy`, { description: 'short' });
-        assert(Number((await reading.next()).id) > Number(heardId));
-        // It reads nothing, so it would never hear of its end, and the process would wait for it.
-        hanging.close();
-        await server.stop();
-      });
+  it('disconnect a client that does not read, before it has cost much, and leave the others alone', async () => {
+    const server = await startTestServer({});
+    const token = await clientToken(server);
+    await makeFlag(server.call, 'wordy');
+    const [hanging, reading] = [
+      await openStream(server.origin, STREAMING, { token }),
+      await openStream(server.origin, STREAMING, { token }),
+    ];
+    await Promise.all([hanging.next(), reading.next()]);
+    hanging.pause();
+    const { transport } = server.server;
+    let heardId = '';
+    for (let number = 0; transport.slowStreams === 0; number += 1) {
+      assert(number < CHANGES_MAX, 'it is disconnected');
+      const description = `${number} ${DESCRIPTION}`.slice(0, DESCRIPTION.length);
+      await server.call('PUT', `${FEATURES}/wordy`, { description });
+      ({ id: heardId } = await reading.next());
+      assert(transport.unreadBytes < 2 * 2 ** 20, `${transport.unreadBytes} bytes wait`);
+    }
+    assert.deepEqual([transport.slowStreams, transport.openStreams], [1, 1]);
+    await server.call('PUT', `${FEATURES}/wordy`, { description: 'short' });
+    assert(Number((await reading.next()).id) > Number(heardId));
+    // It reads nothing, so it would never hear of its end, and the process would wait for it.
+    hanging.close();
+    await server.stop();
+  });
 
-      it('end when the server stops', async () => {
-        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-        const token = await clientToken(server);
-        const stream = await openStream(server.origin, STREAMING, { token });
-        await stream.next();
-        await Promise.all([stream.ended, server.stop()]);
-      });
+  it('end when the server stops', async () => {
+    const server = await startTestServer({});
+    const token = await clientToken(server);
+    const stream = await openStream(server.origin, STREAMING, { token });
+    await stream.next();
+    await Promise.all([stream.ended, server.stop()]);
+  });
 
-      it('are shown to be alive by comments', async () => {
-        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-        const stream = await openStream(server.origin, STREAMING, { token: await clientToken(server) });
-        await stream.comment();
-        assert.deepEqual(stream.comments, ['keep-alive']);
-        stream.close();
-        await server.stop();
-      });
+  it('are shown to be alive by comments', async () => {
+    const server = await startTestServer({});
+    const stream = await openStream(server.origin, STREAMING, { token: await clientToken(server) });
+    await stream.comment();
+    assert.deepEqual(stream.comments, ['keep-alive']);
+    stream.close();
+    await server.stop();
+  });
 
-      it('are refused with 503 when as many are open as there may be', async () => {
-        const server = await startTestServer({ env: { HTTP_ENGINE: engine, STREAMS_MAX: '1' } });
-        const token = await clientToken(server);
-        const first = await openStream(server.origin, STREAMING, { token });
-        await first.next();
-        const second = await openStream(server.origin, STREAMING, { token });
-        assert.deepEqual([second.status, second.headers['retry-after']], [503, '1']);
-        await server.stop();
-      });
+  it('are refused with 503 when as many are open as there may be', async () => {
+    const server = await startTestServer({ env: { STREAMS_MAX: '1' } });
+    const token = await clientToken(server);
+    const first = await openStream(server.origin, STREAMING, { token });
+    await first.next();
+    const second = await openStream(server.origin, STREAMING, { token });
+    assert.deepEqual([second.status, second.headers['retry-after']], [503, '1']);
+    await server.stop();
+  });
 
-      it('go on after a kill, from the last event that a client has seen', async () => {
-        const folder = temporaryFolder();
-        const env = { HTTP_ENGINE: engine };
-        const killed = await spawnServer(folder, env);
-        const made = await killed.call('POST', '/api-tokens', {
-          tokenName: 'app',
-          type: 'client',
-          environment: 'development',
-        });
-        const token = made.body.secret;
-        await makeRunningFlag(killed.call, 'killed');
-        const before = await openStream(killed.origin, STREAMING, { token });
-        await before.next();
-        await killed.call('POST', `${environmentPath('killed')}/off`);
-        const { id } = await before.next();
-        const etag = `"${id}"`;
-        await killed.kill();
-        await before.ended;
-        const again = await spawnServer(folder, env);
-        try {
-          const delta = await caller(again.origin, '/api/client')('GET', '/delta', undefined, {
-            token,
-            headers: { 'if-none-match': etag },
-          });
-          assert.equal(delta.status, 304, 'nothing has changed since');
-          const after = await openStream(again.origin, STREAMING, {
-            token,
-            headers: { 'last-event-id': id },
-          });
-          await again.call('POST', `${environmentPath('killed')}/on`);
-          const next = await after.next();
-          assert.equal(next.event, 'unleash-updated');
-          assert(Number(next.id) > Number(id));
-          assert.equal(next.data.events[0].feature.enabled, true);
-          after.close();
-        } finally {
-          await again.kill();
-          rmSync(folder, { recursive: true, force: true });
-        }
-      });
+  it('go on after a kill, from the last event that a client has seen', async () => {
+    const folder = temporaryFolder();
+    const env = {};
+    const killed = await spawnServer(folder, env);
+    const made = await killed.call('POST', '/api-tokens', {
+      tokenName: 'app',
+      type: 'client',
+      environment: 'development',
     });
-  }
+    const token = made.body.secret;
+    await makeRunningFlag(killed.call, 'killed');
+    const before = await openStream(killed.origin, STREAMING, { token });
+    await before.next();
+    await killed.call('POST', `${environmentPath('killed')}/off`);
+    const { id } = await before.next();
+    const etag = `"${id}"`;
+    await killed.kill();
+    await before.ended;
+    const again = await spawnServer(folder, env);
+    try {
+      const delta = await caller(again.origin, '/api/client')('GET', '/delta', undefined, {
+        token,
+        headers: { 'if-none-match': etag },
+      });
+      assert.equal(delta.status, 304, 'nothing has changed since');
+      const after = await openStream(again.origin, STREAMING, {
+        token,
+        headers: { 'last-event-id': id },
+      });
+      await again.call('POST', `${environmentPath('killed')}/on`);
+      const next = await after.next();
+      assert.equal(next.event, 'unleash-updated');
+      assert(Number(next.id) > Number(id));
+      assert.equal(next.data.events[0].feature.enabled, true);
+      after.close();
+    } finally {
+      await again.kill();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });
 
 // One after the other, since they turn the clock of the process.
 describe('streams of changes', () => {
-  for (const engine of ENGINES) {
-    describe(`on ${engine}`, () => {
-      it('end when the token expires', async (t) => {
-        let aheadMs = 0;
-        const { now } = Date;
-        t.mock.method(Date, 'now', () => now() + aheadMs);
-        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-        const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
-        const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
-        const stream = await openStream(server.origin, STREAMING, { token });
-        await stream.next();
-        aheadMs = 86_400_000;
-        await stream.ended;
-        assert((await openStream(server.origin, STREAMING, { token })).status === 401);
-        await server.stop();
-      });
-    });
-  }
+  it('end when the token expires', async (t) => {
+    let aheadMs = 0;
+    const { now } = Date;
+    t.mock.method(Date, 'now', () => now() + aheadMs);
+    const server = await startTestServer({});
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
+    const stream = await openStream(server.origin, STREAMING, { token });
+    await stream.next();
+    aheadMs = 86_400_000;
+    await stream.ended;
+    assert((await openStream(server.origin, STREAMING, { token })).status === 401);
+    await server.stop();
+  });
 });

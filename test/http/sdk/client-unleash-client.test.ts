@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { InMemStorageProvider, Unleash, type UnleashConfig } from 'unleash-client';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
-import { ENGINES } from '../../support/installed-engines.ts';
 import { archive, environmentPath } from '../../support/interface.ts';
 import { describeInterface, startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -78,22 +77,20 @@ for (const [mode, experimentalMode] of Object.entries(MODES)) {
   });
 }
 
-for (const engine of ENGINES) {
-  describe(`unleash-client, polling a server that hints (${engine})`, () => {
-    it('goes over to the stream by itself', async () => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: engine, STREAMING_HINT: 'sdk' } });
-      await makeRunningFlag(server.call, 'hinted');
-      const { client } = await startClient(server, MODES['polling']!);
-      try {
-        assert.equal(server.server.transport.openStreams, 1);
-        const changed = once(client, 'changed');
-        await server.call('POST', `${environmentPath('hinted')}/off`);
-        await changed;
-        assert.equal(client.isEnabled('hinted'), false);
-      } finally {
-        client.destroy();
-        await server.stop();
-      }
-    });
+describe('unleash-client, polling a server that hints', () => {
+  it('goes over to the stream by itself', async () => {
+    const server = await startTestServer({ env: { STREAMING_HINT: 'sdk' } });
+    await makeRunningFlag(server.call, 'hinted');
+    const { client } = await startClient(server, MODES['polling']!);
+    try {
+      assert.equal(server.server.transport.openStreams, 1);
+      const changed = once(client, 'changed');
+      await server.call('POST', `${environmentPath('hinted')}/off`);
+      await changed;
+      assert.equal(client.isEnabled('hinted'), false);
+    } finally {
+      client.destroy();
+      await server.stop();
+    }
   });
-}
+});

@@ -8,95 +8,92 @@ import {
 } from '../../../src/http/serving/request-log.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import { createLog } from '../../../src/process/log.ts';
-import { ENGINES } from '../../support/installed-engines.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-for (const engine of ENGINES) {
-  describe(`the access log (${engine})`, () => {
-    const lines: string[] = [];
-    let server: TestServer;
-    before(async () => {
-      const log = createLog('debug', { write: (line) => void lines.push(line) });
-      server = await startTestServer({ env: { HTTP_ENGINE: engine }, log });
-    });
-    after(() => server.stop());
-    // biome-ignore lint/suspicious/noExplicitAny: lines have fields of every kind.
-    const lastLine = (): any => JSON.parse(lines.at(-1) ?? '{}');
+describe('the access log', () => {
+  const lines: string[] = [];
+  let server: TestServer;
+  before(async () => {
+    const log = createLog('debug', { write: (line) => void lines.push(line) });
+    server = await startTestServer({ log });
+  });
+  after(() => server.stop());
+  // biome-ignore lint/suspicious/noExplicitAny: lines have fields of every kind.
+  const lastLine = (): any => JSON.parse(lines.at(-1) ?? '{}');
 
-    it('names actor, address, size and ids of a request, and its trace', async () => {
-      const headers = { 'x-request-id': 'from/the-proxy=1', traceparent: TRACE };
-      const response = await server.call('GET', '/projects', undefined, { headers });
-      assert.equal(response.headers.get('x-request-id'), 'from/the-proxy=1');
-      const { time, durationMs, ...line } = lastLine();
-      assert(typeof durationMs === 'number' && time !== undefined);
-      assert.deepEqual(line, {
-        level: 'debug',
-        requestId: 'from/the-proxy=1',
-        traceId: '0af7651916cd43dd8448eb211c80319c',
-        parentId: 'b7ad6b7169203331',
-        method: 'GET',
-        path: '/api/admin/projects',
-        address: '127.0.0.1',
-        actor: 'admin',
-        status: 200,
-        bytes: Number(response.headers.get('content-length')),
-        msg: 'answered',
+  it('names actor, address, size and ids of a request, and its trace', async () => {
+    const headers = { 'x-request-id': 'from/the-proxy=1', traceparent: TRACE };
+    const response = await server.call('GET', '/projects', undefined, { headers });
+    assert.equal(response.headers.get('x-request-id'), 'from/the-proxy=1');
+    const { time, durationMs, ...line } = lastLine();
+    assert(typeof durationMs === 'number' && time !== undefined);
+    assert.deepEqual(line, {
+      level: 'debug',
+      requestId: 'from/the-proxy=1',
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      parentId: 'b7ad6b7169203331',
+      method: 'GET',
+      path: '/api/admin/projects',
+      address: '127.0.0.1',
+      actor: 'admin',
+      status: 200,
+      bytes: Number(response.headers.get('content-length')),
+      msg: 'answered',
+    });
+  });
+
+  it('holds the id in the body of an error, which is the id of the request where it brought none', async () => {
+    const response = await server.call('GET', '/nothing');
+    assert.equal(response.headers.get('x-request-id'), response.body.id);
+    assert.deepEqual([lastLine().errorId, lastLine().requestId], [response.body.id, response.body.id]);
+    const named = await server.call('GET', '/nothing', undefined, { headers: { 'x-request-id': 'mine' } });
+    assert.deepEqual([lastLine().errorId, lastLine().requestId], [named.body.id, 'mine']);
+  });
+
+  it('takes no id that is too long or could be mistaken for something else', async () => {
+    for (const bad of ['x'.repeat(129), 'a b', '"quoted"', '<b>']) {
+      const response = await server.call('GET', '/projects', undefined, {
+        headers: { 'x-request-id': bad },
       });
-    });
-
-    it('holds the id in the body of an error, which is the id of the request where it brought none', async () => {
-      const response = await server.call('GET', '/nothing');
-      assert.equal(response.headers.get('x-request-id'), response.body.id);
-      assert.deepEqual([lastLine().errorId, lastLine().requestId], [response.body.id, response.body.id]);
-      const named = await server.call('GET', '/nothing', undefined, { headers: { 'x-request-id': 'mine' } });
-      assert.deepEqual([lastLine().errorId, lastLine().requestId], [named.body.id, 'mine']);
-    });
-
-    it('takes no id that is too long or could be mistaken for something else', async () => {
-      for (const bad of ['x'.repeat(129), 'a b', '"quoted"', '<b>']) {
-        const response = await server.call('GET', '/projects', undefined, {
-          headers: { 'x-request-id': bad },
-        });
-        assert.match(response.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/, bad);
-        assert.equal(lastLine().requestId, response.headers.get('x-request-id'));
-      }
-    });
-
-    it('leaves out a trace that the standard calls invalid', async () => {
-      for (const bad of [
-        `${TRACE}0`,
-        TRACE.replace('00-', 'ff-'),
-        TRACE.toUpperCase(),
-        `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
-      ]) {
-        await server.call('GET', '/projects', undefined, { headers: { traceparent: bad } });
-        assert.equal(lastLine().traceId, undefined, bad);
-      }
-    });
-
-    it('shows what the transport refused before a route saw it', async () => {
-      const body = JSON.stringify({ name: 'x'.repeat(2 ** 20) });
-      const response = await server.call('POST', '/projects/default/features', body);
-      assert.equal(response.status, 413);
-      assert.match(response.body.message, /larger than 1048576 bytes/);
-      const { errorId, path, status } = lastLine();
-      assert.deepEqual(
-        [errorId, path, status],
-        [response.body.id, '/api/admin/projects/default/features', 413],
-      );
-    });
+      assert.match(response.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/, bad);
+      assert.equal(lastLine().requestId, response.headers.get('x-request-id'));
+    }
   });
 
-  it(`without an access log a request gets back only the id that it brought (${engine})`, async () => {
-    const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-    const idOf = async (headers: Record<string, string>): Promise<string | null> =>
-      (await server.call('GET', '/projects', undefined, { headers })).headers.get('x-request-id');
-    assert.deepEqual([await idOf({}), await idOf({ 'x-request-id': 'mine' })], [null, 'mine']);
-    await server.stop();
+  it('leaves out a trace that the standard calls invalid', async () => {
+    for (const bad of [
+      `${TRACE}0`,
+      TRACE.replace('00-', 'ff-'),
+      TRACE.toUpperCase(),
+      `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    ]) {
+      await server.call('GET', '/projects', undefined, { headers: { traceparent: bad } });
+      assert.equal(lastLine().traceId, undefined, bad);
+    }
   });
-}
+
+  it('shows what the transport refused before a route saw it', async () => {
+    const body = JSON.stringify({ name: 'x'.repeat(2 ** 20) });
+    const response = await server.call('POST', '/projects/default/features', body);
+    assert.equal(response.status, 413);
+    assert.match(response.body.message, /larger than 1048576 bytes/);
+    const { errorId, path, status } = lastLine();
+    assert.deepEqual(
+      [errorId, path, status],
+      [response.body.id, '/api/admin/projects/default/features', 413],
+    );
+  });
+});
+
+it('without an access log a request gets back only the id that it brought', async () => {
+  const server = await startTestServer({});
+  const idOf = async (headers: Record<string, string>): Promise<string | null> =>
+    (await server.call('GET', '/projects', undefined, { headers })).headers.get('x-request-id');
+  assert.deepEqual([await idOf({}), await idOf({ 'x-request-id': 'mine' })], [null, 'mine']);
+  await server.stop();
+});
 
 describe('refused logins', () => {
   const head = {

@@ -16,7 +16,7 @@ import {
 import { type LoadedDocument, loadDocument } from '../../../support/evaluation/load-document.ts';
 import { ENVIRONMENT } from '../../../support/evaluation/sdk-document.ts';
 import { ENGINES } from '../../../support/installed-engines.ts';
-import { describeInterface, type ReceivedResponse, type TestServer } from '../../../support/server.ts';
+import { describeEngines, type ReceivedResponse, type TestServer } from '../../../support/server.ts';
 
 type SentContext = FlagCase['context'];
 
@@ -169,7 +169,7 @@ const counts = new Map(Object.keys(SURFACES).map((surface) => [surface, 0]));
 const loaded: LoadedDocument[] = [];
 
 for (const { name, document, tests, variantTests } of SPECIFICATIONS) {
-  describeInterface(`client specification ${name}`, (server) => {
+  describeEngines(`client specification ${name}`, (server) => {
     const opened = new Map<string, Asked>();
     before(async () => {
       loaded.push(await loadDocument(server(), document));
