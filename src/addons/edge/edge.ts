@@ -8,7 +8,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from '../../actors/memory-budget.ts';
 import { each, inTurns } from '../../actors/turn.ts';
-import { type HttpEngine, selectTransport } from '../../http/transport/select-transport.ts';
+import { selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
 import type { Log } from '../../process/log.ts';
 import { type BackstageSources, backstageOf } from './backstage.ts';
@@ -42,13 +42,11 @@ export interface EdgeOptions {
   readonly log: Log;
   readonly now?: () => number;
   readonly monotonicMs?: () => number;
-  readonly httpEngine?: HttpEngine;
 }
 
 export class Edge {
   readonly #settings: EdgeSettings;
   readonly #log: Log;
-  readonly #httpEngine: HttpEngine;
   readonly #now: () => number;
   readonly #monotonicMs: () => number;
   readonly #client: UpstreamClient;
@@ -72,7 +70,6 @@ export class Edge {
   constructor(options: EdgeOptions) {
     const { settings, log, now = Date.now, monotonicMs = boundMonotonicMs } = options;
     this.#settings = settings;
-    this.#httpEngine = options.httpEngine ?? 'auto';
     this.#log = log;
     this.#now = now;
     this.#monotonicMs = monotonicMs;
@@ -323,7 +320,7 @@ export class Edge {
         (path) => basePath + path,
       ),
     };
-    return selectTransport(this.#httpEngine, options);
+    return selectTransport(this.#settings.httpEngine, options);
   }
 
   #sources(): BackstageSources {

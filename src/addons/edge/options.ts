@@ -31,6 +31,13 @@ export const EDGE_OPTIONS: readonly EdgeOption[] = [
     null,
     'frontend tokens that are valid without a question, `secret@environment` or as the upstream makes them',
   ),
+  option(
+    'tokens-file',
+    'file',
+    null,
+    'file with the tokens of `--tokens`, which keeps them out of the list of processes',
+  ),
+  option('pretrusted-tokens-file', 'file', null, 'file with the tokens of `--pretrusted-tokens`'),
   option('strict', null, null, 'only tokens of the two options above are let in'),
   option('dynamic', null, null, 'no effect: a token is asked about when it first comes'),
   option('streaming', null, null, 'the stream of the upstream is tried first, with `--delta` too'),
@@ -97,6 +104,7 @@ export const EDGE_OPTIONS: readonly EdgeOption[] = [
   option('disable-instance-data-endpoint', null, null, '`/internal-backstage/instancedata` responds 404'),
   option('app-name', 'name', 'flagstaff-edge', 'name by which the upstream knows this edge'),
   option('instance-id', 'name', null, 'name of this instance; a random one unless given'),
+  option('http-engine', 'engine', 'auto', 'as [HTTP_ENGINE](settings.md) of a server'),
   option('log-level', 'level', 'info', 'as [LOG_LEVEL](settings.md) of a server'),
 ];
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseAddress } from '../../domain/flags/address.ts';
 import { isOrigin, ORIGIN_PHRASE } from '../../domain/state/settings.ts';
+import { HTTP_ENGINES, type HttpEngine } from '../../http/transport/select-transport.ts';
 import { LOG_LEVELS, type LogLevel } from '../../process/log.ts';
 import { ConfigError } from '../../process/settings.ts';
 import { FEED_WAYS, type FeedWay } from './feed.ts';
@@ -33,6 +34,7 @@ export interface EdgeSettings {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Names of what is switched off, such as `tokens` for `--disable-tokens-endpoint`. */
   readonly disabled: ReadonlySet<string>;
+  readonly httpEngine: HttpEngine;
   readonly logLevel: LogLevel;
 }
 
@@ -51,7 +53,6 @@ const PRIVATE_RANGES = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.
 export function readSettings(given: GivenOptions, env: Environment): EdgeSettings {
   refuseOthers(given, env);
   const from = new Source(given, env);
-  const file = (name: string): string | undefined => contentOf(name, from.text(name));
   const isTls = from.isSet('tls-enable');
   return {
     upstream: {
@@ -62,14 +63,14 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
       timeoutMs: from.seconds('upstream-request-timeout'),
       authHeader: headerName(from, 'upstream-auth-header'),
       tls: {
-        ...optional('ca', file('upstream-certificate-file')),
-        ...optional('cert', file('pkcs8-client-certificate-file')),
-        ...optional('key', file('pkcs8-client-key-file')),
+        ...optional('ca', from.content('upstream-certificate-file')),
+        ...optional('cert', from.content('pkcs8-client-certificate-file')),
+        ...optional('key', from.content('pkcs8-client-key-file')),
         rejectUnauthorized: !from.isSet('skip-ssl-verification'),
       },
     },
-    tokens: from.list('tokens'),
-    trusted: from.list('pretrusted-tokens').map((text, at) => trusted(text, at)),
+    tokens: from.secrets('tokens'),
+    trusted: from.secrets('pretrusted-tokens').map((text, at) => trusted(text, at)),
     isStrict: from.isSet('strict'),
     ways: from.isSet('delta') && !from.isSet('streaming') ? FEED_WAYS.slice(1) : FEED_WAYS,
     host: from.needed('interface'),
@@ -94,7 +95,8 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
         return what !== undefined && from.isSet(name) ? [what] : [];
       }),
     ),
-    logLevel: logLevel(from),
+    httpEngine: from.oneOf('http-engine', HTTP_ENGINES),
+    logLevel: from.oneOf('log-level', LOG_LEVELS),
   };
 }
 
@@ -107,6 +109,8 @@ function refuseOthers(given: GivenOptions, env: Environment): void {
       throw new ConfigError(`${isVariable ? variableOf(name) : `--${name}`} does not exist here. ${instead}`);
   }
 }
+
+const itemsOf = (list: string): readonly string[] => list.split(/[,\n]/).flatMap((one) => one.trim() || []);
 
 class Source {
   readonly #given: GivenOptions;
@@ -139,7 +143,30 @@ class Source {
   }
 
   list(name: string): readonly string[] {
-    return (this.text(name) ?? '').split(/[,\n]/).flatMap((one) => one.trim() || []);
+    return itemsOf(this.text(name) ?? '');
+  }
+
+  /** A list, or what stands in the file that `--<name>-file` names. */
+  secrets(name: string): readonly string[] {
+    return itemsOf(this.text(name) ?? this.content(`${name}-file`) ?? '');
+  }
+
+  /** The content of the file that the option names. */
+  content(name: string): string | undefined {
+    const file = this.text(name);
+    if (file === undefined) return undefined;
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (cause) {
+      throw new ConfigError(`--${name}: the file ${file} cannot be read.`, { cause });
+    }
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[]): T {
+    const value = this.needed(name);
+    const found = allowed.find((one) => one === value.toLowerCase());
+    if (found !== undefined) return found;
+    throw new ConfigError(`--${name} must be one of ${allowed.join(', ')}, not "${value}".`);
   }
 
   /** The number in milliseconds. */
@@ -183,15 +210,6 @@ function trusted(text: string, at: number): ValidToken {
   );
 }
 
-function contentOf(name: string, file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new ConfigError(`--${name}: the file ${file} cannot be read.`, { cause });
-  }
-}
-
 function headerName(from: Source, name: string): string {
   const value = from.needed(name).toLowerCase();
   if (/^[a-z0-9-]{1,100}$/.test(value)) return value;
@@ -219,13 +237,6 @@ function proxies(from: Source): readonly string[] {
       `--proxy-trusted-servers must be addresses and ranges such as 10.0.0.0/8, not "${wrong}".`,
     );
   return named.length === 0 && from.isSet('trust-proxy') ? PRIVATE_RANGES : named;
-}
-
-function logLevel(from: Source): LogLevel {
-  const value = from.needed('log-level').toLowerCase();
-  const found = LOG_LEVELS.find((level) => level === value);
-  if (found !== undefined) return found;
-  throw new ConfigError(`--log-level must be one of ${LOG_LEVELS.join(', ')}, not "${value}".`);
 }
 
 /** The settings name no token, and nothing would ever be served. */

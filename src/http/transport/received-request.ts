@@ -65,9 +65,6 @@ const TARGET_PATTERN = /^[\x21-\x7e]*$/;
 /** DEL, and what uWebSockets.js makes of bytes that are no UTF-8. */
 const BAD_VALUE = /[\x7f\ufffd]/;
 
-/** Methods whose requests have no body in practice (RFC 9110 §9.2.1). */
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** Bytes of a request without its texts, with the exchange and what waits for it; and of a text without its characters. */
 const REQUEST_BYTES = 1_024;
 const TEXT_BYTES = 24;
@@ -122,11 +119,11 @@ export class ReceivedRequest implements TransportRequest {
   }
 
   /**
-   * Whether it is certain where the request ends: its length is announced, or its method makes a body improbable. False
-   * with chunks, behind which trailers can stand.
+   * Whether the request is taken to end where its head says: its length is announced, or it is a read, which has no body in practice
+   * (RFC 9110 §9.3.1). False with chunks, behind which trailers can stand.
    */
   get isDelimited(): boolean {
-    return !this.chunked && (this.contentLength >= 0 || SAFE_METHODS.has(this.method));
+    return !this.chunked && (this.contentLength >= 0 || this.method === 'GET' || this.method === 'HEAD');
   }
 
   header(name: string): string {

@@ -9,10 +9,10 @@
  *   and every chunked request (whose trailers the parser takes for a new request), is answered from a later turn of
  *   the event loop: meeting a further request before that, the library closes the connection, and what was
  *   smuggled never runs.
- * - A header line without a name hides the lines behind it, a length among them, and the body is then taken for a
- *   request. Nothing shows it, so a request that can have a body and announces none is treated like a chunked one; so is
- *   one that asks for the connection to end, behind which the library would go on. Safe methods are spared: reads would
- *   lose their connections.
+ * - A header line without a name ends the list of headers for the library: it hides the lines behind it, a length among them, from
+ *   `forEach`, `getHeader` and the library's own framing, which then takes the body for a request. Nothing shows it, so a request
+ *   without a visible length is treated like a chunked one; so is one that asks for the connection to end, behind which the library
+ *   would go on. GET and HEAD are spared, or each read would cost a connection: docs/decisions/http.md says what that leaves open.
  * - `end` copies what the socket does not take, also for a client that pipelines requests and never reads. So
  *   bodies are offered with `tryEnd`, from the one shared buffer, as the reader makes room; and a response that waits
  *   for its reader is unanswered to the library, which then refuses further requests. That costs a twentieth of a

@@ -1,8 +1,9 @@
 /** Callers and upstreams that mean harm, or are broken: what they can take is bounded, and what is wrong is named. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Edge } from '../../../src/addons/edge/edge.ts';
 import { Front } from '../../../src/addons/edge/front.ts';
 import { Mirrors } from '../../../src/addons/edge/mirrors.ts';
 import { EDGE_OPTIONS, variableOf } from '../../../src/addons/edge/options.ts';
@@ -13,7 +14,9 @@ import { readDocument } from '../../../src/addons/edge/upstream-document.ts';
 import type { Api } from '../../../src/http/serving/dispatcher.ts';
 import { errorOfRefusal, plainErrorResponse } from '../../../src/http/serving/errors.ts';
 import type { HttpResponse, Responder, TransportRequest } from '../../../src/http/transport/transport.ts';
-import { ROOT_FOLDER } from '../../support/server.ts';
+import { createLog } from '../../../src/process/log.ts';
+import { fetchRaw, request } from '../../http/transport/raw-connection.ts';
+import { ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
 import { CLIENT, documents, FRONTEND, flag, startEdge, startStub, until } from './edges.ts';
 
 const settingsWith = (url: string) =>
@@ -273,6 +276,44 @@ describe('settings of an edge', () => {
     assert.equal(refusal(url), '');
   });
 
+  it('HTTP_ENGINE chooses the engine: node refuses a head that hides the length of a body', async (t) => {
+    const upstream = await startStub(documents(() => ({ features: [] })));
+    const options = { 'upstream-url': upstream.origin, tokens: CLIENT, port: '0', interface: '127.0.0.1' };
+    const edge = new Edge({
+      settings: readSettings(options, { HTTP_ENGINE: 'node' }),
+      log: createLog('silent'),
+    });
+    t.after(() => Promise.all([edge.stop(), upstream.close()]));
+    const { port } = await edge.start();
+    const headers = [': x', 'Content-Length: 5'];
+    const { status } = await fetchRaw(
+      t,
+      port,
+      request('/internal-backstage/health', { headers, body: 'hello' }),
+    );
+    assert.equal(status, 400);
+    assert.match(refusal(options, { HTTP_ENGINE: 'nod' }), /^--http-engine must be one of auto, uws, node/);
+  });
+
+  it('tokens are read from files, and a file that is not there is named', (t) => {
+    const folder = temporaryFolder();
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'tokens');
+    writeFileSync(file, `${CLIENT}\n${FRONTEND}\n`);
+    const url = { 'upstream-url': 'http://127.0.0.1:1' };
+    const { tokens } = readSettings(url, { TOKENS_FILE: file });
+    assert.deepEqual(tokens, [CLIENT, FRONTEND]);
+    const { trusted } = readSettings({ ...url, 'pretrusted-tokens-file': file }, {});
+    assert.deepEqual(
+      trusted.map(({ token }) => token),
+      [CLIENT, FRONTEND],
+    );
+    assert.match(
+      refusal(url, { TOKENS_FILE: `${file}s` }),
+      /^--tokens-file: the file .*tokenss cannot be read\./,
+    );
+  });
+
   it('a list of addresses that may call is refused as an option and as a variable: it would not be kept', () => {
     const url = { 'upstream-url': 'http://127.0.0.1:1' };
     assert.match(refusal({ ...url, 'allow-list': '10.0.0.0/8' }), /^--allow-list does not exist here/);
@@ -302,7 +343,7 @@ describe('settings of an edge', () => {
     const known = EDGE_OPTIONS.map(({ name }) => variableOf(name));
     assert.deepEqual(
       new Set(named),
-      new Set(['UPSTREAM_URL', 'TOKENS', 'BACKUP_FOLDER', 'PORT', 'INTERFACE', 'TLS_ENABLE']),
+      new Set(['UPSTREAM_URL', 'TOKENS', 'TOKENS_FILE', 'BACKUP_FOLDER', 'PORT', 'INTERFACE', 'TLS_ENABLE']),
     );
     for (const name of named) assert.ok(known.includes(name ?? ''), name);
   });

@@ -53,8 +53,11 @@ describe('TLS of an edge', () => {
         'tls-server-cert': server.cert,
         'tls-server-key': server.key,
       } as const;
-      const options = { 'upstream-url': upstream.origin, tokens: CLIENT, 'tls-server-port': '0', ...tls };
-      const edge = await startEdge(options, { httpEngine });
+      const options = {
+        ...{ 'upstream-url': upstream.origin, tokens: CLIENT, 'tls-server-port': '0', ...tls },
+        'http-engine': httpEngine,
+      };
+      const edge = await startEdge(options);
       t.after(() => edge.stop());
       const url = edge.origin.replace('http:', 'https:');
       const { host } = new URL(url);
