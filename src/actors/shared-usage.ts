@@ -48,17 +48,19 @@ export interface SharedCounts {
 export interface UsageStream {
   /** Rejects where it is not known whether the stream has the batch. Under the same id it is taken once. */
   publish(batch: Buffer, id: string): Promise<void>;
-  /** The batches from a position on, or from the first one that is there, until `signal` is aborted. May end or throw at any time. */
-  tail(
-    from: number,
-    signal: AbortSignal,
-  ): AsyncIterable<{ readonly position: number; readonly bytes: Buffer }>;
+  /** The first batch at a position or behind it; null where there is none yet. Rejects where the stream cannot be reached. */
+  read(from: number): Promise<UsageBatch | null>;
+}
+
+export interface UsageBatch {
+  readonly position: number;
+  readonly bytes: Buffer;
 }
 
 /** Reports wait for so long for others, so that a busy node sends few batches. */
 const BATCH_MS = 500;
 
-/** Between two attempts while the stream does not respond. */
+/** Between two attempts while the stream does not respond or has nothing new. */
 const RETRY_MS = 1_000;
 
 /** Bytes of a batch of several reports. */
@@ -200,16 +202,18 @@ export class SharedUsage {
     const { stream, timer } = this.#options;
     const { signal } = this.#abort;
     for (let next = behind + 1; !signal.aborted; ) {
-      try {
-        for await (const { position, bytes } of stream.tail(next, signal)) {
-          if (signal.aborted) return;
-          await take(position, this.#read(bytes));
-          next = position + 1;
-        }
-      } catch {
-        // The stream says for itself what ails it; it is asked again.
+      // A stream that fails says for itself what ails it; it is asked again.
+      const batch = await stream.read(next).catch(() => null);
+      if (signal.aborted) return;
+      if (batch === null) {
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve(), { once: true });
+          timer(RETRY_MS, resolve);
+        });
+        continue;
       }
-      if (!signal.aborted) await new Promise<void>((resolve) => timer(RETRY_MS, resolve));
+      await take(batch.position, this.#read(batch.bytes));
+      next = batch.position + 1;
     }
   }
 

@@ -11,8 +11,7 @@ it('a report that the stream would never take is told once, and holds up no othe
       assert(batch.length <= MESSAGE_BYTES_MAX, 'the stream takes the batch');
       taken.push(...(JSON.parse(batch.toString()) as UsageNote[]));
     },
-    // biome-ignore lint/suspicious/noEmptyBlockStatements: nothing comes back
-    async *tail() {},
+    read: async () => null,
   };
   const faults: unknown[] = [];
   const usage = new SharedUsage({
@@ -54,8 +53,7 @@ it('a stop while a batch is under way sends each report once', async () => {
       await isTaken;
       taken.push(...(JSON.parse(batch.toString()) as UsageNote[]));
     },
-    // biome-ignore lint/suspicious/noEmptyBlockStatements: nothing comes back
-    async *tail() {},
+    read: async () => null,
   };
   const usage = new SharedUsage({
     ...{ stream, run: 'once', onFault: assert.fail },

@@ -20,6 +20,9 @@ const DOUBT_MS = 750;
 const SILENCE_MS = 3_000;
 const SILENCE_JITTER_MS = 1_000;
 
+/** A log that has not answered for so long would not take the record either: its servers may be choosing a leader. */
+const ANSWER_MS_MAX = 1_000;
+
 export interface CandidacyParts {
   readonly options: ReplicaOptions;
   readonly role: Role;
@@ -69,7 +72,8 @@ export class Candidacy {
 
   standIfDue(): void {
     const { options, role, follower, fitness, patience, logWatch } = this.#parts;
-    if (!patience.isOverBy(fitness.handicapMs) || !follower.isIdle || logWatch.isLogGone) return;
+    if (!patience.isOverBy(fitness.handicapMs) || !follower.isIdle || logWatch.silentMs > ANSWER_MS_MAX)
+      return;
     const { journal } = options.engine;
     if (!follower.isAtEnd || !journal.writable || journal.undecidedMs > CUT_OFF_MS) return;
     if (!role.apply('LEADER_SILENT')) return;
@@ -77,7 +81,7 @@ export class Candidacy {
     void this.#stand();
   }
 
-  /** The tail tells who won, this node or another one: also when the outcome is not known. */
+  /** The log tells who won, this node or another one: also when the outcome is not known. */
   async #stand(): Promise<void> {
     const { options, role, follower, patience } = this.#parts;
     const { log, history, identity: by, notes } = options;

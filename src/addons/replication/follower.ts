@@ -12,11 +12,14 @@ import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-fo
 import { type DecidedFrame, type ReaderPlace, RecordReader } from './record-reader.ts';
 import type { ReplicaOptions } from './replica-options.ts';
 import { RETRY_PAUSE_MS } from './replicated-commit-log.ts';
-import { LogGoneError, type LogRecord, type ReplicatedLog } from './replicated-log.ts';
+import { LogGoneError, type LogRecord } from './replicated-log.ts';
 import type { Role } from './role.ts';
 
-/** A tail that brings nothing for so long although there is more is begun anew. */
-const STALL_MS = 2_000;
+/** A node that lacks what the log is known to have for so long has fallen behind. */
+const BEHIND_MS_MAX = 2_000;
+
+/** Records that are read at once: a few MiB in most cases, 12 MiB at most. */
+const READ_AHEAD = 16;
 
 /** Changes are applied for so long before other work has its turn. */
 const SLICE_MS = 5;
@@ -37,7 +40,8 @@ export class Follower {
   readonly #role: Role;
   readonly #events: FollowerEvents;
   readonly #reader: RecordReader;
-  #tail: AbortController | null = null;
+  /** Ends the wait for more records. */
+  #wake: () => void = () => undefined;
   #following: Promise<void> | null = null;
   /** Times that it has begun to follow: only the last one goes on. */
   #follows = 0;
@@ -45,8 +49,9 @@ export class Follower {
   #isClosed = false;
   /** The last position that the log is known to have. */
   #knownEnd: number;
-  #progressAtMs = 0;
   #currentAtMs = 0;
+  /** An end of the log, and the moment of the question, that this node has not read up to yet. */
+  #awaited: { readonly last: number; readonly askedAtMs: number } | null = null;
   #behindSinceMs: number | null = null;
   #problem: string | null = null;
 
@@ -97,7 +102,7 @@ export class Follower {
     return Math.max(0, this.#knownEnd - position);
   }
 
-  /** Milliseconds since this node was last known to have all that the leader had. */
+  /** Milliseconds since this node was last known to have all that the log had. */
   get staleMs(): number {
     return this.#now() - this.#currentAtMs;
   }
@@ -107,7 +112,6 @@ export class Follower {
   }
 
   start(): void {
-    this.#progressAtMs = this.#now();
     this.#currentAtMs = this.#options.askedAtMs;
     this.#following = this.#follow();
   }
@@ -116,20 +120,37 @@ export class Follower {
   resume(place: ReaderPlace, currentAtMs: number): void {
     this.#reader.resume(place);
     this.#currentAtMs = currentAtMs;
+    this.#awaited = null;
     this.#knownEnd = Math.max(this.#knownEnd, place.position);
     if (!this.#isClosed) this.#following = this.#follow();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#tail?.abort();
+    this.#wake();
     await this.#following;
   }
 
-  /** Notes by the word of the leader what the log has; `isNews` where that was just said. */
-  hearEnd(position: number, isNews: boolean): void {
-    this.#knownEnd = Math.max(this.#knownEnd, position);
-    if (this.position >= position && isNews) this.#currentAtMs = this.#now();
+  /** The log has a record at this position, by the word of the node that appended it. */
+  hearAppended(position: number): void {
+    if (!(position > this.#knownEnd)) return;
+    this.#knownEnd = position;
+    this.#wake();
+  }
+
+  /** The log, asked then, ended at this position. */
+  hearEnd(last: number, askedAtMs: number): void {
+    this.#noteCurrent();
+    this.#awaited ??= { last, askedAtMs };
+    this.#noteCurrent();
+    this.hearAppended(last);
+  }
+
+  #noteCurrent(): void {
+    const awaited = this.#awaited;
+    if (awaited === null || this.position < awaited.last) return;
+    this.#currentAtMs = Math.max(this.#currentAtMs, awaited.askedAtMs);
+    this.#awaited = null;
   }
 
   async #follow(): Promise<void> {
@@ -138,18 +159,42 @@ export class Follower {
     const goesOn = (): boolean =>
       !this.#isClosed && this.#problem === null && this.#role.name !== 'leading' && this.#follows === own;
     while (goesOn()) {
-      const tail = new AbortController();
-      this.#tail = tail;
       try {
-        for await (const record of keptTail(this.#options.log, this.#reader.position + 1, tail.signal)) {
-          await this.#take(record);
-          if (tail.signal.aborted || !goesOn()) break;
-        }
+        if (this.#reader.position < this.#knownEnd) await this.#readOn(goesOn);
+        else await new Promise<void>((resolve) => (this.#wake = resolve));
       } catch (error) {
         this.judge(error);
+        if (goesOn()) await this.#pause();
       }
-      if (goesOn()) await this.#pause();
     }
+  }
+
+  /** Takes the next records, by their positions. The server that a node reads from may change with each of them. */
+  async #readOn(goesOn: () => boolean): Promise<void> {
+    const { log } = this.#options;
+    const first = this.#reader.position + 1;
+    const count = Math.min(READ_AHEAD, this.#knownEnd - first + 1);
+    const reads = Array.from({ length: count }, (_, at) => log.read(first + at));
+    // A read behind the first that fails is made again.
+    for (const read of reads) read.catch(() => undefined);
+    for (const [at, read] of reads.entries()) {
+      const position = first + at;
+      const bytes = await read;
+      if (bytes === null) return this.#waitFor(position);
+      if (!goesOn()) return;
+      await this.#take({ position, bytes });
+      if (!goesOn()) return;
+    }
+  }
+
+  /** The server that was asked may lag behind the log, or the log has forgotten the record. */
+  async #waitFor(position: number): Promise<void> {
+    const { first } = await this.#options.log.extent();
+    if (first > position)
+      throw new FencedError(
+        `the log begins with position ${first}, and this node has not read position ${position}`,
+      );
+    await this.#pause();
   }
 
   #pause(): Promise<void> {
@@ -179,7 +224,7 @@ export class Follower {
       this.#knownEnd = Math.max(this.#knownEnd, record.position);
       if (decided.kind === 'batch') await this.#apply(decided.frames);
       if (decided.kind === 'leader') await this.#events.onLeader(decided.leader);
-      this.#progressAtMs = this.#now();
+      this.#noteCurrent();
       this.#events.onProgress();
     } finally {
       this.#isApplying = false;
@@ -204,36 +249,12 @@ export class Follower {
     }
   }
 
-  /** Says where this node falls behind, and begins a tail anew that brings nothing. */
+  /** Says where this node falls behind. */
   tick(): void {
-    const now = this.#now();
     const isBehind = this.#reader.position < this.#knownEnd && this.#options.commitLog.leadership === null;
     if (!isBehind) this.#behindSinceMs = null;
-    else this.#behindSinceMs ??= now;
-    if (this.#behindSinceMs === null || now - this.#behindSinceMs < STALL_MS) return;
-    this.#role.apply('FELL_BEHIND');
-    if (now - this.#progressAtMs < STALL_MS || this.#isApplying) return;
-    this.#progressAtMs = now;
-    this.#tail?.abort();
+    else this.#behindSinceMs ??= this.#now();
+    if (this.#behindSinceMs !== null && this.#now() - this.#behindSinceMs >= BEHIND_MS_MAX)
+      this.#role.apply('FELL_BEHIND');
   }
-}
-
-/** The tail of the log, for as long as the log still has what comes next. A record that comes again is left out. */
-async function* keptTail(log: ReplicatedLog, from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
-  await refuseForgotten(log, from);
-  let next = from;
-  for await (const record of log.tail(from, signal)) {
-    if (record.position < next) continue;
-    if (record.position > next) await refuseForgotten(log, next);
-    yield record;
-    next = record.position + 1;
-  }
-}
-
-async function refuseForgotten(log: ReplicatedLog, position: number): Promise<void> {
-  const { first } = await log.extent();
-  if (first > position)
-    throw new FencedError(
-      `the log begins with position ${first}, and this node has not read position ${position}`,
-    );
 }

@@ -10,7 +10,8 @@ import type { Peer } from './announcement.ts';
 import type { LeaderPatience } from './candidacy.ts';
 import type { Fitness } from './fitness.ts';
 import type { Follower } from './follower.ts';
-import { CUT_OFF_MS, type ReplicaOptions, TICK_MS } from './replica-options.ts';
+import { CUT_OFF_MS, type ReplicaOptions } from './replica-options.ts';
+import type { Leadership as LogPlace } from './replicated-commit-log.ts';
 import type { Role } from './role.ts';
 
 /** A change that log and disk have not decided for so long makes a leader ask the others to take over: they may do better. */
@@ -91,10 +92,9 @@ export class Leadership {
 
   /** Looks at what has changed since the last tick; for nodes that lead, or were made to. */
   tick(): void {
-    const { commitLog, engine, notes } = this.#options;
+    const { engine, notes } = this.#options;
     const { follower, fitness, announce } = this.#parts;
     const { epoch } = follower;
-    if (commitLog.unconfirmedMs >= TICK_MS) void this.#askWhetherItLeads();
     if (!this.isCutOff) {
       // Operators: nothing
       if (this.#role.apply('CONFIRMED')) notes.info({ epoch }, 'This node leads again');
@@ -118,14 +118,11 @@ export class Leadership {
     );
   }
 
-  async #askWhetherItLeads(): Promise<void> {
+  /** Takes the end of the log, as it was when this node led from `asked` on. */
+  hearEnd(last: number, asked: LogPlace, askedAtMs: number): void {
     const { commitLog, stop } = this.#options;
-    try {
-      if (await commitLog.askWhetherItLeads()) return;
-      if (this.#role.apply('DEPOSED')) stop(new FencedError('another node took over'));
-    } catch (error) {
-      this.#parts.follower.judge(error);
-    }
+    if (commitLog.hearEnd(last, asked, askedAtMs)) return;
+    if (this.#role.apply('DEPOSED')) stop(new FencedError('another node took over'));
   }
 
   #giveUp(): void {

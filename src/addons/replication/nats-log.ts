@@ -24,7 +24,6 @@ import {
   type AppendOutcome,
   type LogExtent,
   LogGoneError,
-  type LogRecord,
   RECORD_BYTES_MAX,
   type ReplicatedLog,
   UnsafeLogError,
@@ -38,13 +37,6 @@ const REQUEST_TIMEOUT_MS = 2_000;
  * without its heartbeats, of which there is one a second, and it goes on answering for some seconds more.
  */
 const UNHEARD_MS_MAX = 2_000;
-
-/** Bytes of records on their way from the server, bounded so that a long log does not fill the memory. */
-const TAIL_BYTES_MAX = 4 * 1024 * 1024;
-
-/** How often the server says that a tail is alive. It is begun anew when the server misses two. */
-const TAIL_HEARTBEAT_MS = 1_000;
-const TAIL_EXPIRES_MS = 10_000;
 
 /** Older servers do not know `sync_interval: always`. Whether a newer one has it set, a client cannot see. */
 const VERSION_MIN = [2, 10] as const;
@@ -175,6 +167,7 @@ function tooSmall({ max_bytes, max_msgs, max_msg_size }: StreamConfig, logBytes:
 }
 
 const recordSubject = (name: string): string => `flagstaff.${name}.log`;
+const appendedSubject = (name: string): string => `flagstaff.${name}.appended`;
 const announcementSubject = (name: string): string => `flagstaff.${name}.nodes`;
 
 interface FoundStream {
@@ -218,6 +211,7 @@ class NatsLog implements ReplicatedLog {
         retries: 1,
         timeout: REQUEST_TIMEOUT_MS,
       });
+      this.#publish(appendedSubject(this.#name), String(expectedLast + 1));
       return { kind: 'accepted' };
     } catch (cause) {
       return isWrongSequence(cause) ? { kind: 'conflict' } : { kind: 'unknown', cause };
@@ -235,38 +229,27 @@ class NatsLog implements ReplicatedLog {
     await this.#manager.streams.purge(this.#stream, { seq: before });
   }
 
-  async *tail(from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
-    const consumer = await this.#client.consumers
-      .get(this.#stream, { opt_start_seq: from })
-      .catch((error: unknown) => Promise.reject(goneOr(error, this.#name)));
-    const messages = await consumer.consume({
-      max_bytes: TAIL_BYTES_MAX,
-      idle_heartbeat: TAIL_HEARTBEAT_MS,
-      expires: TAIL_EXPIRES_MS,
-    });
-    const stop = (): void => messages.stop();
-    signal.addEventListener('abort', stop);
-    try {
-      if (signal.aborted) return;
-      for await (const message of messages) {
-        if (signal.aborted) return;
-        yield { position: message.seq, bytes: bufferOf(message.data) };
-      }
-    } finally {
-      signal.removeEventListener('abort', stop);
-      messages.stop();
-    }
+  onAppended(listener: (position: number) => void): () => void {
+    return this.#subscribe(appendedSubject(this.#name), (data) => listener(Number(data.toString())));
   }
 
   announce(message: Uint8Array): void {
-    // While the connection is lost an announcement has no use: a later one says more.
-    if (!this.#connection.isClosed()) this.#connection.publish(announcementSubject(this.#name), message);
+    this.#publish(announcementSubject(this.#name), message);
   }
 
   onAnnouncement(listener: (message: Buffer) => void): () => void {
-    const subscription = this.#connection.subscribe(announcementSubject(this.#name), {
-      callback: (error, message) => {
-        if (error === null) listener(bufferOf(message.data));
+    return this.#subscribe(announcementSubject(this.#name), listener);
+  }
+
+  /** While the connection is lost it has no use: a later message says more. */
+  #publish(subject: string, message: Uint8Array | string): void {
+    if (!this.#connection.isClosed()) this.#connection.publish(subject, message);
+  }
+
+  #subscribe(subject: string, listener: (data: Buffer) => void): () => void {
+    const subscription = this.#connection.subscribe(subject, {
+      callback: (error, { data }) => {
+        if (error === null) listener(bufferOf(data));
       },
     });
     return () => subscription.unsubscribe();

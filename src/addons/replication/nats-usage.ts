@@ -4,6 +4,7 @@ import {
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamClient,
+  type JetStreamManager,
   jetstream,
   jetstreamManager,
   RetentionPolicy,
@@ -21,9 +22,6 @@ const STREAM_BYTES_MAX = 256 * 1024 * 1024;
 /** Counts of days are kept for so long at most. */
 const STREAM_AGE_NS = 90 * 24 * 3_600 * 1e9;
 
-/** Batches on their way from the server. */
-const TAIL_MESSAGES_MAX = 64;
-
 export interface NatsUsageOptions {
   readonly connection: NatsConnection;
   /** The cluster's name. */
@@ -31,11 +29,16 @@ export interface NatsUsageOptions {
   readonly replicas: number;
 }
 
+interface OpenStream {
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+}
+
 export class NatsUsage {
   readonly #options: NatsUsageOptions;
   readonly #stream: string;
   readonly #subject: string;
-  #client: Promise<JetStreamClient> | null = null;
+  #opened: Promise<OpenStream> | null = null;
 
   constructor(options: NatsUsageOptions) {
     this.#options = options;
@@ -44,38 +47,30 @@ export class NatsUsage {
   }
 
   async publish(batch: Buffer, id: string): Promise<void> {
-    const client = await this.#ready();
+    const { client } = await this.#ready();
     await client.publish(this.#subject, batch, { msgID: id, timeout: REQUEST_TIMEOUT_MS, retries: 1 });
   }
 
-  async *tail(
-    from: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<{ readonly position: number; readonly bytes: Buffer }> {
-    const client = await this.#ready();
-    const consumer = await client.consumers.get(this.#stream, { opt_start_seq: from });
-    const messages = await consumer.consume({ max_messages: TAIL_MESSAGES_MAX });
-    const stop = (): void => messages.stop();
-    signal.addEventListener('abort', stop);
-    try {
-      for await (const { seq, data } of messages)
-        yield { position: seq, bytes: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };
-    } finally {
-      signal.removeEventListener('abort', stop);
-      messages.stop();
-    }
+  /** A read needs no consumer, which would be lost with its server. */
+  async read(from: number): Promise<{ readonly position: number; readonly bytes: Buffer } | null> {
+    const { streams } = (await this.#ready()).manager;
+    const query = { seq: from, next_by_subj: this.#subject };
+    const message = await streams.getMessage(this.#stream, query);
+    if (message === null) return null;
+    const { buffer, byteOffset, byteLength } = message.data;
+    return { position: message.seq, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   }
 
   /** Makes the stream unless it is there: it holds no history. Asked again after a failure. */
-  #ready(): Promise<JetStreamClient> {
-    this.#client ??= this.#open().catch((error: unknown) => {
-      this.#client = null;
+  #ready(): Promise<OpenStream> {
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = null;
       throw error;
     });
-    return this.#client;
+    return this.#opened;
   }
 
-  async #open(): Promise<JetStreamClient> {
+  async #open(): Promise<OpenStream> {
     const { connection, name, replicas } = this.#options;
     const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
     try {
@@ -95,6 +90,6 @@ export class NatsUsage {
         max_age: STREAM_AGE_NS,
       });
     }
-    return jetstream(connection, { timeout: REQUEST_TIMEOUT_MS });
+    return { client: jetstream(connection, { timeout: REQUEST_TIMEOUT_MS }), manager };
   }
 }

@@ -27,16 +27,6 @@ import { Role } from './role.ts';
 /** Followers say where they are once in so many ticks. */
 const TICKS_PER_FOLLOWER_ANNOUNCEMENT = 4;
 
-/** The log is asked once in so many ticks whether it is there. */
-const TICKS_PER_LOOK = 4;
-
-/**
- * A process that stood still for so long takes no announcement for news before it has worked for a while again: those that it finds
- * were sent meanwhile.
- */
-const STANDSTILL_MS = 1_000;
-const STANDSTILL_OVER_MS = 1_000;
-
 export class Replica {
   readonly #options: ReplicaOptions;
   readonly #role = new Role();
@@ -47,17 +37,15 @@ export class Replica {
   readonly #leadership: Leadership;
   readonly #logWatch: LogWatch;
   readonly #candidacy: Candidacy;
-  #stopListening: (() => void) | null = null;
+  #stopListening: readonly (() => void)[] = [];
   #cancelTick: (() => void) | null = null;
   #ticks = 0;
   #isClosed = false;
-  #tickedAtMs = 0;
-  #stoodStillUntilMs = Number.NEGATIVE_INFINITY;
   #told: readonly string[] = [];
   #served: (() => void)[] = [];
 
   constructor(options: ReplicaOptions) {
-    const { identity, formats, clock, log, notes } = options;
+    const { identity, formats, clock, log, notes, askedAtMs } = options;
     const others = (): readonly Peer[] =>
       this.#peers.list(this.#now()).filter(({ run }) => run !== identity.run);
     this.#options = options;
@@ -70,7 +58,12 @@ export class Replica {
       onLeader: (leader) => this.#follow(leader),
       onProgress: () => this.#noteProgress(),
     });
-    this.#logWatch = new LogWatch({ log, notes, onFenced: (error) => this.#follower.judge(error) });
+    this.#logWatch = new LogWatch({
+      ...{ log, clock, notes, askedAtMs },
+      position: () => this.#follower.position,
+      onQuestion: (askedAtMs) => this.#question(askedAtMs),
+      onFault: (error) => this.#follower.judge(error),
+    });
     const parts = {
       ...{ options, role: this.#role, follower: this.#follower },
       ...{ fitness: this.#fitness, patience: this.#patience },
@@ -137,9 +130,12 @@ export class Replica {
 
   /** Begins to follow. */
   start(): void {
-    this.#stopListening = this.#options.log.onAnnouncement((message) => this.#hear(message));
+    const { log } = this.#options;
+    this.#stopListening = [
+      log.onAnnouncement((message) => this.#hear(message)),
+      log.onAppended((position) => this.#follower.hearAppended(position)),
+    ];
     this.#role.apply('ALIGNED');
-    this.#tickedAtMs = this.#now();
     this.#patience.waitForLeader();
     this.#follower.start();
     this.#scheduleTick();
@@ -167,7 +163,7 @@ export class Replica {
     const isFollowedToEnd = this.#follower.close();
     await this.handOver();
     this.#cancelTick?.();
-    this.#stopListening?.();
+    for (const stop of this.#stopListening) stop();
     await isFollowedToEnd;
     this.#options.commitLog.close();
   }
@@ -207,17 +203,17 @@ export class Replica {
     if (!isLeader || heard.epoch < epoch || !history.mayBe(heard.history)) return;
     if (heard.epoch > epoch && this.#role.apply('DEPOSED'))
       return stop(new FencedError(`${heard.node} took over`));
-    this.#follower.hearEnd(heard.position, !this.#mayHearOldNews);
+    this.#follower.hearAppended(heard.position);
     if (heard.handsOver) this.#candidacy.standAtOnce();
     else this.#patience.waitForLeader();
   }
 
-  /** Whether what is heard now may have waited for this process. */
-  get #mayHearOldNews(): boolean {
-    const now = this.#now();
-    return (
-      now - this.#tickedAtMs > TICK_MS + STANDSTILL_MS || now - this.#stoodStillUntilMs < STANDSTILL_OVER_MS
-    );
+  /** Takes the answer to a question that is put to the log now. */
+  #question(askedAtMs: number): (last: number) => void {
+    const { leadership } = this.#options.commitLog;
+    return leadership === null
+      ? (last) => this.#follower.hearEnd(last, askedAtMs)
+      : (last) => this.#leadership.hearEnd(last, leadership, askedAtMs);
   }
 
   #scheduleTick(): void {
@@ -230,13 +226,10 @@ export class Replica {
 
   #tick(): void {
     this.#ticks += 1;
-    const now = this.#now();
-    if (now - this.#tickedAtMs > TICK_MS + STANDSTILL_MS) this.#stoodStillUntilMs = now;
-    this.#tickedAtMs = now;
     this.#fitness.tick();
     this.#tellWarnings();
     if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce(false);
-    if (this.#ticks % TICKS_PER_LOOK === 0) void this.#logWatch.look();
+    this.#logWatch.ask();
     if (this.#options.commitLog.leadership !== null) this.#leadership.tick();
     this.#candidacy.expire();
     this.#noteProgress();

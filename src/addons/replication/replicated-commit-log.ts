@@ -15,14 +15,11 @@
 import assert from 'node:assert/strict';
 import { type CommitBatch, type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
 import type { NodeHistory } from './node-history.ts';
-import { encodeBatch, encodeRecord, LogDamageError, type NodeIdentity, partsOf } from './record-format.ts';
+import { encodeBatch, encodeRecord, type NodeIdentity, partsOf } from './record-format.ts';
 import type { ReplicatedLog } from './replicated-log.ts';
 
 /** Between two attempts while the outcome of the first is not known. */
 export const RETRY_PAUSE_MS = 100;
-
-/** Questions to the log that may be without an answer at once. One that gets lost must not keep the next from being asked. */
-const QUESTIONS_MAX = 8;
 
 /** A place in the log from which a node may write. */
 export interface Leadership {
@@ -52,7 +49,6 @@ export class ReplicatedCommitLog implements CommitLog {
   #decidedId = 0;
   #isClosed = false;
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
-  #questions = 0;
   #isPublishing = false;
 
   constructor(options: ReplicatedCommitLogOptions) {
@@ -85,27 +81,14 @@ export class ReplicatedCommitLog implements CommitLog {
   }
 
   /**
-   * Asks the log whether this node leads still; the answer shows in `unconfirmedMs`. False where another node took over. Rejects
-   * with `LogDamageError` where the log has lost records. The answer is that of the server that leads the log, which may
-   * itself be cut off from the others for some seconds; what is appended is decided by a majority.
+   * Takes the end of the log for a sign that this node leads still; false where another one took over. The answer is that of the server
+   * that leads the log, which may itself be cut off from the others for some seconds; what is appended is decided by a majority.
    */
-  async askWhetherItLeads(): Promise<boolean> {
-    const asked = this.#leadership;
-    if (asked === null || this.#questions >= QUESTIONS_MAX) return true;
-    const askedAtMs = this.#options.monotonic();
-    this.#questions += 1;
-    try {
-      const { last } = await this.#options.log.extent();
-      // What this node has published meanwhile says more than an answer from before.
-      if (this.#leadership !== asked || this.#isPublishing) return true;
-      refuseShortened(last, asked.position);
-      if (last > asked.position) return false;
-      this.#confirm(askedAtMs);
-    } catch (error) {
-      if (error instanceof LogDamageError || error instanceof FencedError) throw error;
-    } finally {
-      this.#questions -= 1;
-    }
+  hearEnd(last: number, asked: Leadership, askedAtMs: number): boolean {
+    // What this node has published meanwhile says more than an answer from before.
+    if (this.#leadership !== asked || this.#isPublishing) return true;
+    if (last > asked.position) return false;
+    this.#confirm(askedAtMs);
     return true;
   }
 
@@ -181,21 +164,13 @@ export class ReplicatedCommitLog implements CommitLog {
       const found = await this.#options.log.read(last + 1);
       if (found?.equals(record)) return true;
       if (found !== null) throw new FencedError('another node took over');
-      const extent = await this.#options.log.extent();
-      refuseShortened(extent.last, last);
-      if (extent.first > last + 1) throw new FencedError('another node took over, long ago');
+      const { first } = await this.#options.log.extent();
+      if (first > last + 1) throw new FencedError('another node took over, long ago');
     } catch (error) {
-      if (error instanceof FencedError || error instanceof LogDamageError) throw error;
+      if (error instanceof FencedError) throw error;
       this.#options.onTrouble(error);
     }
     // A conflict with nothing in its place is one with a record that the log is about to take.
     return false;
   }
-}
-
-function refuseShortened(last: number, acknowledged: number): void {
-  if (last >= acknowledged) return;
-  throw new LogDamageError(
-    `the replicated log ends at position ${last}, and position ${acknowledged} was acknowledged`,
-  );
 }

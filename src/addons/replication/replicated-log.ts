@@ -10,13 +10,10 @@
  *   record may be there, may never be, or may still arrive.
  * - `extent` is told by the part of the log that decides: where that may be cut off from its majority, it rejects.
  * - `read` asks the same part, and may be told of nothing where a record stands: `extent` says whether that can be.
- * - `tail` yields each record once, in order, without a gap. It may end or throw at any time; the caller goes on from
- *   where it was.
- * - What is purged is gone for every node, and positions stay what they are. A tail from a position that is purged begins
- *   with the first one that is kept.
+ * - What is purged is gone for every node, and positions stay what they are.
  * - A log that is gone is told of by `LogGoneError`, and one that was made anew since it was opened by `FencedError`.
- * - Announcements are told to the nodes that listen, and may be lost, delayed or doubled. Nothing that must be true
- *   depends on them.
+ * - Positions of new records and announcements are told to the nodes that listen, and may be lost, delayed or doubled.
+ *   Nothing that must be true depends on them.
  */
 
 /** Records that are larger are refused: servers take messages of 1 MiB unless they are configured otherwise. */
@@ -48,8 +45,8 @@ export interface ReplicatedLog {
   read(position: number): Promise<Buffer | null>;
   /** Forgets all records before a position. Rejects when it is not known whether the log has. */
   purge(before: number): Promise<void>;
-  /** The records from a position on, as they come, until `signal` is aborted. */
-  tail(from: number, signal: AbortSignal): AsyncIterable<LogRecord>;
+  /** Calls `listener` with the position of each record that a node has appended. Returns what ends that. */
+  onAppended(listener: (position: number) => void): () => void;
   /** Tells all listeners, of which there may be none. */
   announce(message: Uint8Array): void;
   /** Calls `listener` with each announcement, this node's own included. Returns what ends that. */

@@ -235,7 +235,7 @@ const CLUSTER_GAUGES: readonly Row<ReplicaView>[] = [
   ['flagstaff_cluster_epoch', 'How often a node has taken over.', ({ epoch }) => epoch],
   [
     'flagstaff_cluster_lag_seconds',
-    'Time since this node last had all that the leader had. `/ready` is 503 beyond 5 seconds.',
+    'Time since this node last had all that the log had. `/ready` is 503 beyond 4 seconds.',
     ({ lagMs }) => lagMs / 1000,
   ],
   [

@@ -30,8 +30,8 @@ interface MetricsPage {
   monotonicMs(): number;
 }
 
-/** A follower that lags more should not be asked; failing over takes less. */
-export const LAG_MS_MAX = 5_000;
+/** A node that may lag more should not be asked: an application is to see a switch within 5 seconds, or ask another node. */
+export const LAG_MS_MAX = 4_000;
 
 export interface ProbeOptions {
   readonly engine: Engine;

@@ -1,8 +1,10 @@
 /** The log on NATS JetStream keeps the contract, on one server and on a cluster of three. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
 import { makeNatsStream, openNatsLog, refuseCutOff } from '../../../src/addons/replication/nats-log.ts';
+import { NatsUsage } from '../../../src/addons/replication/nats-usage.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
 import { openLog as openClusterLog } from '../../../src/start/cluster.ts';
 import { clusterConfig } from '../../../src/start/cluster-config.ts';
@@ -75,6 +77,34 @@ const skip = noNatsServer ?? false;
 
 describeReplicatedLog('on one NATS server', factoryOf(1), skip);
 describeReplicatedLog('on three NATS servers', factoryOf(3), skip);
+
+describe('what nodes read of the log and of reports', { skip }, () => {
+  it('needs no consumer, which would die with the server that keeps it', async () => {
+    const nats = await startNats(1);
+    const connection = await connectToNats({
+      ...{ servers: nats.urls, name: 'test', user: null, credentialsFile: null, tls: null, log: LOG },
+    });
+    const log = await openLog(nats.urls, 'reads', 'memory');
+    const usage = new NatsUsage({ connection, name: 'reads', replicas: 1 });
+    try {
+      const told = new Promise((resolve) => log.onAppended(resolve));
+      await log.append(0, Buffer.from('a'));
+      assert.equal(await told, 1);
+      assert.equal(String(await log.read(1)), 'a');
+      assert.equal(await usage.read(1), null);
+      for (const batch of ['b', 'c']) await usage.publish(Buffer.from(batch), batch);
+      const { streams, consumers } = await jetstreamManager(connection);
+      await streams.purge('FLAGSTAFF_reads_USAGE', { seq: 2 });
+      assert.deepEqual(await usage.read(1), { position: 2, bytes: Buffer.from('c') });
+      for (const stream of ['FLAGSTAFF_reads', 'FLAGSTAFF_reads_USAGE'])
+        assert.deepEqual(await consumers.list(stream).next(), []);
+    } finally {
+      await log.close();
+      await connection.close();
+      await nats.close();
+    }
+  });
+});
 
 describe('a NATS server that keeps one copy', { skip }, () => {
   it('is refused, with what to do, unless the operator accepts the loss', async () => {

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { beginLog } from '../../../src/cli/cluster.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
+import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
 import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
@@ -120,6 +121,20 @@ describe('a change that is larger than a record', () => {
 });
 
 describe('when the leader is gone', () => {
+  it('another node leads with all that was acknowledged, though none was told of the newest records', async () => {
+    let areLost = false;
+    const cluster = await clusterOf(3, {
+      fate: (kind) => (areLost && (kind === 'appended' || kind === 'announcement') ? 'lost' : 0),
+    });
+    const leader = await cluster.leader();
+    areLost = true;
+    assert.deepEqual(await leader.execute(createFlag('untold')), CREATED);
+    const { place } = leader;
+    leader.crash();
+    await cluster.until('another node leads', () => cluster.leaders.length === 1, 5_000);
+    assert.equal(cluster.leaders[0]!.place.lastId, place.lastId);
+  });
+
   it('another node leads within 2 seconds, with all that was acknowledged', async () => {
     const cluster = await clusterOf(3);
     const leader = await cluster.leader();
@@ -237,29 +252,27 @@ describe('a leader that is cut off from the log', () => {
     const slow = cluster.nodes.find(({ replica }) => replica?.view.role === 'leading')!;
     isSlow = false;
     const link = slow.link!;
-    const tail = link.tail.bind(link);
-    let tails = 0;
-    link.tail = async function* (from, signal) {
-      tails += 1;
-      try {
-        yield* tail(from, signal);
-      } finally {
-        tails -= 1;
-      }
+    const read = link.read.bind(link);
+    const positions: number[] = [];
+    link.read = (position) => {
+      positions.push(position);
+      return read(position);
     };
-    slow.link!.isCut = true;
+    link.isCut = true;
     await cluster.pass(6_000);
     assert.notEqual(slow.replica!.view.role, 'leading');
     begun!();
-    slow.link!.isCut = false;
+    link.isCut = false;
     const next = await cluster.leader();
+    await cluster.caughtUp();
+    positions.length = 0;
     assert(next !== slow, 'it does not take itself for the leader');
     for (const name of ['a', 'b', 'c']) {
       assert.deepEqual(await next.execute(createFlag(name)), CREATED);
       await cluster.caughtUp();
     }
     assert.deepEqual([slow.place, slow.stops, slow.isLeading], [next.place, [], false]);
-    assert.equal(tails, 1, 'it follows the log once');
+    assert.deepEqual(positions, [...new Set(positions)], 'it follows the log once');
     assert(!slow.notes.includes('This node leads now'));
   });
 
@@ -443,14 +456,33 @@ describe('a journal and a log that do not agree', () => {
     );
   });
 
-  it('stop a leader under whose feet the log was shortened', async () => {
-    const cluster = await clusterOf(1);
+  it('stop nodes under whose feet the log was shortened, once it has said so for 10 seconds', async () => {
+    const cluster = await clusterOf(2);
     const leader = await cluster.leader();
     await leader.execute(createFlag('a'));
+    await cluster.caughtUp();
     cluster.log.loseTail(1);
-    leader.submit(createFlag('b'));
-    await cluster.until('it has stopped', () => !leader.isRunning);
-    assert.match(leader.stops[0]!.message, /ends at position \d+, and position \d+ was acknowledged/);
+    await cluster.pass(9_000);
+    assert.deepEqual(cluster.leaders, [], 'nobody decides anything meanwhile');
+    for (const { isRunning } of cluster.nodes) assert(isRunning);
+    await cluster.pass(2_000);
+    for (const { stops } of cluster.nodes)
+      assert.match(stops[0]!.message, /ends at position \d+, and position \d+ was acknowledged/);
+  });
+
+  it('stop no node where the log has only said for some seconds that it ends earlier', async () => {
+    const cluster = await clusterOf(3);
+    const leader = await cluster.leader();
+    await leader.execute(createFlag('a'));
+    await cluster.caughtUp();
+    const { records } = cluster.log;
+    cluster.log.records = records.slice(0, -1);
+    await cluster.pass(6_000);
+    cluster.log.records = records;
+    const next = await cluster.leader();
+    assert.deepEqual(await next.execute(createFlag('b')), CREATED);
+    await cluster.caughtUp();
+    for (const { stops } of cluster.nodes) assert.deepEqual(stops, []);
   });
 });
 
@@ -507,10 +539,26 @@ it('a follower that stood still does not take what it finds for news: it is not 
   const missedId = leader.store!.engine.durableId;
   follower.thaw();
   while (follower.store!.engine.durableId < missedId) {
-    assert(follower.replica!.view.lagMs > 5_000, 'it says how old its state is');
+    assert(follower.replica!.view.lagMs > LAG_MS_MAX, 'it says how old its state is');
     await cluster.time.step();
   }
   await cluster.until('it is ready again', () => follower.replica!.view.lagMs < 1_000);
+});
+
+it('a node that does not hear the log is not ready after 4 seconds, and says why, though it hears the leader', async () => {
+  const cluster = await clusterOf(2);
+  const leader = await cluster.leader();
+  const follower = followersOf(cluster)[0]!;
+  const link = follower.link!;
+  const extent = link.extent.bind(link);
+  link.extent = () => Promise.reject(new Error('no answer'));
+  await cluster.pass(4_500);
+  const { warnings, lagMs } = follower.replica!.view;
+  assert.deepEqual(warnings, ['The replicated log does not answer (no answer).']);
+  assert(lagMs > LAG_MS_MAX, 'the word of the leader does not make up for it');
+  assert(leader.isLeading);
+  link.extent = extent;
+  await cluster.until('it is ready again', () => follower.replica!.view.lagMs < 1_000, 2_000);
 });
 
 it('a node whose start took long is not ready before it has what the leader has', async () => {

@@ -4,12 +4,6 @@ import { testBroken } from './broken-clusters.ts';
 
 testBroken([
   {
-    name: 'takes a record that comes again for another one',
-    file: 'addons/replication/follower.ts',
-    find: '    if (record.position < next) continue;\n',
-    replace: '',
-  },
-  {
     name: 'leads on until its loop has looked, after it stood still',
     act: 'zombies',
     file: 'addons/replication/leadership.ts',

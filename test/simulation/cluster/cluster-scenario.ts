@@ -239,7 +239,6 @@ class Scenario {
     for (const node of this.#cluster.nodes) {
       this.#cut(node, false);
       if (node.link !== null) node.link.endsAt = null;
-      node.link?.wake();
     }
   }
 

@@ -115,9 +115,9 @@ testBroken([
   {
     name: 'goes on with a log that has lost what was acknowledged',
     act: 'lostTails',
-    file: 'addons/replication/replicated-commit-log.ts',
-    find: 'if (last >= acknowledged) return;',
-    replace: 'if (last >= 0) return;',
+    file: 'addons/replication/log-watch.ts',
+    find: 'if (last < known)',
+    replace: 'if (last < 0)',
   },
   {
     name: 'leaves a damaged file of journal as it is',

@@ -9,7 +9,6 @@ import {
   type AppendOutcome,
   type LogExtent,
   LogGoneError,
-  type LogRecord,
   RECORD_BYTES_MAX,
   type ReplicatedLog,
 } from '../../../src/addons/replication/replicated-log.ts';
@@ -18,7 +17,7 @@ import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
 /** Calls `run` later, once; returns what cancels it. */
 export type Timer = (delayMs: number, run: () => void) => () => void;
 
-export type MessageKind = 'request' | 'reply' | 'record' | 'announcement';
+export type MessageKind = 'request' | 'reply' | 'appended' | 'announcement';
 
 /** Milliseconds that a message takes, or that it is lost, or arrives twice. */
 export type Fate = (kind: MessageKind) => number | 'lost' | 'twice';
@@ -114,7 +113,7 @@ export class MemoryLog {
     }
     this.records.push(record);
     this.onAppend?.(record);
-    for (const link of this.#links) link.wake();
+    for (const link of this.#links) link.hearAppended(this.last);
     return { kind: 'accepted' };
   }
 
@@ -147,7 +146,7 @@ export class MemoryLink implements ReplicatedLog {
   readonly #made: number;
   readonly #fate: Fate;
   readonly #listeners = new Set<(message: Buffer) => void>();
-  #wakers: (() => void)[] = [];
+  readonly #onAppended = new Set<(position: number) => void>();
   /** While it is cut, nothing passes in either direction. */
   isCut = false;
   /**
@@ -205,27 +204,9 @@ export class MemoryLink implements ReplicatedLog {
     return this.#ask(() => this.#log.purgeBefore(before));
   }
 
-  async *tail(from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
-    const wake = (): void => this.wake();
-    signal.addEventListener('abort', wake);
-    try {
-      for (let position = from; !signal.aborted; ) {
-        position = Math.max(position, this.#log.first);
-        const record = position <= this.#end ? this.#log.records[position - 1] : undefined;
-        if (record === undefined) {
-          await new Promise<void>((resolve) => this.#wakers.push(resolve));
-          continue;
-        }
-        const times = await this.#times('record');
-        if (times === 0) throw LOST;
-        await new Promise<void>((resolve) => this.admit(resolve));
-        this.refuse(record);
-        for (let time = 0; time < times; time += 1) yield { position, bytes: Buffer.from(record) };
-        position += 1;
-      }
-    } finally {
-      signal.removeEventListener('abort', wake);
-    }
+  onAppended(listener: (position: number) => void): () => void {
+    this.#onAppended.add(listener);
+    return () => this.#onAppended.delete(listener);
   }
 
   announce(message: Uint8Array): void {
@@ -241,14 +222,14 @@ export class MemoryLink implements ReplicatedLog {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#log.disconnect(this);
-    this.wake();
   }
 
-  /** There may be something for a tail. */
-  wake(): void {
-    const wakers = this.#wakers;
-    this.#wakers = [];
-    for (const resume of wakers) resume();
+  hearAppended(position: number): void {
+    this.#carry('appended', () =>
+      this.admit(() => {
+        for (const listener of this.#onAppended) listener(position);
+      }),
+    );
   }
 
   hear(message: Buffer): void {
