@@ -1,23 +1,24 @@
-// Checks a file of `flagstaff audit export` against a public key, and against a signed head that you have kept. It needs Node 18
+// Checks the journal of a data folder against a public key, and against a signed head that you have kept. It needs Node 18
 // or newer and nothing else, so that you can read all that you trust.
 //
-//   node verify-history.mjs history.ndjson flagstaff+8a61d99e+AQ… [kept-head.txt]
+//   node verify-history.mjs [--print] <data folder> flagstaff+8a61d99e+AQ… [kept-head.txt]
 //
-// It recomputes the leaf of every frame from its payload, decodes the payload, and compares it with what the line shows to
-// people. For a whole history it recomputes the root from the leaves, and the root that the kept head has; for a part of one, the
-// path from each leaf to the root. Exit code 0: all is what was signed. 1: it is not; the line is named. 64: nothing was checked.
+// It hashes the frames of the journal into a chain, whose links have to be those of the signed heads: the heads of the folder, and the one
+// that you have kept. A link is the SHA-256 of the last link of the block before and of the frames of its block up to there; a frame is in the
+// block of its first event, of 64. With --print it also writes each frame as a JSON object a line; what it writes is proved if it ends with 0.
+// Exit code 0: all is what was signed, up to the event that is named. 1: it is not. 64: nothing was checked.
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const check = (holds, what) => {
   if (!holds) throw new Error(what);
 };
 
-// Heads: checkpoints of C2SP (c2sp.org/tlog-checkpoint), signed with Ed25519.
+// Heads: signed notes of C2SP (c2sp.org/signed-note), by Ed25519.
 
 const HEAD =
-  /^flagstaff\/([0-9a-f]{32})\n([0-9]{1,10})\n([A-Za-z0-9+/]{43}=)\nevents ([0-9]+) to ([0-9]+) at ([-0-9T:.]+Z)\n(?:key \S+ hands over to \S+\n)?$/;
+  /^flagstaff\/[0-9a-f]{32}\nevent ([0-9]+) at ([-0-9T:.]+Z)\n([A-Za-z0-9+/]{43}=)\n(the events up to this one are deleted\n)?(?:key (\S+) hands over to (\S+)\n)?$/;
 
 function readKey(text) {
   const [, name, base64] = /^flagstaff\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? [];
@@ -25,88 +26,59 @@ function readKey(text) {
   check(bytes.length === 33 && bytes[0] === 1, 'the key is not one of Ed25519');
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), bytes.subarray(1)]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-  return { text: text.trim(), name: Buffer.from(name, 'hex'), key, upToSize: Number.POSITIVE_INFINITY };
+  return { text: text.trim(), name: Buffer.from(name, 'hex'), key, upToId: Number.POSITIVE_INFINITY };
 }
 
-function readHead(note, keys) {
+/** Null where the text is no head. */
+function parseHead(note) {
   const end = note.indexOf('\n\n') + 1;
   const text = note.slice(0, end);
-  const signatures = [...note.slice(end + 1).matchAll(/^— \S+ (\S+)$/gm)].map(([, base64]) =>
-    Buffer.from(base64, 'base64'),
-  );
-  const [, history, frames, root, first, last, at] = HEAD.exec(text) ?? [];
-  check(history !== undefined, 'the head is not one of Flagstaff');
-  const [size, firstId, lastId] = [frames, first, last].map(Number);
-  const isBy = ({ name, key }, bytes) =>
-    bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4));
-  const counts = keys.some((key) => size <= key.upToSize && signatures.some((bytes) => isBy(key, bytes)));
-  check(counts, 'the key did not sign the head, or after it had handed over to another one');
-  return { history, at, root: Buffer.from(root, 'base64'), size, firstId, lastId };
+  const [, last, at, link, cut, from, to] = HEAD.exec(text) ?? [];
+  if (link === undefined) return null;
+  const signatures = [...note.slice(end + 1).matchAll(/^— \S+ (\S+)$/gm)];
+  const head = { text, at, link, isCut: cut !== undefined, from, to, lastId: Number(last) };
+  return { ...head, signatures: signatures.map(([, base64]) => Buffer.from(base64, 'base64')) };
 }
 
+const isBy = ({ text, signatures }, { name, key }) =>
+  signatures.some(
+    (bytes) => bytes.subarray(0, 4).equals(name) && verify(null, Buffer.from(text), key, bytes.subarray(4)),
+  );
+
+/** A cut counts under a key that has not handed over. */
+const counts = (head, keys) =>
+  keys.some((key) => (head.isCut ? Number.POSITIVE_INFINITY : head.lastId) <= key.upToId && isBy(head, key));
+
 /** The keys that count: the one that is named, and those before and after it, which handed over by heads that both signed. */
-function withHandovers(named, handovers) {
+function withHandovers(named, heads) {
   const keys = [named];
   const find = (text) => keys.find((key) => key.text === text);
-  const follow = (note, isForward) => {
-    const [from, to] = /\nkey (\S+) hands over to (\S+)\n/.exec(note)?.slice(1).map(readKey) ?? [];
-    if (from === undefined || !find((isForward ? from : to).text)) return;
-    const [{ size }] = [from, to].map((key) => readHead(note, [key]));
+  const follow = (head, isForward) => {
+    if (head.from === undefined || !find(isForward ? head.from : head.to)) return;
+    const [from, to] = [head.from, head.to].map(readKey);
+    if (!isBy(head, from) || !isBy(head, to)) return;
     keys.push(...[isForward ? to : from].filter(({ text }) => !find(text)));
     const older = find(from.text);
-    older.upToSize = Number.isFinite(older.upToSize) ? Math.max(older.upToSize, size) : size;
+    older.upToId = Number.isFinite(older.upToId) ? Math.max(older.upToId, head.lastId) : head.lastId;
   };
-  for (const note of handovers) follow(note, true);
+  for (const head of heads) follow(head, true);
   // A key that is trusted for what it handed over is trusted with no other handover.
-  for (const note of [...handovers].reverse()) follow(note, false);
+  for (const head of [...heads].reverse()) follow(head, false);
   return keys;
 }
 
-// The Merkle tree of RFC 9162, §2.1.
-
-const sha256 = (...parts) => createHash('sha256').update(Buffer.concat(parts)).digest();
-const nodeOf = (left, right) => sha256(Buffer.of(1), left, right);
-
-function leafOf({ contentVersion, rules, payload }) {
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt16LE(contentVersion, 1);
-  prefix.writeUInt16LE(rules, 3);
-  return sha256(prefix, payload);
-}
-
-class Tree {
-  constructor(size, peaks) {
-    this.size = size;
-    this.peaks = peaks;
-  }
-
-  add(leaf) {
-    let top = leaf;
-    for (let rest = this.size; rest % 2 === 1; rest = (rest - 1) / 2) top = nodeOf(this.peaks.pop(), top);
-    this.peaks.push(top);
-    this.size += 1;
-  }
-
-  get root() {
-    if (this.peaks.length === 0) return sha256();
-    return this.peaks.slice(0, -1).reduceRight((right, left) => nodeOf(left, right), this.peaks.at(-1));
-  }
-}
-
-/** The root that a leaf and its path give (RFC 9162 §2.1.3.2). */
-function rootFrom(leaf, index, size, path) {
-  check(index < size, 'a frame lies behind the head');
-  let [node, rest, last] = [leaf, index, size - 1];
-  for (const sibling of path) {
-    check(last > 0, 'a path is too long');
-    if (rest % 2 === 1 || rest === last) {
-      node = nodeOf(sibling, node);
-      while (rest % 2 === 0 && rest > 0) [rest, last] = [rest >> 1, last >> 1];
-    } else node = nodeOf(node, sibling);
-    [rest, last] = [rest >> 1, last >> 1];
-  }
-  check(last === 0, 'a path is too short');
-  return node;
+/** The heads of the folder, whoever signed them. */
+function headsIn(folder) {
+  const file = join(folder, 'history.heads');
+  if (!existsSync(file)) return [];
+  const heads = [];
+  for (const line of readFileSync(file, 'utf8').split('\n'))
+    try {
+      heads.push(parseHead(String(JSON.parse(line).head)));
+    } catch {
+      // A crash tears a line, which the next head is written over.
+    }
+  return heads.filter((head) => head !== null);
 }
 
 // Payloads: MessagePack (msgpack.org), as far as the journal uses it.
@@ -131,10 +103,8 @@ class Reader {
     return Array.from({ length: count }, () => this.value() ?? null);
   }
 
-  /** A property that is undefined stands in no JSON. */
   map(count) {
-    const entries = Array.from({ length: count }, () => [this.value(), this.value()]);
-    return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+    return Object.fromEntries(Array.from({ length: count }, () => [this.value(), this.value()]));
   }
 
   text(length) {
@@ -178,122 +148,105 @@ const READERS = {
   223: (reader) => reader.map(reader.number(4)),
 };
 
-/** Compares values as JSON shows them, whatever the order of their keys. */
-function isSame(a, b) {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
-  const [keysOfA, keysOfB] = [Object.keys(a).sort(), Object.keys(b).sort()];
-  return keysOfA.join('\0') === keysOfB.join('\0') && keysOfA.every((key) => isSame(a[key], b[key]));
-}
+// The journal: files of a header of 64 bytes and frames; in format 1 with 16 bytes before each payload, and in format 2 with 24.
 
-const SHOWN = 'index contentVersion rules payload id at by userId events path'.split(' ');
+const filesIn = (folder) => {
+  const journal = join(folder, 'journal');
+  const names = readdirSync(journal).filter((name) => /^[0-9]{20}\.journal$/.test(name));
+  return names.sort().map((name) => join(journal, name));
+};
 
-function checkShown(line, payload) {
-  for (const name of Object.keys(line)) check(SHOWN.includes(name), `"${name}" was never signed`);
-  const reader = new Reader(payload);
-  const signed = reader.value();
-  check(reader.at === payload.length, 'a payload has bytes behind its end');
-  check(signed.id === line.id, 'the id is not the one that was signed');
-  check(new Date(signed.at).toISOString() === line.at, 'the time is not the one that was signed');
-  check(signed.by === line.by && signed.userId === line.userId, 'the author is not the one that was signed');
-  check(isSame(signed.events, line.events), 'the events are not those that were signed');
-  return signed.id + signed.events.length - 1;
-}
-
-async function checkFile(file, key, keptNote) {
-  const state = { kept: null, head: null, tree: null, lines: 0, lastIndex: -1, firstId: null, lastId: null };
-  for await (const text of createInterface({ input: createReadStream(file).on('error', refuse) })) {
-    state.lines += 1;
-    try {
-      const line = JSON.parse(text);
-      // Of a name that stands there twice, people may read the one and this program the other.
-      check(JSON.stringify(line) === text, 'it is not written as the export writes it');
-      if (state.head === null) begin(state, line, { key, keptNote });
-      else checkLine(state, line);
-    } catch (error) {
-      throw new Error(`line ${state.lines}: ${error.message}`);
-    }
+function* framesIn(file) {
+  const bytes = readFileSync(file);
+  check(bytes.subarray(0, 8).toString() === 'FLAGJRNL', `${file} is no file of a journal`);
+  const format = bytes.readUInt32LE(8);
+  check(format === 1 || format === 2, `${file} has a format that is not known`);
+  const [headerBytes, lengthAt] = format === 1 ? [16, 0] : [24, 12];
+  for (let at = 64; at + headerBytes < bytes.length; ) {
+    const length = bytes.readUInt32LE(at + lengthAt);
+    const payload = bytes.subarray(at + headerBytes, at + headerBytes + length);
+    // Room that the server has made for what it writes next, or a write that did not end.
+    if (length === 0 || payload.length < length) return;
+    const versions = format === 1 ? Buffer.from([1, 0, 1, 0]) : bytes.subarray(at + 20, at + 24);
+    yield { versions, payload };
+    at += headerBytes + length;
   }
-  return end(state);
+}
+
+const lastIdOf = ({ id, events }) => id + events.length - 1;
+
+function checkFolder(folder, named, kept, isPrinted) {
+  const all = headsIn(folder);
+  const keys = withHandovers(named, all);
+  const heads = all.filter((head) => counts(head, keys));
+  check(
+    heads.length === all.length,
+    `${all.length - heads.length} heads of the folder are signed by none of the keys`,
+  );
+  if (kept !== null)
+    check(
+      counts(kept, keys),
+      'the key did not sign the kept head, or after it had handed over to another one',
+    );
+  const cut = heads.filter(({ isCut }) => isCut).at(-1) ?? {
+    lastId: 0,
+    link: Buffer.alloc(32).toString('base64'),
+  };
+  const wanted = [...heads, ...(kept === null ? [] : [kept])].filter(({ lastId }) => lastId > cut.lastId);
+  check(wanted.length > 0, 'there is no signed head');
+  wanted.sort((a, b) => a.lastId - b.lastId);
+  const newest = wanted.at(-1);
+  let { lastId } = cut;
+  let block = null;
+  let hash = createHash('sha256').update(Buffer.from(cut.link, 'base64'));
+  for (const file of filesIn(folder))
+    for (const { versions, payload } of framesIn(file)) {
+      if (wanted.length === 0) return { cut, newest };
+      const frame = new Reader(payload).value();
+      if (frame.id <= cut.lastId) continue;
+      check(frame.id === lastId + 1, `event ${frame.id} is where event ${lastId + 1} should be`);
+      const frameBlock = Math.floor((frame.id - 1) / 64);
+      if (block !== null && block !== frameBlock) hash = createHash('sha256').update(hash.digest());
+      block = frameBlock;
+      hash.update(versions).update(payload);
+      lastId = lastIdOf(frame);
+      if (isPrinted) console.log(JSON.stringify(frame));
+      while (wanted[0]?.lastId <= lastId) {
+        const { at, ...head } = wanted.shift();
+        const isSame = head.lastId === lastId && head.link === hash.copy().digest('base64');
+        check(isSame, `the events up to ${head.lastId} are not what was signed at ${at}`);
+      }
+    }
+  check(
+    wanted.length === 0,
+    `the journal ends with event ${lastId}, before event ${newest.lastId}, which was signed`,
+  );
+  return { cut, newest };
 }
 
 /** A head as it stands in a file: alone, or in what /health responds. */
-function noteIn(file) {
+function headIn(file) {
   const text = readFileSync(file, 'utf8');
   const { note, head } = text.startsWith('{') ? JSON.parse(text) : { note: text };
-  const found = String(note ?? head?.note);
-  check(HEAD.test(found.slice(0, found.indexOf('\n\n') + 1)), `${file} holds no signed head`);
+  const found = parseHead(String(note ?? head?.note));
+  check(found !== null, `${file} holds no signed head`);
   return found;
 }
 
-function begin(state, first, { key, keptNote }) {
-  check(first.format === 'flagstaff-audit 1', 'this is no file of "flagstaff audit export"');
-  const keys = withHandovers(key, first.handovers ?? []);
-  state.head = readHead(first.head, keys);
-  state.isWhole = first.whole;
-  const peaks = first.peaks.map((peak) => Buffer.from(peak, 'base64'));
-  state.tree = new Tree(first.size, peaks);
-  if (keptNote === null) return;
-  state.kept = readHead(keptNote, keys);
-  const { head, kept } = state;
-  check(kept.size <= head.size, `the history ends with event ${head.lastId}, before the kept head`);
-  check(kept.firstId === head.firstId, 'the history begins with another event than that of the kept head');
-  check(kept.size > first.size, 'the frames of the kept head are not in the file any more');
-  // Without all frames between them, only an equal head can be compared.
-  const canCompare = first.whole || kept.root.equals(head.root);
-  check(canCompare, 'the kept head is an older one: it needs an export of the whole');
-}
-
-function checkLine(state, line) {
-  const payload = Buffer.from(line.payload, 'base64');
-  const lastId = checkShown(line, payload);
-  const leaf = leafOf({ ...line, payload });
-  check(Number.isSafeInteger(line.index) && line.index > state.lastIndex, 'a frame stands there twice');
-  state.lastIndex = line.index;
-  if (!state.isWhole) {
-    const path = line.path.map((hash) => Buffer.from(hash, 'base64'));
-    const root = rootFrom(leaf, line.index, state.head.size, path);
-    check(root.equals(state.head.root), 'the frame is not in the signed history');
-  } else {
-    check(line.index === state.tree.size, 'a frame is missing, or in another place');
-    check(state.lastId === null || line.id === state.lastId + 1, 'the events do not follow each other');
-    state.tree.add(leaf);
-    const { kept } = state;
-    if (kept !== null && state.tree.size === kept.size) {
-      const isSame = state.tree.root.equals(kept.root) && lastId === kept.lastId;
-      check(isSame, 'the history is not the one of the kept head');
-      state.sawKept = true;
-    }
-  }
-  state.firstId ??= line.id;
-  state.lastId = lastId;
-}
-
-function end({ kept, head, isWhole, tree, lines, firstId, lastId, sawKept }) {
-  check(head !== null, 'the file is empty');
-  if (!isWhole)
-    return `${lines - 1} frames are part of the history that was signed at ${head.at}. Others may have been left out.`;
-  check(tree.size === head.size, `the file ends early, with event ${lastId}`);
-  check(tree.root.equals(head.root) && lastId === head.lastId, 'the history is not the one that was signed');
-  check(kept === null || sawKept, 'the file does not reach the kept head');
-  const also =
-    kept === null ? '' : `, and up to event ${kept.lastId} what the kept head of ${kept.at} stands for`;
-  return `The events from ${firstId} to ${lastId} are what was signed at ${head.at}${also}.`;
-}
-
-const USAGE = 'usage: node verify-history.mjs <file of the export> <public key> [<file of a kept head>]';
+const USAGE = 'usage: node verify-history.mjs [--print] <data folder> <public key> [<file of a kept head>]';
 let isBegun = false;
-function refuse({ message, syscall }) {
-  const isRead = isBegun && syscall === undefined;
-  console.error(`NOT ${isRead ? 'PROVED' : 'CHECKED'}: ${message.replaceAll('\n', ' ')}.`);
-  process.exit(isRead ? 1 : 64);
-}
 
 try {
-  const [file, keyText, keptFile, ...others] = process.argv.slice(2);
+  const isPrinted = process.argv[2] === '--print';
+  const [folder, keyText, keptFile, ...others] = process.argv.slice(isPrinted ? 3 : 2);
   check(keyText !== undefined && others.length === 0, USAGE);
-  const [key, keptNote] = [readKey(keyText), keptFile === undefined ? null : noteIn(keptFile)];
+  const [key, kept] = [readKey(keyText), keptFile === undefined ? null : headIn(keptFile)];
+  check(filesIn(folder).length > 0, `${folder} holds no journal`);
   isBegun = true;
-  console.log(await checkFile(file, key, keptNote));
-} catch (error) {
-  refuse(error);
+  const { cut, newest } = checkFolder(folder, key, kept, isPrinted);
+  const said = `The events from ${cut.lastId + 1} to ${newest.lastId} are what was signed at ${newest.at}.`;
+  (isPrinted ? console.error : console.log)(said);
+} catch ({ message }) {
+  console.error(`NOT ${isBegun ? 'PROVED' : 'CHECKED'}: ${message.replaceAll('\n', ' ')}.`);
+  process.exit(isBegun ? 1 : 64);
 }

@@ -87,7 +87,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/state', 'persistence/codec', 'persistence/disk'],
   },
   'persistence/proof': {
-    purpose: 'the Merkle tree over a history, and its signed heads',
+    purpose: 'the chain of hashes over a history, and its signed heads',
     imports: ['persistence/disk', 'persistence/journal'],
   },
   'persistence/snapshots': {
@@ -101,7 +101,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/codec',
       'persistence/disk',
       'persistence/journal',
-      'persistence/proof',
       'persistence/snapshots',
       'process',
     ],
@@ -266,13 +265,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/replication': {
     purpose: 'the cluster: shared log, leadership, archive, NATS JetStream',
-    imports: [
-      'persistence/disk',
-      'persistence/journal',
-      'persistence/proof',
-      'persistence/recovery',
-      'persistence/snapshots',
-    ],
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
   },
   'addons/tracing': {
     purpose: 'traces of requests, by OpenTelemetry',

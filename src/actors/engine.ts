@@ -29,7 +29,7 @@ import {
   type TurnTime,
 } from './command-decider.ts';
 import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability-waiters.ts';
-import type { HeadView } from './head-keeper.ts';
+import type { HeadView } from './head-view.ts';
 import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
 import { decodesAll } from './state/packed-flags.ts';

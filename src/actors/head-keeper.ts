@@ -1,20 +1,30 @@
 /**
- * Signs what the journal holds (persistence/proof/): a second after a change, and not before the head of the change before is
- * made, the thread of the log reader adds what is durable to the tree, and its root is signed. No change waits for it.
+ * Signs what the journal holds (persistence/proof/). The writer of the journal hands over each batch that is durable, which carries the
+ * chain of hashes on; a second after a change its newest link is signed. No change waits for it.
  *
- * After an upgrade the first round is over all of the journal that is kept. A journal that contradicts its newest head, because
- * it ends before it or has another frame there, gets no further head: the server goes on, and says so.
+ * A start reads the journal behind the newest head first, which after an upgrade is all of it. A journal that contradicts its heads,
+ * because it begins or ends elsewhere or has another frame, gets no further head: the server goes on, and says so.
  */
 import assert from 'node:assert/strict';
-import { DataFolderError } from '../persistence/disk/data-folder.ts';
+import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import type { LogReader } from '../persistence/event-log/log-reader.ts';
+import type { DurableFrames } from '../persistence/journal/batch.ts';
+import type { Boundary } from '../persistence/journal/frame.ts';
+import { FRAME_FORMAT } from '../persistence/journal/frame-format.ts';
 import type { Timer } from '../persistence/journal/mark-keeper.ts';
-import { eachHead, forgetHeads, HeadsFile } from '../persistence/proof/heads-file.ts';
-import { rootOf } from '../persistence/proof/merkle-tree.ts';
-import type { Head, HeadSigner } from '../persistence/proof/signed-head.ts';
-import type { TreePlace } from '../persistence/proof/tree-growth.ts';
+import { auditFolder } from '../persistence/proof/audit.ts';
+import {
+  type ChainPlace,
+  type Following,
+  followChain,
+  NOWHERE,
+  type Place,
+} from '../persistence/proof/chain-reading.ts';
+import { eachHead, HeadsFile, newestCut, placeOf } from '../persistence/proof/heads-file.ts';
+import { HistoryChain } from '../persistence/proof/history-chain.ts';
+import type { HeadSigner } from '../persistence/proof/signed-head.ts';
 import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
+import type { HeadStatus, HeadView } from './head-view.ts';
 
 /** Changes within this time share a head. */
 const HEAD_DELAY_MS = 1_000;
@@ -22,12 +32,16 @@ const HEAD_DELAY_MS = 1_000;
 /** A disk that is full, or that fails, is not asked, and written about in the log, more often. */
 const RETRY_DELAY_MS = 60_000;
 
+/** Read and hashed in some 3 ms, without a pause. */
+const FRAMES_AT_ONCE = 1_000;
+
+/** A stop reads so much of what is not signed yet; the next start goes on. */
+const STEPS_AT_STOP_MAX = 64;
+
 export interface HeadKeeperOptions {
   readonly fs: FileSystem;
-  /** The data folder, and the journal's folder in it. */
+  /** The data folder. */
   readonly folder: string;
-  readonly journal: string;
-  readonly logReader: Pick<LogReader, 'grow'>;
   readonly signer: HeadSigner;
   /** The id of the history, once it is known. */
   readonly history: () => Promise<string | null>;
@@ -36,6 +50,8 @@ export interface HeadKeeperOptions {
     error(details: object, message: string): void;
   };
   readonly timer: Timer;
+  /** Awaited between two readings of the journal. */
+  pause(): Promise<void>;
   /** The oldest event that is kept. */
   firstId(): number;
   /** The last event on disk, and the checksum of its frame. */
@@ -46,30 +62,27 @@ export interface HeadKeeperOptions {
   onSigned?(head: HeadView): void;
 }
 
-export interface HeadChecking {
-  /** Whether one of these events is declared lost. */
-  isLost(fromId: number, toId: number): Promise<boolean>;
-  /** Awaited between heads. */
-  pause(): Promise<void>;
+/** So many events lie at least between two heads that are left in the file; a difference is known to lie between them. */
+const STRIDE_EVENTS = 1_000;
+
+interface ChainEnd {
+  readonly chain: HistoryChain;
+  readonly place: Place;
 }
 
-/** The newest head, as it is told. */
-export interface HeadView {
-  readonly note: string;
-  readonly lastId: number;
-  readonly at: number;
-  /** The key that verifies it. */
-  readonly key: string;
-}
+/** Taken at once: the chain goes on while a head is written. */
+const signable = ({ chain, place }: ChainEnd): ChainPlace => ({ ...place, link: chain.link });
 
-/** A head as JSON shows it. */
-export const shownHead = ({ at, ...head }: HeadView): object => ({ ...head, at: new Date(at).toISOString() });
-
-export class HeadKeeper {
+export class HeadKeeper implements HeadStatus {
   readonly #options: HeadKeeperOptions;
   #file: HeadsFile | null = null;
+  /** The end of the journal, and the chain up to there; null until the journal was read. */
+  #end: ChainEnd | null = null;
+  /** The newest end of a block at which a head is to be left in the file, and the last event of the one before. */
+  #blockEnd: ChainPlace | null = null;
+  #strideId = 0;
   #problem: string | null = null;
-  #round: Promise<void> | null = null;
+  #round: Promise<unknown> | null = null;
   #cancel: (() => void) | null = null;
   #hasFailed = false;
   #isStopped = false;
@@ -85,129 +98,154 @@ export class HeadKeeper {
     return { note, lastId: head.lastId, at: head.at, key: this.#options.signer.publicKey.text };
   }
 
-  /** Why no further head is signed; null where nothing speaks against it. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Has a head signed soon. */
-  noticed(): void {
-    if (this.#cancel !== null || this.#round !== null || this.#isStopped || this.#problem !== null) return;
-    this.#cancel = this.#options.timer(this.#hasFailed ? RETRY_DELAY_MS : HEAD_DELAY_MS, () => {
-      this.#cancel = null;
-      this.#begin();
-    });
-  }
-
   /** Signs what the start has found. */
   start(): void {
-    this.#begin();
+    void this.#begin();
+  }
+
+  /** Carries the chain on over frames that have become durable, and has a head signed soon. */
+  durable({ firstId, lastId, bytes, begin, end }: DurableFrames): void {
+    if (this.#problem !== null) return;
+    if (this.#end !== null) {
+      const { chain, place } = this.#end;
+      assert(place.lastId === firstId - 1, 'the chain goes on without a gap');
+      chain.addAll(bytes, lastId, (id, offset) => {
+        const before = offset === 0 ? begin.chain : FRAME_FORMAT.readHeader(bytes, offset)!.previous;
+        this.#blockEnded(chain, id, { ...begin, offset: begin.offset + offset, chain: before });
+      });
+      this.#end = { chain, place: { lastId, boundary: end } };
+    }
+    this.#schedule();
+  }
+
+  #blockEnded({ link }: HistoryChain, lastId: number, boundary: Boundary): void {
+    if (lastId - this.#strideId >= STRIDE_EVENTS) this.#blockEnd = { lastId, link, boundary };
   }
 
   /**
-   * Grows the tree again from each head to the next one, over a journal that has no damage: it has to have the roots that were signed.
-   * Tells of the first one that it has not, where no event before it `isLost`, as a repair has declared.
+   * Signs that the events before this one are deleted, and those up to the end of a block. Resolves, when that is on disk, with whether it
+   * is; without an end of a block behind them they have to stay. Rejects where heads contradict the journal.
    */
-  async check({ isLost, pause }: HeadChecking): Promise<void> {
-    const { fs, folder, signer } = this.#options;
-    const trusted = await TrustedKeys.read(fs, folder, [signer.publicKey]);
-    let before: TreePlace | null = null;
-    for await (const { head, place, note } of eachHead(fs, folder)) {
-      await pause();
-      if (this.#isStopped || this.#problem !== null || head.lastId > this.#options.durable().id) return;
-      const { firstId } = this.#options;
-      const isKept = before === null ? head.firstId === firstId() : before.lastId >= firstId() - 1;
-      const from: number = (before?.lastId ?? head.firstId - 1) + 1;
-      const isRight = !isKept || !trusted.signed(note) || (await this.#hasRoot(before, head));
-      if (!isRight && from >= firstId() && !(await isLost(from, head.lastId))) {
-        const time = new Date(head.at).toISOString();
-        return this.#contradicted(
-          `the events from ${from} to ${head.lastId} are not what was signed at ${time}.`,
-        );
-      }
-      before = place;
-    }
-  }
-
-  async #hasRoot(from: TreePlace | null, { lastId: upToId, size, root }: Head): Promise<boolean> {
-    const { logReader, journal: folder } = this.#options;
-    let place = from;
-    try {
-      while (place?.tree.size !== size) {
-        const places: readonly TreePlace[] = await logReader.grow({
-          folder,
-          from: place,
-          upToId,
-          upToSize: size,
-        });
-        if (places.length === 0) return false;
-        place = places.at(-1)!;
-      }
-      return rootOf(place.tree).equals(root);
-    } catch (error) {
-      // The journal was read before, and was whole: where it is not the one that was signed, no frame stands at the place.
-      if (error instanceof DataFolderError) return false;
-      throw error;
-    }
-  }
-
-  /** Signs what is left, as far as one growth goes, and closes the file. The journal is durable to its end. */
-  async close(): Promise<void> {
-    this.#isStopped = true;
-    this.#cancel?.();
-    await this.#round;
-    assert(this.#round === null, 'no round is under way when the last head is signed');
-    await this.#attempt(() => this.#step());
-    await this.#file?.close();
-  }
-
-  #begin(): void {
-    assert(this.#round === null, 'one round is under way at a time');
-    assert(!this.#isStopped, 'no round begins once the file is closed');
-    const { id } = this.#options.durable();
-    this.#round = this.#attempt(async () => {
-      // What is recorded meanwhile waits for the next round; else a busy server would sign all the time.
-      while (!this.#isStopped && (this.newest?.lastId ?? 0) < id && (await this.#step()));
-    }).then(() => {
-      this.#round = null;
-      // Changes came meanwhile, the round failed, or the history has no id yet.
-      if (this.newest?.lastId !== this.#options.durable().id) this.noticed();
+  cut(firstId: number): Promise<boolean> {
+    return this.#alone(async () => {
+      const history = await this.#follow();
+      if (this.#problem !== null) throw new Error(this.#problem);
+      if (history === null) return true;
+      const place = await this.#blockEndAt(firstId - 1);
+      if (place !== null) await this.#cutAt(place, history);
+      return place !== null;
     });
   }
 
-  /** A fault of the disk, or of the thread, costs a head and nothing else: the next round tries again. */
-  async #attempt(work: () => Promise<unknown>): Promise<void> {
+  /** Holds all of the journal against its heads; what is damaged is for others to tell. */
+  async check(): Promise<void> {
+    const { fs, folder, signer, pause, durable } = this.#options;
+    const { differences } = await auditFolder({
+      ...{ fs, folder, kept: null, framesMax: FRAMES_AT_ONCE },
+      keys: await TrustedKeys.read(fs, folder, [signer.publicKey]),
+      newestId: async () => durable().id,
+      rest: async () => {
+        await pause();
+        if (this.#isStopped) throw new Error('The server is stopping');
+      },
+    });
+    // A head may have been read while it was written, and then has no signature.
+    const first = differences.find(({ kind }) => kind === 'changed' || kind === 'missing');
+    if (first === undefined || this.#problem !== null) return;
+    this.#contradicted(`the events from ${first.from} to ${first.to} are ${first.what}.`);
+  }
+
+  /** Signs what is left, and closes the file. The journal is durable to its end. */
+  async close(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel?.();
+    await this.#alone(() => this.#attempt());
+    await this.#file?.close();
+  }
+
+  #schedule(): void {
+    if (this.#cancel !== null || this.#round !== null || this.#isStopped || this.#problem !== null) return;
+    this.#cancel = this.#options.timer(this.#hasFailed ? RETRY_DELAY_MS : HEAD_DELAY_MS, () => {
+      this.#cancel = null;
+      void this.#begin();
+    });
+  }
+
+  async #begin(): Promise<void> {
+    await this.#alone(() => this.#attempt());
+    // Changes came meanwhile, the round failed, or the history has no id yet.
+    if (this.newest?.lastId !== this.#options.durable().id) this.#schedule();
+  }
+
+  /** One round is under way at a time. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#round !== null) await this.#round;
+    const round = work();
+    this.#round = round.catch(() => undefined);
+    try {
+      return await round;
+    } finally {
+      this.#round = null;
+    }
+  }
+
+  /** A fault of the disk costs a head and nothing else: the next round tries again. */
+  async #attempt(): Promise<void> {
     if (this.#problem !== null) return;
     try {
-      await work();
+      const history = await this.#follow();
+      if (history !== null && this.#end !== null) await this.#sign(signable(this.#end), history);
       this.#hasFailed = false;
     } catch (error) {
       this.#hasFailed = true;
       if (error instanceof DataFolderError) return this.#contradicted(error.message);
-      if (this.#isStopped) return;
       // Operators: look at `err`
       this.#options.log.error({ err: error }, 'The history could not be signed; it is tried again');
     }
   }
 
-  /** Goes on by one growth; false when there is nothing more to sign. */
-  async #step(): Promise<boolean> {
-    const { logReader, journal, history: readHistory } = this.#options;
-    const durable = this.#options.durable();
+  /** Follows the chain to the end of the journal. Gives the id of the history; null where nothing can be signed. */
+  async #follow(): Promise<string | null> {
+    const { history: readHistory, durable, pause } = this.#options;
     const history = await readHistory();
-    if (history === null || durable.id === 0) return false;
-    const file = await this.#opened();
-    const from = file.newest?.place ?? null;
-    if (this.#problem !== null || from?.lastId === durable.id) return false;
-    const places = await logReader.grow({ folder: journal, from, upToId: durable.id });
-    for (const place of places) await this.#sign(file, place, history);
-    return places.length > 0;
+    if (history === null || durable().id === 0) return null;
+    const { newest } = await this.#opened(history);
+    if (this.#problem !== null) return null;
+    if (this.#end !== null) return history;
+    const begin = await this.#lastPlaceUpTo(durable().id);
+    this.#strideId = begin.lastId;
+    this.#blockEnd = null;
+    const chain = new HistoryChain(begin.link);
+    const onPlace = (lastId: number, boundary: Boundary): void => {
+      if (chain.isBlockEndBefore(lastId + 1)) this.#blockEnded(chain, lastId, boundary);
+      if (lastId === newest?.head.lastId && !chain.link.equals(newest.head.link))
+        this.#contradicted(`event ${lastId}, or one before it, is not what was signed.`);
+    };
+    let place: Place = begin;
+    for (let steps = 0; place.lastId < durable().id; steps += 1) {
+      if (this.#isStopped && steps === STEPS_AT_STOP_MAX) return null;
+      if (!this.#isStopped && steps > 0) await pause();
+      place = await this.#step({ chain, from: place, upToId: durable().id, onPlace });
+      if (this.#problem !== null) return null;
+      await this.#sign(signable({ chain, place }), history);
+    }
+    this.#end = { chain, place };
+    return history;
   }
 
-  async #opened(): Promise<HeadsFile> {
+  #step(following: Following): Promise<Place> {
+    const { fs, folder } = this.#options;
+    const source = { fs, folder: dataFolder(folder).journal };
+    return followChain(source, { ...following, framesMax: FRAMES_AT_ONCE });
+  }
+
+  async #opened(history: string): Promise<HeadsFile> {
     if (this.#file !== null) return this.#file;
-    const { fs, folder, signer, log } = this.#options;
-    await forgetHeads(fs, folder, this.#options.firstId());
+    const { fs, folder, signer, log, firstId, onSigned } = this.#options;
     const file = await HeadsFile.open(fs, folder);
     const isForeign = file.newest !== null && !signer.publicKey.signed(file.newest.note);
     if (isForeign || file.isDamaged) {
@@ -220,38 +258,85 @@ export class HeadKeeper {
     }
     assert(this.#file === null, 'the file of heads is opened once');
     this.#file = file;
-    const problem = contradiction(file.newest?.place ?? null, this.#options.durable());
+    if (file.newest === null && firstId() > 1)
+      await this.#cutAt({ ...NOWHERE, lastId: firstId() - 1 }, history);
+    const problem = await this.#contradiction(file);
     if (problem !== null) this.#contradicted(problem);
-    else if (this.newest !== null) this.#options.onSigned?.(this.newest);
+    else if (this.newest !== null) onSigned?.(this.newest);
     return file;
+  }
+
+  async #contradiction({ newest }: HeadsFile): Promise<string | null> {
+    const { fs, folder, signer, durable, firstId } = this.#options;
+    const { id, chain } = durable();
+    if (newest === null) return null;
+    const { lastId } = newest.head;
+    const told = 'the journal contradicts its newest signed head';
+    if (lastId > id) return `${told}: it ends with event ${id}, and the head with ${lastId}.`;
+    if (lastId === id && newest.boundary !== null && newest.boundary.chain !== chain)
+      return `${told}: event ${id} differs.`;
+    const cutId = (await newestCut(fs, folder, signer.publicKey))?.head.lastId ?? 0;
+    if (firstId() <= cutId + 1) return null;
+    return `the events from ${cutId + 1} to ${firstId() - 1} are missing, and no signed head says that they were deleted.`;
+  }
+
+  /** The last end of a block, up to an event, at which a head stands. */
+  async #lastPlaceUpTo(id: number): Promise<ChainPlace> {
+    const { fs, folder, signer } = this.#options;
+    const keys = await TrustedKeys.read(fs, folder, [signer.publicKey]);
+    let place = NOWHERE;
+    for await (const recorded of eachHead(fs, folder))
+      if (recorded.endsBlock && recorded.head.lastId <= id && keys.signed(recorded.note))
+        place = placeOf(recorded);
+    return place;
+  }
+
+  /** The first end of a block at an event or behind it; null where none is. */
+  async #blockEndAt(id: number): Promise<ChainPlace | null> {
+    const { pause, durable } = this.#options;
+    const begin = await this.#lastPlaceUpTo(id);
+    const chain = new HistoryChain(begin.link);
+    let found = begin.lastId === id ? begin : null;
+    const onPlace = (lastId: number, boundary: Boundary): void => {
+      if (found === null && lastId >= id && chain.isBlockEndBefore(lastId + 1))
+        found = { lastId, link: chain.link, boundary };
+    };
+    for (let from: Place = begin; found === null && from.lastId < durable().id; await pause())
+      from = await this.#step({ chain, from, upToId: durable().id, onPlace });
+    return found;
+  }
+
+  async #cutAt({ lastId, link, boundary }: ChainPlace, history: string): Promise<void> {
+    const { signer, now } = this.#options;
+    assert(this.#file !== null, 'a journal that was followed has a file of heads');
+    const head = { history, lastId, link, isCut: true, at: now() };
+    await this.#file.cut({ note: signer.sign(head), head, boundary, endsBlock: true });
+  }
+
+  async #sign(place: ChainPlace, history: string): Promise<void> {
+    const { onSigned, durable } = this.#options;
+    assert(place.lastId <= durable().id, 'only what is durable is signed');
+    const blockEnd = this.#blockEnd;
+    this.#blockEnd = null;
+    if (blockEnd !== null && blockEnd.lastId >= (this.newest?.lastId ?? 0)) {
+      await this.#append(blockEnd, history, true);
+      this.#strideId = blockEnd.lastId;
+    }
+    if (place.lastId > (this.newest?.lastId ?? 0)) await this.#append(place, history, false);
+    if (this.newest !== null) onSigned?.(this.newest);
+  }
+
+  async #append({ lastId, link, boundary }: ChainPlace, history: string, endsBlock: boolean): Promise<void> {
+    const { signer, now } = this.#options;
+    assert(this.#file !== null, 'a journal that was followed has a file of heads');
+    const head = { history, lastId, link, isCut: false, at: now() };
+    await this.#file.append({ note: signer.sign(head), head, boundary, endsBlock });
   }
 
   #contradicted(problem: string): void {
     this.#problem = `History is not signed any more: ${problem}`;
+    this.#end = null;
     // Operators, of "History is not signed any more: …": run `flagstaff verify` and `flagstaff audit verify`; then see [what a difference means](docs/audit.md#what-a-difference-means)
     this.#options.log.error({}, this.#problem);
   }
-
-  async #sign(file: HeadsFile, place: TreePlace, history: string): Promise<void> {
-    const { signer, now, onSigned } = this.#options;
-    const { tree, firstId, lastId } = place;
-    assert(lastId >= (file.newest?.head.lastId ?? 0), 'a head covers what the head before it covers');
-    assert(lastId <= this.#options.durable().id, 'only what is durable is signed');
-    const head: Head = { history, size: tree.size, root: rootOf(tree), firstId, lastId, at: now() };
-    await file.append(head, signer.sign(head), place);
-    if (this.newest !== null) onSigned?.(this.newest);
-  }
-}
-
-function contradiction(
-  place: TreePlace | null,
-  durable: { readonly id: number; readonly chain: number },
-): string | null {
-  if (place === null || place.lastId < durable.id) return null;
-  if (place.lastId === durable.id && place.boundary.chain === durable.chain) return null;
-  const found =
-    place.lastId === durable.id
-      ? `event ${durable.id} differs`
-      : `it ends with event ${durable.id}, and the head with ${place.lastId}`;
-  return `the journal contradicts its newest signed head: ${found}.`;
 }

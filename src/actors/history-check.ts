@@ -32,8 +32,8 @@ export interface HistoryCheckOptions {
   durableId(): number;
   /** Makes the file of the segment anew from elsewhere; whether it could. Rejects where it may be able to later. */
   mendSegment?(segment: number): Promise<boolean>;
-  /** Holds a journal without damage against its signed heads. */
-  checkHeads?(pause: () => Promise<void>): Promise<void>;
+  /** Holds the journal against its signed heads. */
+  checkHeads?(): Promise<void>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds, monotonic. */
@@ -91,7 +91,7 @@ export class HistoryCheck {
     for (const part of parts) if (!(await this.#read(part))) return;
     const kept = new Set(parts.map(({ segment }) => segmentFileName(segment)));
     for (const file of this.#damages.keys()) if (!kept.has(basename(file))) this.#damages.delete(file);
-    if (this.#damages.size === 0) await this.#checkHeads();
+    await this.#checkHeads();
     if (this.#isStopped) return;
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
@@ -101,9 +101,9 @@ export class HistoryCheck {
   }
 
   async #checkHeads(): Promise<void> {
-    const { checkHeads, background, log } = this.#options;
+    const { checkHeads, log } = this.#options;
     try {
-      await checkHeads?.(() => background.pause());
+      await checkHeads?.();
     } catch (error) {
       if (this.#isStopped) return;
       // Operators: look at `err`

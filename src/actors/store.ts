@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
-import { EVENT_LOST } from '../domain/state/events.ts';
 import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { DataFolderError, dataFolder, setAside } from '../persistence/disk/data-folder.ts';
@@ -119,8 +118,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onDurable: (id) => {
       engine.durable(id);
       keeper.noticed(id);
-      heads?.noticed();
     },
+    onFrames: (frames) => heads?.durable(frames),
     onFailure: (failure) => onFailure(failure),
   });
   const engine = openEngine(options, recovered, journal);
@@ -132,8 +131,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const onFailed = (error: unknown): void =>
     // Operators: look at `err`
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
-  const keeper = openKeeper(options, recovered, { engine, onFailed });
   const heads = openHeads(options, engine);
+  const keeper = openKeeper(options, recovered, { engine, heads, onFailed });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
   const reading = { eventLog, log, monotonicMs: clock.monotonic };
   const background = (): Background => new Background(backgroundClock(options));
@@ -145,7 +144,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     timer: options.timer ?? realTimer,
     durableId: () => engine.durableId,
     now: clock.now,
-    checkHeads: async (pause) => heads?.check({ pause, isLost: (from, to) => isLost(eventLog, from, to) }),
+    checkHeads: async () => heads?.check(),
     ...given(options, 'mendSegment'),
   });
   const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
@@ -181,7 +180,7 @@ function checkRecovered({ world, recovery }: RecoveredState, { audited }: StoreO
 async function openJournal(
   options: StoreOptions,
   { tail, lastId }: RecoveryReport,
-  told: Pick<FileJournalOptions, 'onDurable' | 'onFailure'>,
+  told: Pick<FileJournalOptions, 'onDurable' | 'onFrames' | 'onFailure'>,
 ): Promise<FileJournal> {
   const { fs, clock } = options;
   const folder = dataFolder(options.folder);
@@ -224,13 +223,14 @@ function openEngine(
 function openKeeper(
   options: StoreOptions,
   { eventLog, packed, recovery }: RecoveredState,
-  { engine, onFailed }: { readonly engine: Engine; onFailed(error: unknown): void },
+  { engine, heads, onFailed }: Pick<Store, 'engine' | 'heads'> & { onFailed(error: unknown): void },
 ): SnapshotKeeper {
   const { fs, clock, log } = options;
   const retention = new EventRetention({
     ...{ fs, folder: options.folder, eventLog, log },
     retentionDays: options.eventRetentionDays ?? null,
     now: clock.now,
+    beforeDeletion: async (firstId) => (await heads?.cut(firstId)) ?? true,
   });
   return new SnapshotKeeper({
     ...{ engine, fs, onFailed },
@@ -254,17 +254,13 @@ function openKeeper(
   });
 }
 
-async function isLost(eventLog: EventLog, from: number, to: number): Promise<boolean> {
-  for await (const _ of eventLog.iterate({ from, to, anyOf: [{ types: [EVENT_LOST] }] })) return true;
-  return false;
-}
-
 function openHeads(options: StoreOptions, engine: Engine): HeadKeeper | null {
-  const { fs, folder, signer, logReader, log, clock, timer = realTimer } = options;
+  const { fs, folder, signer, log, clock, timer = realTimer } = options;
   if (signer === undefined) return null;
+  const background = new Background(backgroundClock(options));
   return new HeadKeeper({
-    ...{ fs, folder, signer, logReader, log, timer },
-    journal: dataFolder(folder).journal,
+    ...{ fs, folder, signer, log, timer },
+    pause: () => background.pause(),
     history: async () => (await readLogHistory(fs, folder))?.id ?? null,
     firstId: () => engine.eventLog.firstId,
     durable: () => ({ id: engine.durableId, chain: engine.journal.durableChain }),

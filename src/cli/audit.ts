@@ -1,12 +1,10 @@
-/** `flagstaff audit`: what an auditor asks for, and what he checks. */
+/** `flagstaff audit`: what an auditor checks, and the keys. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { type Audit, auditFolder, type Difference, keptHead } from '../operations/audit.ts';
-import { exportAudit } from '../operations/audit-export.ts';
 import { newestEvent } from '../operations/journal-reading.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
-import type { RecordedFrame } from '../persistence/journal/frame.ts';
-import { PublicKey } from '../persistence/proof/signed-head.ts';
+import { type Audit, auditFolder, type Difference } from '../persistence/proof/audit.ts';
+import { type Head, PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
 import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { keyFileOf, readHistoryKey, replaceHistoryKey } from '../start/history-key.ts';
@@ -15,13 +13,12 @@ import {
   type CommandContext,
   type CommonOptions,
   dataDirectory,
-  momentOf,
   printResult,
   withCommonOptions,
   withDataDir,
 } from './command.ts';
 import { misuse } from './command-failure.ts';
-import { count, rateText } from './format.ts';
+import { rateText } from './format.ts';
 import { progressOn } from './progress.ts';
 
 interface KeyOptions extends CommonOptions {
@@ -32,14 +29,6 @@ interface VerifyOptions extends KeyOptions {
   readonly head?: string;
 }
 
-interface ExportOptions extends KeyOptions {
-  readonly project?: string;
-  readonly feature?: string;
-  readonly by?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
-
 export const addAudit: AddCommand = (program, context) => {
   const audit = program.command('audit').description('Prove that the history is what was signed.');
   withCommonOptions(audit.command('verify'))
@@ -48,16 +37,6 @@ export const addAudit: AddCommand = (program, context) => {
     .option('--head <file>', 'a head that was kept elsewhere: as a text, or as /health gave it')
     .addHelpText('after', VERIFY_HELP)
     .action((options: VerifyOptions) => verify(context, options));
-  withDataDir(audit.command('export'))
-    .description('Write the history for an auditor, with proofs: a JSON object a line.')
-    .option('--key <key...>', 'the public key of the heads (default: that of history.key)')
-    .option('--project <id>', 'only changes of this project')
-    .option('--feature <name>', 'only changes of this flag')
-    .option('--by <name>', 'only changes by this author')
-    .option('--from <event id or time>', 'only changes from this one onwards')
-    .option('--to <event id or time>', 'only changes up to this one')
-    .addHelpText('after', EXPORT_HELP)
-    .action((options: ExportOptions) => write(context, options));
   withDataDir(audit.command('replace-key'))
     .description(
       'Sign with a new key from now on. The old one hands over in a head that both sign. Stop the server first.',
@@ -77,14 +56,6 @@ code is 65 when anything is not what was signed. A server may be running.
 Examples:
   flagstaff audit verify --key flagstaff+8a61d99e+AQ… --head kept-in-june.txt --data-dir /evidence
   flagstaff audit verify`;
-
-const EXPORT_HELP = `
-A part of the history has a proof that each line is in it; only the whole proves that nothing was left out. Check the file with
-docs/verify-history.mjs, which needs Node and nothing else. A server may be running.
-
-Examples:
-  flagstaff audit export > history.ndjson
-  flagstaff audit export --feature checkout --from 2025-06-01 > checkout.ndjson`;
 
 /** The key of the folder, whose private part the server has. */
 function ownKey(folder: string, { terminal }: CommandContext): PublicKey {
@@ -143,11 +114,19 @@ function noteIn(file: string): string {
   }
 }
 
+function keptHead(file: string, keys: TrustedKeys): Head {
+  const note = noteIn(file);
+  const head = parseHead(note);
+  if (head === null) throw new OperationError('unsound', 'This is no signed head.');
+  if (keys.signed(note)) return head;
+  throw new OperationError('unsound', 'None of the keys signed this head.');
+}
+
 async function verify(context: CommandContext, options: VerifyOptions): Promise<void> {
   const { fs, terminal, monotonicMs } = context;
   const folder = dataDirectory(context, options);
   const keys = await TrustedKeys.read(fs, folder, keysOf(folder, options, context));
-  const kept = options.head === undefined ? null : keptHead(noteIn(options.head), keys);
+  const kept = options.head === undefined ? null : keptHead(options.head, keys);
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'events', monotonicMs);
   const onProgress = (events: number): void => bar.show('hashing', events, null);
@@ -161,15 +140,14 @@ async function verify(context: CommandContext, options: VerifyOptions): Promise<
 
 const NOTHING_SIGNED = 'Nothing is proved: there is no head that a key has signed, here or with --head.';
 
-const auditJson = ({ root, ...audit }: Audit) => ({
+const auditJson = (audit: Audit) => ({
   ...audit,
   proved: audit.differences.length === 0 && audit.signed !== null,
-  root: root.toString('base64'),
 });
 
-function auditText({ differences, signed, firstId, lastId, frames }: Audit, tookMs: number): string {
+function auditText({ differences, signed, firstId, lastId }: Audit, tookMs: number): string {
   const lines = differences.map(differenceText);
-  lines.push(`Hashed ${rateText(lastId - firstId + 1, tookMs)} in ${count(frames, 'frame')}.`);
+  lines.push(`Hashed ${rateText(Math.max(0, lastId - firstId + 1), tookMs)}.`);
   if (differences.length === 0 && signed !== null) {
     lines.push(
       `The events from ${firstId} to ${signed.lastId} are what was signed at ${new Date(signed.at).toISOString()}.`,
@@ -182,34 +160,3 @@ function auditText({ differences, signed, firstId, lastId, frames }: Audit, took
 
 const differenceText = ({ from, to, what }: Difference): string =>
   `DIFFERENCE in ${from === to ? `event ${from}` : `the events from ${from} to ${to}`}: ${what}.`;
-
-async function write(context: CommandContext, options: ExportOptions): Promise<void> {
-  const { fs, terminal } = context;
-  const folder = dataDirectory(context, options);
-  const [key] = keysOf(folder, options, context);
-  if (key === undefined) throw misuse('--key takes a key such as flagstaff+8a61d99e+AQ….');
-  await exportAudit({ fs, folder, key, wants: wantsOf(options) }, (lines) => terminal.write(lines));
-}
-
-/** Null where everything is wanted. */
-function wantsOf({
-  project,
-  feature,
-  by,
-  from,
-  to,
-}: ExportOptions): ((frame: RecordedFrame) => boolean) | null {
-  if ([project, feature, by, from, to].every((option) => option === undefined)) return null;
-  const start = from === undefined ? null : momentOf('--from', from);
-  const end = to === undefined ? null : momentOf('--to', to);
-  return (frame) =>
-    (by === undefined || frame.by === by) &&
-    (start === null ||
-      (start.kind === 'event' ? frame.id + frame.events.length > start.id : frame.at >= start.timeMs)) &&
-    (end === null || (end.kind === 'event' ? frame.id <= end.id : frame.at < end.timeMs)) &&
-    frame.events.some(
-      (event) =>
-        (project === undefined || event.project === project) &&
-        (feature === undefined || event.featureName === feature),
-    );
-}

@@ -23,7 +23,7 @@ import type { DeclaredGap } from '../operations/verify-journal.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { readLogHistory } from '../persistence/journal/log-history.ts';
-import type { FrameSource } from '../persistence/proof/mended-segment.ts';
+import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../process/exit-codes.ts';

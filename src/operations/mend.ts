@@ -1,6 +1,6 @@
 /**
  * Mends a journal from a copy: a backup, the folder of another node, or the archive of a cluster. Of the copy it takes the frames that
- * are lost here, and no other ones, each of which is proved (persistence/proof/mended-segment.ts).
+ * are lost here, and no other ones, each of which is proved (persistence/journal/mended-segment.ts).
  *
  * Segments without damage are taken over byte for byte. A damaged one is written anew, each frame under its old checksum. One piece of a
  * file is in memory at a time.
@@ -14,16 +14,16 @@ import type { DurableMark } from '../persistence/journal/durable-mark.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { FRAME_FORMAT, type FrameLink, type RawFrame } from '../persistence/journal/frame-format.ts';
 import { peekId } from '../persistence/journal/frame-payload.ts';
-import { SEGMENT_HEADER_BYTES, segmentFileName } from '../persistence/journal/segment.ts';
-import { type JournalSource, listSegments, withSegment } from '../persistence/journal/segment-file.ts';
-import { scanFrames, type VisitFrame } from '../persistence/journal/segment-scan.ts';
 import {
   ForeignFrameError,
   type FrameSource,
   type RangeReading,
   type SegmentMending,
   writeMended,
-} from '../persistence/proof/mended-segment.ts';
+} from '../persistence/journal/mended-segment.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../persistence/journal/segment.ts';
+import { type JournalSource, listSegments, withSegment } from '../persistence/journal/segment-file.ts';
+import { scanFrames, type VisitFrame } from '../persistence/journal/segment-scan.ts';
 import { copyFile } from './copy-folder.ts';
 import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
@@ -161,7 +161,7 @@ async function writeSegment(
   options: JournalMending,
   { firstId, lastId, taken }: DamagedSegment,
 ): Promise<void> {
-  const { fs, from, copy, to } = options;
+  const { fs, copy, to } = options;
   const file = await fs.open(join(to.journal, segmentFileName(firstId)), 'create');
   const fill: SegmentMending['fill'] = async (reading) => {
     let next = firstId;
@@ -172,7 +172,7 @@ async function writeSegment(
     }
     await readIntact(options, firstId, { from: next, to: lastId, ...reading });
   };
-  await writeMended({ fs, root: from.root, firstId, file, fill }).catch((error: unknown) => {
+  await writeMended({ firstId, file, fill }).catch((error: unknown) => {
     if (!(error instanceof ForeignFrameError)) throw error;
     throw new OperationError('unsound', `With what ${copy.name} has, ${error.message}. Nothing was changed.`);
   });

@@ -18,15 +18,15 @@ import { writeFully } from '../persistence/disk/write-fully.ts';
 import { type DurableMark, DurableMarkFile } from '../persistence/journal/durable-mark.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { LOG_BEGINNING_FILE_NAME } from '../persistence/journal/log-beginning.ts';
+import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import { listSegments } from '../persistence/journal/segment-file.ts';
+import { type AuditOptions, auditFolder } from '../persistence/proof/audit.ts';
 import { copyHeads, headsPath, type RecordedHead } from '../persistence/proof/heads-file.ts';
-import type { FrameSource } from '../persistence/proof/mended-segment.ts';
 import type { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
 import { recover } from '../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../persistence/recovery/unfinished-work.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
-import { type AuditOptions, auditFolder } from './audit.ts';
 import { copyFile, recordOldest } from './copy-folder.ts';
 import { buildWithGaps } from './declare-gaps.ts';
 import { fits, type GapPlan } from './gap-plan.ts';
@@ -150,7 +150,7 @@ async function copyEnd(
   await file.write(mark);
   await file.close();
   // A head within a gap, or at its end where nothing follows, stands at a place that is not in the journal.
-  const wants = ({ place: { lastId: id }, note }: RecordedHead): boolean =>
+  const wants = ({ head: { lastId: id }, note }: RecordedHead): boolean =>
     (keys === null || keys.signed(note)) &&
     lost.every((range) => id < range.from || (id >= range.to && range.to < mark.lastId));
   await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, wants });

@@ -90,8 +90,8 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
 
 async function lastSigned(fs: FileSystem, root: string): Promise<FolderVerification['signed']> {
   let signed: FolderVerification['signed'] = null;
-  for await (const { place } of eachHead(fs, root))
-    signed = { lastId: place.lastId, chain: place.boundary.chain };
+  for await (const { head, boundary } of eachHead(fs, root))
+    if (boundary !== null) signed = { lastId: head.lastId, chain: boundary.chain };
   return signed;
 }
 

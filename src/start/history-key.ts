@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { HeadsFile, type RecordedHead } from '../persistence/proof/heads-file.ts';
+import { HeadsFile, newestCut, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import { HeadSigner, handoverOf, type PublicKey } from '../persistence/proof/signed-head.ts';
 import { ConfigError, type Environment, text } from '../process/settings.ts';
 import { renameSecretFile, writeSecretFile } from './secret-file.ts';
@@ -85,8 +85,11 @@ export async function replaceHistoryKey(
     const interrupted = takeOver(newest, signer, file);
     if (interrupted !== null) return interrupted.publicKey;
     const next = makeKey(nextFileOf(file));
-    const head = { ...newest.head, at: Date.now() };
-    await heads.append(head, signer.handOver(head, next), newest.place);
+    // An older key counts for no cut, and the new one for nothing before the handover.
+    const cut = await newestCut(fs, folder, signer.publicKey);
+    if (cut !== null) await heads.cut({ ...cut, note: signer.sign(cut.head, next) });
+    const head = { ...newest.head, isCut: false, at: Date.now() };
+    await heads.append({ ...newest, note: signer.handOver(head, next), head });
     await heads.sync();
     renameSecretFile(nextFileOf(file), file);
     return next.publicKey;

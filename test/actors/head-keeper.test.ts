@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { HeadKeeper } from '../../src/actors/head-keeper.ts';
+import { HeadKeeper, type HeadKeeperOptions } from '../../src/actors/head-keeper.ts';
+import type { DurableFrames } from '../../src/persistence/journal/batch.ts';
+import { readDurableMark } from '../../src/persistence/journal/durable-mark.ts';
 import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../src/persistence/journal/segment.ts';
 import { HeadsFile, headsPath } from '../../src/persistence/proof/heads-file.ts';
-import { rootOf } from '../../src/persistence/proof/merkle-tree.ts';
 import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
-import { growTree, type TreePlace } from '../../src/persistence/proof/tree-growth.ts';
 import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
-import { appendFrames, headsOf, JOURNAL } from '../support/journal-fixture.ts';
+import { appendFrames, chainAt, headsOf, JOURNAL } from '../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
@@ -104,85 +105,155 @@ test('a journal without the last changes that were signed gets no further head, 
   await close(third);
 });
 
-test('what is recorded while a head is made waits for the next one, so that a busy server is not signing all the time', async () => {
-  const disk = new MemoryFileSystem();
-  await disk.makeFolder(JOURNAL);
-  await appendFrames(disk, { frames: 100 });
-  await writeLogHistory(disk, FOLDER, { id: newHistoryId(), decidedBy: 'disk' });
+const HISTORY = 'ab'.repeat(16);
+
+/** Frames as the journal hands them over. */
+async function framesOf(disk: MemoryFileSystem, firstId: number, lastId: number): Promise<DurableFrames> {
+  const [begin, end] = [await chainAt(disk, firstId - 1), await chainAt(disk, lastId)];
+  const { segment, offset } = end.boundary!;
+  const from =
+    begin.boundary?.segment === segment ? begin.boundary : { ...end.boundary!, offset: SEGMENT_HEADER_BYTES };
+  const bytes = disk.bytesOf(`${JOURNAL}/${segmentFileName(segment)}`).subarray(from.offset, offset);
+  return { firstId, lastId, bytes, begin: from, end: end.boundary! };
+}
+
+/** A keeper of heads on a journal of events from 1 on. */
+async function keeperOn(
+  disk: MemoryFileSystem,
+  { signer = newSigner(), ...options }: Partial<HeadKeeperOptions> = {},
+): Promise<{ readonly keeper: HeadKeeper; readonly timers: Timers; readonly problems: string[] }> {
   const timers = new Timers();
-  let durableId = 10;
-  let growths = 0;
+  const problems: string[] = [];
+  const reading = await readDurableMark(disk, JOURNAL);
+  assert(reading.state === 'good');
   const keeper = new HeadKeeper({
-    ...{ fs: disk, folder: FOLDER, journal: JOURNAL, signer: newSigner(), timer: timers.timer, now: () => 0 },
-    history: async () => 'ab'.repeat(16),
-    log: { warn: () => assert.fail('nothing is wrong'), error: () => assert.fail('nothing fails') },
-    logReader: {
-      grow: ({ from, upToId }) => {
-        growths += 1;
-        durableId += 10;
-        return growTree({ fs: disk, folder: JOURNAL }, { from, upToId });
-      },
-    },
-    firstId: () => 1,
-    durable: () => ({ id: durableId, chain: 0 }),
+    ...{ fs: disk, folder: FOLDER, signer, timer: timers.timer, now: () => 0, pause: async () => undefined },
+    history: async () => HISTORY,
+    log: { warn: () => undefined, error: (_details, message) => void problems.push(message) },
+    firstId: () =>
+      Number(
+        disk
+          .namesIn(JOURNAL)
+          .find((name) => name.endsWith('.journal'))
+          ?.slice(0, 20),
+      ),
+    durable: () => ({ id: reading.mark.lastId, chain: reading.mark.chain }),
+    ...options,
   });
   keeper.start();
   await settle();
-  assert.deepEqual([growths, keeper.newest?.lastId], [1, 10]);
-  await timers.pass();
-  assert.deepEqual([growths, keeper.newest?.lastId], [2, 20]);
-});
+  return { keeper, timers, problems };
+}
 
-test('the pass over all history holds it against each head, but where an event is declared lost', async () => {
+async function diskWith(frames: number, segmentBytes = 16 * 1024): Promise<MemoryFileSystem> {
   const disk = new MemoryFileSystem();
   await disk.makeFolder(JOURNAL);
-  await appendFrames(disk, { frames: 500, segmentBytes: 4_096 });
+  await appendFrames(disk, { frames, segmentBytes });
+  return disk;
+}
+
+test('frames that become durable while a start reads the journal are in the chain once, and so are those behind it', async () => {
+  const disk = await diskWith(3_000, 64 * 1024 * 1024);
+  let durableId = 2_500;
+  const pause = async (): Promise<void> => {
+    durableId = Math.min(durableId + 100, 2_900);
+    keeper.durable(await framesOf(disk, durableId - 99, durableId));
+  };
+  const durable = () => ({ id: durableId, chain: 0 });
+  const opened = await keeperOn(disk, { durable, pause });
+  const { keeper } = opened;
+  await opened.timers.pass();
+  assert.equal(keeper.newest?.lastId, durableId);
+  durableId += 50;
+  keeper.durable(await framesOf(disk, durableId - 49, durableId));
+  await opened.timers.pass();
+  const head = parseHead(keeper.newest?.note ?? '');
+  assert.equal(head?.lastId, durableId);
+  assert(head?.link.equals((await chainAt(disk, durableId)).link));
+});
+
+test('a head has the link of its event, though the chain goes on while it is written', async () => {
+  const disk = await diskWith(3_000, 64 * 1024 * 1024);
+  let durableId = 2_000;
+  const opened = await keeperOn(disk, { durable: () => ({ id: durableId, chain: 0 }) });
+  const [first, second] = [await framesOf(disk, 2_001, 2_900), await framesOf(disk, 2_901, 3_000)];
+  durableId = 2_900;
+  opened.keeper.durable(first);
+  disk.beforeCall = ({ path }) => {
+    if (path !== headsPath(FOLDER) || durableId === 3_000) return;
+    durableId = 3_000;
+    opened.keeper.durable(second);
+  };
+  await opened.timers.pass();
+  for (const { head } of await headsOf(disk, FOLDER))
+    assert(head.link.equals((await chainAt(disk, head.lastId)).link), `event ${head.lastId}`);
+  assert.equal(durableId, 3_000);
+});
+
+test('what retention deletes is said by a signed head before it goes, from which the next start goes on', async () => {
+  const disk = await diskWith(3_000);
   const signer = newSigner();
-  const places: TreePlace[] = [];
-  for (let more = true; more; ) {
-    const found = await growTree({ fs: disk, folder: JOURNAL }, { from: places.at(-1) ?? null, upToId: 500 });
-    more = found.length > 0;
-    places.push(...found);
-  }
-  async function problemWith(signed: readonly TreePlace[], lost: readonly number[]): Promise<string | null> {
-    const copy = disk.copy();
-    const file = await HeadsFile.open(copy, FOLDER);
-    for (const place of signed) {
-      const { tree, firstId, lastId } = place;
-      const head = { history: 'ab'.repeat(16), size: tree.size, root: rootOf(tree), firstId, lastId, at: 0 };
-      await file.append(head, signer.sign(head), place);
-    }
-    await file.close();
-    const keeper = new HeadKeeper({
-      ...{ fs: copy, folder: FOLDER, journal: JOURNAL, signer, timer: () => () => undefined, now: () => 0 },
-      history: async () => 'ab'.repeat(16),
-      log: { warn: () => undefined, error: () => undefined },
-      logReader: { grow: (request) => growTree({ fs: copy, folder: JOURNAL }, request) },
-      firstId: () => 1,
-      durable: () => ({ id: 500, chain: 0 }),
-    });
-    await keeper.check({
-      isLost: async (from, to) => lost.some((id) => id >= from && id <= to),
-      pause: async () => undefined,
-    });
-    return keeper.problem;
-  }
-  assert(places.length > 4);
-  assert.equal(await problemWith(places, []), null);
-  const [, second, third] = places;
-  assert(second !== undefined && third !== undefined);
-  const others = third.tree.peaks.map((peak) => Buffer.from(peak.map((byte) => byte ^ 1)));
-  const forged = places.map((place) =>
-    place === third ? { ...place, tree: { ...place.tree, peaks: others } } : place,
+  const { keeper } = await keeperOn(disk, { signer });
+  const segments = disk.namesIn(JOURNAL).filter((name) => name.endsWith('.journal'));
+  const oldest = Number(segments[2]?.slice(0, 20));
+  await keeper.cut(oldest);
+  const [cut] = await headsOf(disk, FOLDER);
+  assert(cut?.head.isCut && signer.publicKey.signed(cut.note));
+  assert(cut.head.lastId >= oldest - 1 && cut.head.lastId < oldest + 64 && cut.head.lastId % 64 === 0);
+  assert(cut.head.link.equals((await chainAt(disk, cut.head.lastId)).link));
+  await keeper.close();
+  for (const name of segments.slice(0, 2)) await disk.remove(`${JOURNAL}/${name}`);
+  const again = await keeperOn(disk, { signer });
+  assert.deepEqual([again.keeper.newest?.lastId, again.problems], [3_000, []]);
+});
+
+test('a start on a journal whose beginning is gone, without a head that says so, signs nothing more and deletes nothing more', async () => {
+  const disk = await diskWith(3_000);
+  const signer = newSigner();
+  await (await keeperOn(disk, { signer })).keeper.close();
+  const segments = disk.namesIn(JOURNAL).filter((name) => name.endsWith('.journal'));
+  const oldest = Number(segments[2]?.slice(0, 20));
+  for (const name of segments.slice(0, 2)) await disk.remove(`${JOURNAL}/${name}`);
+  const { keeper, problems } = await keeperOn(disk, { signer });
+  const told = new RegExp(
+    `not signed any more: the events from 1 to ${oldest - 1} are missing, and no signed`,
   );
-  const problem = `the events from ${second.lastId + 1} to ${third.lastId} are not what was signed`;
-  assert.match((await problemWith(forged, [])) ?? '', new RegExp(problem));
-  const behind = places[3]!.lastId;
-  assert.equal(await problemWith(forged.slice(0, 3), [third.lastId]), null);
-  assert.match(
-    (await problemWith(forged, [third.lastId])) ?? '',
-    new RegExp(`to ${behind} are not what was signed`),
-  );
+  assert.match(problems.join(), told);
+  await assert.rejects(keeper.cut(oldest + 100), told);
+});
+
+test('a journal whose beginning was deleted before any head was signed is signed from there on', async () => {
+  const disk = await diskWith(3_000);
+  const segments = disk.namesIn(JOURNAL).filter((name) => name.endsWith('.journal'));
+  for (const name of segments.slice(0, 2)) await disk.remove(`${JOURNAL}/${name}`);
+  const { keeper, problems } = await keeperOn(disk);
+  assert.deepEqual([keeper.newest?.lastId, problems], [3_000, []]);
+  await keeper.check();
+  assert.equal(keeper.problem, null);
+});
+
+test('the pass over all history holds it against each head, and leaves what is damaged to others', async () => {
+  const disk = await diskWith(3_000);
+  const signer = newSigner();
+  const { keeper } = await keeperOn(disk, { signer });
+  await keeper.check();
+  const path = `${JOURNAL}/${disk.namesIn(JOURNAL).find((name) => name.endsWith('.journal'))}`;
+  const bytes = disk.bytesOf(path);
+  bytes[bytes.length - 100]! ^= 1;
+  disk.put(path, bytes);
+  await keeper.check();
+  assert.equal(keeper.problem, null);
+  const heads = await headsOf(disk, FOLDER);
+  await disk.remove(headsPath(FOLDER));
+  const file = await HeadsFile.open(disk, FOLDER);
+  const [first, second] = heads.map(({ head }) => head.lastId);
+  for (const one of heads) {
+    const head = one.head.lastId === second ? { ...one.head, link: Buffer.alloc(32) } : one.head;
+    await file.append({ ...one, note: signer.sign(head), head });
+  }
+  await keeper.check();
+  const told = `the events from ${first! + 1} to 3000 are not what was signed`;
+  assert.match(String(keeper.problem), new RegExp(told));
 });
 
 test('heads of another key are set aside, and all is signed anew', async () => {

@@ -1,21 +1,27 @@
 /** An auditor with the public key and one signed head: no forgery of history passes, though all checksums are made anew. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { recordOldest } from '../../src/operations/copy-folder.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { HeadsFile, headsPath } from '../../src/persistence/proof/heads-file.ts';
 import { type Head, HeadSigner, PublicKey } from '../../src/persistence/proof/signed-head.ts';
-import { forge, framesOf, type Signed } from '../support/forged-folder.ts';
+import { forge, type Signed } from '../support/forged-folder.ts';
 import { headsOf } from '../support/journal-fixture.ts';
-import { copyOf, fileAt, flagstaff, outputOf, pastFolder, segmentsIn } from '../support/operator.ts';
-import { ROOT_FOLDER, startTestServer, temporaryFolder } from '../support/server.ts';
+import {
+  copyOf,
+  fileAt,
+  flagstaff,
+  outputOf,
+  pastFolder,
+  segmentsIn,
+  verifyAlone,
+} from '../support/operator.ts';
+import { startTestServer, temporaryFolder } from '../support/server.ts';
 
 /** Changes the frame at `index`, of those that a person made. */
 const changed =
@@ -23,40 +29,10 @@ const changed =
   (frames: Signed[]): readonly Signed[] =>
     frames.map((frame, at) => (at === index ? { ...frame, ...change(frame) } : frame));
 
-function swapped(
-  frames: readonly Signed[],
-  [a, b]: readonly [number, number],
-  length: number,
-): readonly Signed[] {
-  const [first, second] = [frames.slice(a, a + length), frames.slice(b, b + length)];
-  return [
-    ...frames.slice(0, a),
-    ...second,
-    ...frames.slice(a + length, b),
-    ...first,
-    ...frames.slice(b + length),
-  ];
-}
-
 const keyOf = async (folder: string): Promise<string> =>
   (await flagstaff(['audit', 'key', '-d', folder])).out;
 
-const FORGERIES: Readonly<Record<string, (frames: Signed[]) => readonly Signed[]>> = {
-  'another author': changed(12, () => ({ by: 'somebody-else', userId: 99 })),
-  'another time': changed(12, ({ at }) => ({ at: at - 60_000 })),
-  'another content': changed(12, ({ events }) => ({
-    events: events.map((event) => ({ ...event, data: { forged: true } })),
-  })),
-  'another type of the event': changed(12, ({ events }) => ({
-    events: events.map((event) => ({ ...event, type: 'feature-archived' })),
-  })),
-  'another version of the content': changed(12, () => ({ contentVersion: 1 })),
-  'another order': (frames) => swapped(frames, [11, 12], 1),
-  'swapped parts': (frames) => swapped(frames, [8, 14], 4),
-  'a change left out': (frames) => frames.filter((_, at) => at !== 12),
-  'a change added': (frames) => [...frames.slice(0, 12), frames[11]!, ...frames.slice(12)],
-  'the tail cut off': (frames) => frames.slice(0, -2),
-};
+const byAnother = changed(12, () => ({ by: 'somebody-else', userId: 99 }));
 
 describe('flagstaff audit', () => {
   let folder: string;
@@ -90,18 +66,16 @@ describe('flagstaff audit', () => {
     assert.match((await flagstaff(['audit', 'verify', '-d', folder])).out, /are what was signed at/);
   });
 
-  for (const [name, forgery] of Object.entries(FORGERIES)) {
-    it(`finds ${name}, which no checksum shows, with the key and the head alone`, async () => {
-      const forged = await forge(folder, forgery);
-      assert.deepEqual((await outputOf(['verify', '-d', forged])).damages, [], 'the checksums are right');
-      for (const hasHeads of [true, false]) {
-        if (!hasHeads) rmSync(headsPath(forged));
-        const { code, json } = await verify(forged);
-        assert.equal(code, 65, `${hasHeads ? 'with' : 'without'} the heads of the folder`);
-        assert(!json.proved && json.differences.length > 0);
-      }
-    });
-  }
+  it('finds another author, which no checksum shows, with the key and the head alone', async () => {
+    const forged = await forge(folder, byAnother);
+    assert.deepEqual((await outputOf(['verify', '-d', forged])).damages, [], 'the checksums are right');
+    for (const hasHeads of [true, false]) {
+      if (!hasHeads) rmSync(headsPath(forged));
+      const { code, json } = await verify(forged);
+      assert.equal(code, 65, `${hasHeads ? 'with' : 'without'} the heads of the folder`);
+      assert(!json.proved && json.differences.length > 0);
+    }
+  });
 
   it('finds the folder of last week in place of that of today, and goes on to prove what a new head stands for', async () => {
     const today = copyOf(folder);
@@ -144,19 +118,24 @@ describe('flagstaff audit', () => {
     assert.match(json.notes.at(-1), /no events are behind it with which it could be compared/);
   });
 
-  it('speaks of the events that are kept alone, where retention has deleted the oldest ones', async () => {
-    const kept = copyOf(folder);
-    for (const file of segmentsIn(kept).slice(0, 2)) rmSync(file);
-    const oldest = Number(fileAt(segmentsIn(kept), 0).slice(-28, -8));
-    await recordOldest(realFileSystem, dataFolder(kept), oldest);
-    const { code, json } = await verify(kept);
-    assert.deepEqual([code, json.proved, json.firstId, json.lastId], [0, true, oldest, events]);
-    const { out } = await flagstaff(['audit', 'verify', '-d', kept]);
-    assert.match(out, new RegExp(`^The events from ${oldest} to ${events} are what was signed`, 'm'));
+  it('finds that the oldest events were deleted, where no signed head says so, and so does the next start', async () => {
+    const cut = copyOf(folder);
+    for (const file of segmentsIn(cut).slice(0, 2)) rmSync(file);
+    const oldest = Number(fileAt(segmentsIn(cut), 0).slice(-28, -8));
+    await recordOldest(realFileSystem, dataFolder(cut), oldest);
+    assert.equal((await flagstaff(['verify', '-d', cut])).code, 0, 'the checksums are right');
+    const { code, json } = await verify(cut);
+    assert.deepEqual([code, json.proved], [65, false]);
+    const [{ from, to, kind }] = json.differences;
+    assert.deepEqual([kind, from, to], ['missing', 1, oldest - 1]);
+    const server = await startTestServer({ folder: cut });
+    const { warning } = (await (await fetch(`${server.origin}/health`)).json()) as { warning: string };
+    assert.match(warning, new RegExp(`the events from 1 to ${oldest - 1} are missing`));
+    await server.stop();
   });
 
   it('who has the private key too cannot change what a kept head stands for', async () => {
-    const forged = await forge(folder, FORGERIES['another author']!);
+    const forged = await forge(folder, byAnother);
     rmSync(headsPath(forged));
     const server = await startTestServer({ folder: forged });
     await server.stop();
@@ -179,109 +158,13 @@ describe('flagstaff audit', () => {
       );
     }
     const other = join(temporaryFolder(), 'head');
-    writeFileSync(other, readFileSync(head, 'utf8').replace('events 1', 'events 2'));
+    writeFileSync(other, readFileSync(head, 'utf8').replace('event ', 'event 1'));
     const wrong = await flagstaff(['audit', 'verify', '-d', folder, '--key', key, '--head', other]);
     assert.deepEqual([wrong.code, /None of the keys signed this head/.test(wrong.err)], [65, true]);
     const unsigned = copyOf(folder);
     rmSync(headsPath(unsigned));
     const nothing = await flagstaff(['audit', 'verify', '-d', unsigned, '--key', key]);
     assert.deepEqual([nothing.code, /Nothing is proved/.test(nothing.err)], [65, true]);
-  });
-
-  // The verifier of the manual, which has no line of ours in it.
-
-  const exported = (...args: string[]): Promise<string> => exportOf(folder, ...args);
-
-  async function exportOf(of: string, ...args: string[]): Promise<string> {
-    const { code, out, err } = await flagstaff(['audit', 'export', '-d', of, ...args]);
-    assert.deepEqual([code, err], [0, '']);
-    return `${out}\n`;
-  }
-
-  async function check(
-    text: string,
-    kept: string | null = null,
-    { trusted = key } = {},
-  ): Promise<{ readonly code: number; readonly said: string }> {
-    const file = join(temporaryFolder(), 'history.ndjson');
-    writeFileSync(file, text);
-    const run = promisify(execFile)(process.execPath, [
-      join(ROOT_FOLDER, 'docs/verify-history.mjs'),
-      file,
-      trusted,
-      ...(kept === null ? [] : [kept]),
-    ]);
-    return run.then(
-      ({ stdout }) => ({ code: 0, said: stdout }),
-      ({ code, stderr }) => ({ code, said: stderr }),
-    );
-  }
-
-  it('writes a whole history that the verifier of the manual proves, against a kept head too', async () => {
-    const { code, said } = await check(await exported(), head);
-    assert.equal(code, 0, said);
-    assert.match(said, new RegExp(`^The events from 1 to ${events} are what was signed`));
-    const lines = readFileSync(join(ROOT_FOLDER, 'docs/verify-history.mjs'), 'utf8').split('\n').length;
-    assert(lines <= 300, 'an auditor can read it');
-  });
-
-  it('writes a part of the history, each line with its proof', async () => {
-    const all = (await exported()).split('\n').length;
-    const { by } = (await framesOf(folder)).at(-1)!;
-    for (const args of [
-      ['--feature', 'one'],
-      ['--project', 'other'],
-      ['--by', by],
-      ['--from', '5', '--to', '9'],
-    ]) {
-      const text = await exported(...args);
-      const frames = text.trimEnd().split('\n').length - 1;
-      assert(frames > 0 && frames < all - 2, args.join(' '));
-      const { code, said } = await check(text, head);
-      assert.equal(code, 0, said);
-      assert.match(said, new RegExp(`^${frames} frames are part of the history`));
-    }
-  });
-
-  it('no changed line passes the verifier: neither what people read, nor what was signed, nor a line left out or doubled', async () => {
-    for (const args of [[], ['--feature', 'one']]) {
-      const lines = (await exported(...args)).trimEnd().split('\n');
-      const change = (index: number, more: object): string =>
-        lines
-          .map((line, at) => (at === index ? JSON.stringify({ ...JSON.parse(line), ...more }) : line))
-          .join('\n');
-      const { payload } = JSON.parse(lines[1]!);
-      const other = Buffer.from(payload, 'base64');
-      other[other.length - 1] = other[other.length - 1]! ^ 1;
-      const forgeries: Record<string, string> = {
-        by: change(2, { by: 'somebody-else' }),
-        at: change(2, { at: '2020-01-01T00:00:00.000Z' }),
-        events: change(2, { events: [] }),
-        payload: change(2, { payload: other.toString('base64') }),
-        rules: change(2, { rules: 1 }),
-        index: change(2, { index: 0 }),
-        size: change(0, { size: 1, whole: true }),
-        head: change(0, { head: JSON.parse(lines[0]!).head.replace('events 1', 'events 2') }),
-        doubled: [...lines.slice(0, 3), lines[2], ...lines.slice(3)].join('\n'),
-        'doubled under another index': `${lines.join('\n')}\n${lines.at(-1)!.replace(/"index":(\d+)/, '"index":$1.5')}`,
-        'a property more': change(2, { approvedBy: 'somebody-else' }),
-        'a property twice': lines
-          .map((line, at) => (at === 2 ? line.replace('{', '{"by":"somebody-else",') : line))
-          .join('\n'),
-      };
-      if (args.length === 0) {
-        forgeries['left out'] = lines.filter((_, at) => at !== 3).join('\n');
-        forgeries['cut off'] = lines.slice(0, -1).join('\n');
-      }
-      for (const [name, text] of Object.entries(forgeries)) {
-        const { code, said } = await check(`${text}\n`);
-        assert.deepEqual(
-          [code, /^NOT PROVED: line|^NOT PROVED: the/.test(said)],
-          [1, true],
-          `${name}: ${said}`,
-        );
-      }
-    }
   });
 
   it('a key hands over to a new one: either proves all history, and the old one signs nothing that follows', async () => {
@@ -305,18 +188,14 @@ describe('flagstaff audit', () => {
       const args = ['audit', 'verify', '--json', '-d', rotated, '--key', trusted, '--head', kept];
       const { json } = await flagstaff(args);
       assert.deepEqual([json.proved, json.differences, json.signed.lastId], [true, [], newest.head.lastId]);
-      const { code: checked, said } = await check(await exportOf(rotated, '--key', trusted), kept, {
-        trusted,
-      });
-      assert.equal(checked, 0, said);
+      assert.equal((await verifyAlone([rotated, trusted, kept])).code, 0);
     }
   });
 
   /** Signs the newest head as no server of ours would. */
   async function signNewest(of: string, sign: (head: Head) => string): Promise<void> {
     const heads = await HeadsFile.open(realFileSystem, of);
-    const { head, place } = heads.newest!;
-    await heads.append(head, sign(head), place);
+    await heads.append({ ...heads.newest!, note: sign(heads.newest!.head) });
     await heads.close();
   }
 
@@ -358,20 +237,15 @@ describe('flagstaff audit', () => {
       new HeadSigner(createPrivateKey(readFileSync(stolen))).handOver(head, stranger),
     );
     const second = (await headsOf(realFileSystem, forged)).at(-1)!;
-    assert(PublicKey.parse(strangers)?.signed(second.note) && second.head.size === honest.head.size);
+    assert(PublicKey.parse(strangers)?.signed(second.note) && second.head.lastId === honest.head.lastId);
     const server = await startTestServer({ folder: forged });
     await server.call('POST', '/projects/default/features', { name: 'under-the-key-of-a-stranger' });
     await server.stop();
     const { code, json } = await flagstaff(['audit', 'verify', '--json', '-d', forged, '--key', newKey]);
     assert.equal(code, 65);
     assert.match(json.differences[0].what, /none of the keys signed/);
-    // What the stranger exports, with all of the handovers, is not proved to those who have the new key.
-    const text = await exportOf(forged, '--key', strangers);
-    const [first = '', ...lines] = text.split('\n');
-    const value = JSON.parse(first);
-    const both = JSON.stringify({ ...value, handovers: [second.note, honest.note] });
-    const checked = await check([both, ...lines].join('\n'), null, { trusted: newKey });
-    assert.deepEqual([checked.code, /the key did not sign the head/.test(checked.said)], [1, true]);
+    const alone = await verifyAlone([forged, newKey]);
+    assert.deepEqual([alone.code, /signed by none of the keys/.test(alone.said)], [1, true]);
   });
 
   it('refuses to hand over with a key that has signed nothing here, and while a server runs', async () => {

@@ -100,13 +100,9 @@ describe('flagstaff repair, without a copy', () => {
     );
     const audited = await flagstaff(['audit', 'verify', '--json', '-d', folder]);
     assert.equal(audited.code, 65, 'what is lost is not proved');
-    const { gaps, differences, signed } = audited.json;
-    assert.deepEqual([gaps, differences.length, signed.lastId], [lost, 1, whole.lastId]);
-    assert.match(differences[0].what, /a repair has declared the events from \d+ to \d+ lost/);
-    assert(
-      differences[0].from <= lost[0].from && differences[0].to < whole.lastId,
-      'what lies behind is proved',
-    );
+    const { differences, signed } = audited.json;
+    assert.deepEqual([differences.length, signed.lastId], [1, whole.lastId]);
+    assert(differences[0].from <= lost[0].from && differences[0].to >= lost[0].to);
     await outputOf(['repair', '--yes', '--from', past.folder, '-d', folder]);
     const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
     assert.deepEqual([sound, deep.stateHash], [true, whole.stateHash]);

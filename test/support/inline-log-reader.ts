@@ -3,7 +3,6 @@ import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { renderPage } from '../../src/persistence/event-log/event-page.ts';
 import { checkPart, type LogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { scanText } from '../../src/persistence/event-log/text-scan.ts';
-import { growTree } from '../../src/persistence/proof/tree-growth.ts';
 
 export function inlineLogReader(fs: FileSystem): LogReader {
   return {
@@ -14,7 +13,6 @@ export function inlineLogReader(fs: FileSystem): LogReader {
     },
     page: (request) => renderPage(fs, request),
     check: (request) => checkPart(fs, request),
-    grow: ({ folder, ...request }) => growTree({ fs, folder }, request),
     async close() {
       // Nothing is open between tasks.
     },

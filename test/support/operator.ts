@@ -1,8 +1,10 @@
 /** The parts that the suites of the operators' commands share: command lines run in this process, and folders with a past. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
@@ -10,7 +12,7 @@ import { readJournal } from '../../src/operations/journal-reading.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { type LoggedEvent, toLoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
-import { type Call, startTestServer, type TestServer, temporaryFolder } from './server.ts';
+import { type Call, ROOT_FOLDER, startTestServer, type TestServer, temporaryFolder } from './server.ts';
 
 export interface CommandRun {
   readonly code: number;
@@ -210,5 +212,16 @@ export function contentOf(folder: string): ReadonlyMap<string, string> {
       .map((entry) => join(entry.parentPath, entry.name))
       .sort()
       .map((path) => [path, readFileSync(path).toString('base64')]),
+  );
+}
+
+/** Runs the verifier of the manual. */
+export async function verifyAlone(
+  args: readonly string[],
+): Promise<{ readonly code: number; readonly said: string }> {
+  const run = promisify(execFile)(process.execPath, [join(ROOT_FOLDER, 'docs/verify-history.mjs'), ...args]);
+  return run.then(
+    ({ stdout }) => ({ code: 0, said: stdout }),
+    ({ code, stderr }) => ({ code, said: stderr }),
   );
 }

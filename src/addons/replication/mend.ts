@@ -12,14 +12,14 @@ import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-f
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
-import { type SegmentHeader, segmentFileName } from '../../persistence/journal/segment.ts';
-import { listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import {
   ForeignFrameError,
   type FrameSource,
   type RangeReading,
   writeMended,
-} from '../../persistence/proof/mended-segment.ts';
+} from '../../persistence/journal/mended-segment.ts';
+import { type SegmentHeader, segmentFileName } from '../../persistence/journal/segment.ts';
+import { listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import { type ArchivedSegment, haveAll, readArchiveIndex } from './archive-index.ts';
 import { type ArchivedFrame, doesNotFollow, framesIn, payloadOf, SegmentReader } from './archived-frames.ts';
 import type { FileArchive, ReadArchive } from './file-archive.ts';
@@ -65,7 +65,7 @@ interface Making {
 }
 
 async function isMade(
-  { fs, folder, archive, history, rest }: MendOptions,
+  { fs, archive, history, rest }: MendOptions,
   { firstId, next, temporary }: Making,
 ): Promise<boolean> {
   const source = archiveSource(archive, history);
@@ -80,7 +80,7 @@ async function isMade(
   };
   try {
     const file = await fs.open(temporary, 'create');
-    return (await writeMended({ fs, root: folder.root, firstId, file, fill })) === next.chain;
+    return (await writeMended({ firstId, file, fill })) === next.chain;
   } catch (error) {
     if (error instanceof ForeignFrameError) return false;
     throw error;

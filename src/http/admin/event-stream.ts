@@ -1,7 +1,7 @@
 /** The stream of recorded events (docs/specification/events.md#stream). */
 
 import type { Engine } from '../../actors/engine.ts';
-import { type HeadView, shownHead } from '../../actors/head-keeper.ts';
+import { type HeadView, shownHead } from '../../actors/head-view.ts';
 import { callerName } from '../../actors/loop-accounts.ts';
 import { FollowUp } from '../../actors/turn.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';

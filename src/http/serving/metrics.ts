@@ -4,7 +4,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
-import type { HeadKeeper } from '../../actors/head-keeper.ts';
+import type { HeadStatus } from '../../actors/head-view.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import type { Usage } from '../../actors/usage.ts';
@@ -31,7 +31,7 @@ export interface MetricsSources {
   readonly recoveryMs: number;
   readonly historyCheck: HistoryCheck;
   /** Signs the history; null where nobody does. */
-  readonly heads: HeadKeeper | null;
+  readonly heads: HeadStatus | null;
   /** Responses with 401 since the start. */
   refusedLogins(): number;
   readonly engine: Engine;

@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
-import { type HeadKeeper, shownHead } from '../../actors/head-keeper.ts';
+import { type HeadStatus, shownHead } from '../../actors/head-view.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
@@ -37,7 +37,7 @@ export interface ProbeOptions {
   readonly engine: Engine;
   readonly historyCheck: HistoryCheck;
   /** Signs the history; null where nobody does. */
-  readonly heads: HeadKeeper | null;
+  readonly heads: HeadStatus | null;
   /** The view of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */

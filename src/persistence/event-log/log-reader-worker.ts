@@ -8,7 +8,6 @@ import { parentPort } from 'node:worker_threads';
 import { contentionBackOff, OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
 import { DataFolderError } from '../disk/data-folder.ts';
 import { realFileSystem } from '../disk/file-system.ts';
-import { type GrowRequest, growTree, type TreePlace } from '../proof/tree-growth.ts';
 import { renderPage } from './event-page.ts';
 import {
   checkPart,
@@ -17,7 +16,6 @@ import {
   type NumberedTask,
   type TaskOutput,
   type TaskResult,
-  withBuffers,
 } from './log-reader.ts';
 import { scanText } from './text-scan.ts';
 
@@ -51,14 +49,7 @@ function run(task: LogTask, goesOn: () => Promise<boolean>): Promise<TaskOutput 
       return renderPage(realFileSystem, task.request);
     case 'check':
       return checkPart(realFileSystem, task.request, backOff);
-    case 'grow':
-      return grow(task.request);
   }
-}
-
-function grow({ folder, from, upToId }: GrowRequest): Promise<readonly TreePlace[]> {
-  const place = from === null ? null : withBuffers(from);
-  return growTree({ fs: realFileSystem, folder }, { from: place, upToId }, backOff);
 }
 
 parent.on('message', async (task: NumberedTask) => {

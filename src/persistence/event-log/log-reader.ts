@@ -1,6 +1,5 @@
 /**
- * A thread for reading of the log that would hold the event loop: free-text scans, pages of large frames, the check of old history,
- * and the hashing of new history.
+ * A thread for reading of the log that would hold the event loop: free-text scans, pages of large frames, and the check of old history.
  * Its callers bound how many tasks run at once (src/actors/log-reads.ts).
  *
  * The first task starts the thread, which stays. If it dies, the tasks that it was busy with fail, and the next one
@@ -13,7 +12,6 @@ import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import type { Rest } from '../journal/segment-scan.ts';
-import type { GrowRequest, TreePlace } from '../proof/tree-growth.ts';
 import type { PageRequest, RenderedPage } from './event-page.ts';
 import type { TextMatches, TextScanRequest } from './text-scan.ts';
 
@@ -22,7 +20,6 @@ export interface LogReader {
   scan(request: TextScanRequest, signal?: AbortSignal): Promise<TextMatches>;
   page(request: PageRequest, signal?: AbortSignal): Promise<RenderedPage>;
   check(request: CheckRequest): Promise<Checked>;
-  grow(request: GrowRequest): Promise<readonly TreePlace[]>;
   close(): Promise<void>;
 }
 
@@ -48,10 +45,9 @@ const WORKER_HEAP_MB_MAX = 256;
 export type LogTask =
   | { readonly kind: 'scan'; readonly request: TextScanRequest }
   | { readonly kind: 'page'; readonly request: PageRequest }
-  | { readonly kind: 'check'; readonly request: CheckRequest }
-  | { readonly kind: 'grow'; readonly request: GrowRequest };
+  | { readonly kind: 'check'; readonly request: CheckRequest };
 
-export type TaskOutput = TextMatches | RenderedPage | Checked | readonly TreePlace[];
+export type TaskOutput = TextMatches | RenderedPage | Checked;
 
 export interface NumberedTask {
   readonly number: number;
@@ -98,11 +94,6 @@ export class WorkerLogReader implements LogReader {
 
   check(request: CheckRequest): Promise<Checked> {
     return this.#run({ kind: 'check', request }) as Promise<Checked>;
-  }
-
-  async grow(request: GrowRequest): Promise<readonly TreePlace[]> {
-    const places = (await this.#run({ kind: 'grow', request })) as readonly TreePlace[];
-    return places.map(withBuffers);
   }
 
   async close(): Promise<void> {
@@ -164,12 +155,6 @@ export class WorkerLogReader implements LogReader {
     return job;
   }
 }
-
-/** Between threads a buffer becomes an array of bytes. */
-export const withBuffers = (place: TreePlace): TreePlace => ({
-  ...place,
-  tree: { size: place.tree.size, peaks: place.tree.peaks.map((peak) => Buffer.from(peak)) },
-});
 
 /** A damaged file, and one that the disk cannot read, is a result and no failure. */
 export async function checkPart(

@@ -40,6 +40,8 @@ export interface EventRetentionOptions {
   };
   /** Milliseconds since 1970. */
   now(): number;
+  /** Awaited before the events before this one are deleted. They stay where it gives false, and where it rejects, which is a fault. */
+  beforeDeletion?(firstId: number): Promise<boolean>;
 }
 
 /**
@@ -73,7 +75,11 @@ export class EventRetention {
     const present = this.#present(durableId);
     if (present === null) return;
     try {
-      const dropped = await dropOldEvents({ fs, folder: dataFolder(folder), eventLog }, present);
+      const { beforeDeletion } = this.#options;
+      const dropped = await dropOldEvents(
+        { fs, folder: dataFolder(folder), eventLog, ...(beforeDeletion && { beforeDeletion }) },
+        present,
+      );
       const { retentionDays: eventRetentionDays } = this.#options;
       assert(eventLog.lastId >= durableId, 'retention takes the oldest events and leaves the newest');
       assert(
@@ -98,10 +104,8 @@ export class EventRetention {
   }
 }
 
-export interface RetentionOptions {
-  readonly fs: FileSystem;
+export interface RetentionOptions extends Pick<EventRetentionOptions, 'fs' | 'eventLog' | 'beforeDeletion'> {
   readonly folder: DataFolder;
-  readonly eventLog: EventLog;
 }
 
 export interface DroppedEvents {
@@ -129,18 +133,21 @@ export async function dropOldEvents(
   const [oldest] = await listSnapshots(fs, folder.snapshots);
   const header = oldest === undefined ? null : await readSnapshotHeader(fs, oldest.path);
   if (header === null || header.at >= (await keptSince(eventLog, present))) return null;
-  eventLog.dropSegmentsBefore(header.id + 1);
   const segments = await listSegments({ fs, folder: journal });
-  const dropped = segments.filter((firstId) => firstId < eventLog.firstId);
+  const keptFrom = segments.findLast((firstId) => firstId <= header.id + 1) ?? 1;
+  const dropped = segments.filter((firstId) => firstId < keptFrom);
+  if (dropped.length > 0 && (await options.beforeDeletion?.(keptFrom)) === false) return null;
+  eventLog.dropSegmentsBefore(header.id + 1);
+  assert(dropped.length === 0 || eventLog.firstId === keptFrom, 'the index forgets what is deleted');
   // Before the first deletion: a segment that is missing although the log begins with it was not deleted here.
-  if (dropped.length > 0) await recordBeginning(fs, folder, eventLog.firstId);
+  if (dropped.length > 0) await recordBeginning(fs, folder, keptFrom);
   for (const firstId of dropped) {
     await fs.remove(join(journal, segmentFileName(firstId)));
     await removeIfThere(fs, join(journal, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`));
     await fs.syncFolder(journal);
   }
   const [from] = dropped;
-  return from === undefined ? null : { from, to: eventLog.firstId - 1, segments: dropped.length };
+  return from === undefined ? null : { from, to: keptFrom - 1, segments: dropped.length };
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import type { CommitBatch } from './commit-log.ts';
-import { FRAME_BYTES_MAX } from './frame.ts';
+import { type Boundary, FRAME_BYTES_MAX } from './frame.ts';
 import { FRAME_FORMAT, FRAME_HEADER_BYTES, type FrameBody, frameEnd, sealFrame } from './frame-format.ts';
 import type { JournalFailure } from './journal-failure.ts';
 
@@ -26,6 +26,16 @@ export interface BatchPlace {
   readonly rolls: boolean;
   /** Checksum of the frame before the batch. */
   readonly chain: number;
+}
+
+/** Frames that are on disk, one behind the other. */
+export interface DurableFrames {
+  readonly firstId: number;
+  readonly lastId: number;
+  /** Valid during the call. */
+  readonly bytes: Buffer;
+  readonly begin: Boundary;
+  readonly end: Boundary;
 }
 
 const NOWHERE: BatchPlace = { segment: 0, offset: 0, rolls: false, chain: 0 };
@@ -95,6 +105,13 @@ export class Batch implements CommitBatch {
     assert(this.bytes <= this.#buffer.length, 'the buffer holds all of the batch');
     assert(this.bytes >= this.frames * FRAME_HEADER_BYTES, 'each frame of the batch has a header');
     return this.#buffer.subarray(0, this.bytes);
+  }
+
+  durable(): DurableFrames {
+    const { segment, offset } = this.place;
+    const begin = { segment, offset, chain: this.previousChain };
+    const end = { segment, offset: this.end, chain: this.chain };
+    return { firstId: this.firstId, lastId: this.lastId, bytes: this.content(), begin, end };
   }
 
   /** Offset in the segment behind the batch. */

@@ -18,7 +18,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
 import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
-import { Batch, FlushWaiters } from './batch.ts';
+import { Batch, type DurableFrames, FlushWaiters } from './batch.ts';
 import { type CommitLog, LocalCommitLog } from './commit-log.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
 import { type Frame, type FramePosition, lastEventId } from './frame.ts';
@@ -46,6 +46,8 @@ export interface FileJournalOptions {
   readonly folder: string;
   readonly tail: JournalTail;
   readonly onDurable: (durableId: number) => void;
+  /** Called right before with what is durable now. */
+  readonly onFrames?: (frames: DurableFrames) => void;
   readonly onFailure: (failure: JournalFailure) => void;
   readonly onCommit?: (observation: CommitObservation) => void;
   /** Decides, with the disk, what is durable; the disk alone unless given. */
@@ -319,6 +321,7 @@ export class FileJournal implements Journal {
     this.#frames += batch.frames;
     this.#bytes += batch.bytes;
     this.#space.wrote(batch.bytes);
+    this.#options.onFrames?.(batch.durable());
     batch.clear();
     this.#inFlight = null;
     this.commit();

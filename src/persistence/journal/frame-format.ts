@@ -168,6 +168,11 @@ export const FRAME_FORMAT = FORMAT_2;
 
 export const FRAME_HEADER_BYTES = FRAME_FORMAT.headerBytes;
 
+/** From here to the end of its payload, a frame is the same wherever it lies, but for the frame before it. */
+export const STAMP_AT = 20;
+
+export const payloadBytesAt = (frames: Buffer, offset: number): number => frames.readUInt32LE(offset + 12);
+
 /** The versions that this build writes into the headers of its own frames. */
 export const OWN_STAMP: PayloadStamp = { contentVersion: CONTENT_VERSION, rules: RULES_VERSION };
 

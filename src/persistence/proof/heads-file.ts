@@ -1,29 +1,29 @@
 /**
- * The signed heads of a data folder, `history.heads`: where the tree stood after each thousand frames, at the end of each
- * segment, and at the end of the journal, as far back as events are kept. From any of them on the tree can be grown again without what lies before it.
+ * The signed heads of a data folder, `history.heads`, by their last events: one for about each thousand events, which stands at the end of a
+ * block so that the chain can be followed from it, and the newest one.
  *
- * Format 1. Slots of 2048 bytes, each a JSON text, spaces and a newline. The last slot is written over by the next head, as
- * long as that is less than a thousand frames further: so the file has a slot for each thousand frames, however often a head
- * is signed. Nothing is synced. Heads can be made again from the journal; what must outlast a forger is a copy elsewhere.
+ * Format 1. Slots of 1024 bytes, each a JSON text, spaces and a newline. The newest head is written over by the next one: so the file has a
+ * slot for each thousand events, however often a head is signed. A cut is the first head, but for those in which a key hands over to another,
+ * and leaves out what lies before it. Appended heads are not synced. They can be made again from the journal; what must outlast a forger is
+ * a copy elsewhere.
  *
- *   {"version":1,"head":"flagstaff/…","place":[1204,1,281934,3051478442],"peaks":"…base64…","stays":true}
+ *   {"version":1,"head":"flagstaff/…","boundary":[1204,281934,3051478442],"endsBlock":false}
  *
- * `place`: the last event, then the segment by its first event, the offset in it and the checksum of the frame before. `peaks`:
- * all of them in one text, so that the largest tree has room beside the note of a handover; builds before the first release that
- * signs wrote a list of texts. All else is in the head. History: 1, the first.
+ * `boundary`: where the next frame begins, as the first event of its segment, the offset in it and the checksum of the frame before. What
+ * stands beside the head saves reading, and proves nothing. History: 1, the first.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { newerFormat, setAside } from '../disk/data-folder.ts';
 import { type FileSystem, type OpenFile, readLeniently } from '../disk/file-system.ts';
 import { replaceFile, writeFully } from '../disk/write-fully.ts';
+import type { Boundary } from '../journal/frame.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
-import { HASH_BYTES, isTreeState, rootOf } from './merkle-tree.ts';
-import { type Head, handoverOf, parseHead } from './signed-head.ts';
-import { STRIDE_FRAMES, type TreePlace } from './tree-growth.ts';
+import type { ChainPlace } from './chain-reading.ts';
+import { type Head, handoverOf, type PublicKey, parseHead } from './signed-head.ts';
 
 const HEADS_FILE_NAME = 'history.heads';
-const SLOT_BYTES = 2048;
+const SLOT_BYTES = 1024;
 const VERSION = 1;
 
 /** Bounds the search for the newest head: a crash tears one slot, so a file that ends in more without a head is damaged. */
@@ -34,17 +34,18 @@ export const headsPath = (root: string): string => join(root, HEADS_FILE_NAME);
 export interface RecordedHead {
   readonly note: string;
   readonly head: Head;
-  readonly place: TreePlace;
-  /** Whether the next head leaves it. */
-  readonly stays: boolean;
+  readonly boundary: Boundary | null;
+  /** Whether the next frame begins a block. */
+  readonly endsBlock: boolean;
 }
 
-function encodeSlot({ note, place, stays }: RecordedHead): Buffer {
-  const { lastId, boundary, tree } = place;
-  const { segment, offset, chain } = boundary;
-  const peaks = Buffer.concat(tree.peaks).toString('base64');
-  const value = { version: VERSION, head: note, place: [lastId, segment, offset, chain], peaks, stays };
-  const text = Buffer.from(JSON.stringify(value));
+export const placeOf = ({ head: { lastId, link }, boundary }: RecordedHead): ChainPlace => ({
+  ...{ lastId, link, boundary },
+});
+
+function encodeSlot({ note, boundary, endsBlock }: RecordedHead): Buffer {
+  const at = boundary === null ? null : [boundary.segment, boundary.offset, boundary.chain];
+  const text = Buffer.from(JSON.stringify({ version: VERSION, head: note, boundary: at, endsBlock }));
   assert(text.length < SLOT_BYTES, 'a head has room in its slot');
   const slot = Buffer.alloc(SLOT_BYTES, ' ');
   slot.set(text, 0);
@@ -54,33 +55,21 @@ function encodeSlot({ note, place, stays }: RecordedHead): Buffer {
 
 /** Null where the slot holds no head: torn by a crash, or damaged. */
 function decodeSlot(bytes: Buffer, file: string): RecordedHead | null {
-  const { version, head: note, place, peaks, stays } = jsonOf(bytes);
+  const { version, head: note, boundary, endsBlock } = jsonOf(bytes);
   if (typeof version === 'number' && version > VERSION)
     throw newerFormat('The list of signed heads', { file, offset: 0, version, known: VERSION });
   const head = typeof note === 'string' ? parseHead(note) : null;
-  if (head === null || !areNumbers(place)) return null;
-  const [lastId, segment, offset, chain] = place;
-  const tree = { size: head.size, peaks: peaksOf(peaks) };
-  if (lastId !== head.lastId || !isTreeState(tree) || !rootOf(tree).equals(head.root)) return null;
-  const boundary = { segment, offset, chain };
-  return {
-    note: String(note),
-    head,
-    place: { firstId: head.firstId, lastId, boundary, tree },
-    stays: stays === true,
-  };
+  if (head === null) return null;
+  return { note: String(note), head, boundary: boundaryOf(boundary), endsBlock: endsBlock === true };
 }
 
-function peaksOf(value: unknown): readonly Buffer[] {
-  if (Array.isArray(value)) return value.map((peak) => Buffer.from(String(peak), 'base64'));
-  const bytes = Buffer.from(typeof value === 'string' ? value : '', 'base64');
-  return Array.from({ length: Math.ceil(bytes.length / HASH_BYTES) }, (_, at) =>
-    bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
-  );
+function boundaryOf(value: unknown): Boundary | null {
+  const [segment, offset, chain] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (!isCount(segment) || !isCount(offset) || !isCount(chain) || offset < SEGMENT_HEADER_BYTES) return null;
+  return { segment, offset, chain };
 }
 
-const areNumbers = (value: unknown): value is readonly [number, number, number, number] =>
-  Array.isArray(value) && value.length === 4 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Empty where the text is none of ours. */
 function jsonOf(bytes: Buffer): Record<string, unknown> {
@@ -127,6 +116,16 @@ async function readSlots(
 const readSlot = async (file: OpenFile, slot: number, path: string): Promise<RecordedHead | null> =>
   (await readSlots(file, { from: slot, to: slot + 1 }, path))[0] ?? null;
 
+/** The newest cut that the key has signed; null where no events are said to be deleted. */
+export async function newestCut(fs: FileSystem, root: string, key: PublicKey): Promise<RecordedHead | null> {
+  let cut: RecordedHead | null = null;
+  for await (const recorded of eachHead(fs, root)) {
+    if (recorded.head.isCut && key.signed(recorded.note)) cut = recorded;
+    else if (handoverOf(recorded.note) === null) break;
+  }
+  return cut;
+}
+
 interface HeadsCopy {
   /** The data folders. */
   readonly from: string;
@@ -142,7 +141,7 @@ export async function copyHeads(
   { from, to, lastId, wants = () => true }: HeadsCopy,
 ): Promise<void> {
   if (!(await fs.exists(headsPath(from)))) return;
-  const slots = slotsOf(eachHead(fs, from), (head) => head.place.lastId <= lastId && wants(head));
+  const slots = slotsOf(eachHead(fs, from), (recorded) => recorded.head.lastId <= lastId && wants(recorded));
   await replaceFile(fs, headsPath(to), slots, { durable: true });
 }
 
@@ -153,43 +152,41 @@ async function* slotsOf(
   for await (const head of heads) if (isWanted(head)) yield encodeSlot(head);
 }
 
-/**
- * Leaves out the heads from before the oldest event that retention has kept, but for the one right before it, and for those
- * in which one key hands over to another.
- */
-export async function forgetHeads(fs: FileSystem, root: string, firstId: number): Promise<void> {
-  const isWanted = ({ place, note }: RecordedHead): boolean =>
-    place.lastId >= firstId - 1 || handoverOf(note) !== null;
-  for await (const head of eachHead(fs, root)) {
-    if (!isWanted(head)) {
-      const slots = slotsOf(eachHead(fs, root), isWanted);
-      return replaceFile(fs, headsPath(root), slots, { durable: false });
-    }
-    if (head.place.lastId >= firstId - 1) return;
+/** The cut, and the heads of `heads` behind it, with all handovers. */
+async function* slotsFrom(cut: RecordedHead, heads: AsyncIterable<RecordedHead>): AsyncGenerator<Buffer> {
+  let isWritten = false;
+  for await (const recorded of heads) {
+    const isBehind = recorded.head.lastId > cut.head.lastId;
+    if (isBehind && !isWritten) yield encodeSlot(cut);
+    isWritten ||= isBehind;
+    if (isBehind || handoverOf(recorded.note) !== null) yield encodeSlot(recorded);
   }
+  if (!isWritten) yield encodeSlot(cut);
 }
+
+const stays = ({ note, endsBlock }: RecordedHead): boolean => endsBlock || handoverOf(note) !== null;
 
 /** Appends heads, one at a time. */
 export class HeadsFile {
   readonly #fs: FileSystem;
+  readonly #root: string;
   readonly #path: string;
   #file: OpenFile | null;
   #slots = 0;
   #newest: RecordedHead | null = null;
-  /** The size of the tree at the last head that stays. */
-  #stayingSize = 0;
   #isDamaged = false;
 
-  private constructor(fs: FileSystem, path: string, file: OpenFile | null) {
+  private constructor(fs: FileSystem, root: string, file: OpenFile | null) {
     this.#fs = fs;
-    this.#path = path;
+    this.#root = root;
+    this.#path = headsPath(root);
     this.#file = file;
   }
 
   static async open(fs: FileSystem, root: string): Promise<HeadsFile> {
     const path = headsPath(root);
     const file = (await fs.exists(path)) ? await fs.open(path, 'write') : null;
-    const heads = new HeadsFile(fs, path, file);
+    const heads = new HeadsFile(fs, root, file);
     await heads.#findNewest();
     return heads;
   }
@@ -213,27 +210,25 @@ export class HeadsFile {
       if (this.#newest === null) this.#slots -= 1;
       this.#isDamaged = this.#newest === null;
     }
-    const before = this.#newest?.stays === false && this.#slots > 1 ? this.#slots - 2 : this.#slots - 1;
-    const staying = before >= 0 ? await readSlot(this.#file, before, this.#path) : null;
-    this.#stayingSize = staying?.stays === true ? staying.head.size : 0;
   }
 
-  async append(head: Head, note: string, place: TreePlace): Promise<void> {
-    assert(
-      head.size === place.tree.size && head.lastId === place.lastId,
-      'a head is about the tree at its place',
-    );
-    const stays =
-      head.size - this.#stayingSize >= STRIDE_FRAMES ||
-      place.boundary.offset === SEGMENT_HEADER_BYTES ||
-      handoverOf(note) !== null;
-    const record = { note, head, place, stays };
-    const slot = this.#newest?.stays === false ? this.#slots - 1 : this.#slots;
+  async append(record: RecordedHead): Promise<void> {
+    const slot = this.#newest === null || stays(this.#newest) ? this.#slots : this.#slots - 1;
     this.#file ??= await this.#fs.open(this.#path, 'create');
     await writeFully(this.#file, encodeSlot(record), slot * SLOT_BYTES);
     this.#slots = slot + 1;
     this.#newest = record;
-    if (stays) this.#stayingSize = head.size;
+  }
+
+  /** Leaves out what lies before the cut, but for handovers. On disk when it resolves. */
+  async cut(cut: RecordedHead): Promise<void> {
+    assert(cut.head.isCut, 'a cut is signed as one');
+    const slots = slotsFrom(cut, eachHead(this.#fs, this.#root));
+    await replaceFile(this.#fs, this.#path, slots, { durable: true });
+    await this.close();
+    this.#file = await this.#fs.open(this.#path, 'write');
+    this.#newest = null;
+    await this.#findNewest();
   }
 
   /** Resolves when what was appended is on disk. */
@@ -247,7 +242,6 @@ export class HeadsFile {
     await setAside(this.#fs, this.#path);
     this.#slots = 0;
     this.#newest = null;
-    this.#stayingSize = 0;
     this.#isDamaged = false;
   }
 

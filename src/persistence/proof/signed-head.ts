@@ -1,18 +1,18 @@
 /**
- * A signed head: what a history is at one moment, under a signature. It is a checkpoint as transparency logs publish them
- * (C2SP tlog-checkpoint and signed-note), which their tools read too:
+ * A signed head: what a history is at one moment, under a signature. It is a signed note as transparency logs use them (C2SP signed-note):
  *
  *   flagstaff/00112233445566778899aabbccddeeff            the history (log-history.ts)
- *   1204                                                   leaves of the tree: frames
- *   47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=           its root, base64
- *   events 1 to 1310 at 2025-06-01T12:00:00.000Z           the events in these frames
+ *   event 1310 at 2025-06-01T12:00:00.000Z                 its last event, and the time of the signature
+ *   47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=           the link of that event's frame (history-chain.ts), base64
  *
  *   — flagstaff/00112233445566778899aabbccddeeff 8zjw…     4 bytes that name the key and 64 of its signature, base64
  *
- * The signature is Ed25519 over all up to the empty line. A head needs no link to the one before: a tree that grows has one
- * root for each of its sizes, so that the newest head stands for all that any earlier one stood for.
+ * The signature is Ed25519 over all up to the empty line. A link stands for all frames before it, so the newest head stands for all that
+ * any earlier one stood for. Two kinds of head have a line more. In a *cut* the server says that it deletes what lies before:
  *
- * A head in which one key hands over to another has a line more, and the signatures of both:
+ *   the events up to this one are deleted
+ *
+ * One in which a key hands over to another has the signatures of both:
  *
  *   key flagstaff+8a61d99e+AQ… hands over to flagstaff+04f1c1b2+AQ…
  */
@@ -22,11 +22,11 @@ import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:
 export interface Head {
   /** Id of the history. */
   readonly history: string;
-  readonly size: number;
-  readonly root: Buffer;
-  /** Ids of the first event and of the last one. */
-  readonly firstId: number;
+  /** The last event, and the link of its frame. */
   readonly lastId: number;
+  readonly link: Buffer;
+  /** Whether the events up to `lastId` are deleted. */
+  readonly isCut: boolean;
   /** The time of the signature, in milliseconds since 1970. */
   readonly at: number;
 }
@@ -39,14 +39,15 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 /** Protects readers: a head has some 300 bytes. */
 export const HEAD_CHARS_MAX = 1024;
 
+const CUT = 'the events up to this one are deleted\n';
 const HEAD =
-  /^flagstaff\/([0-9a-f]{32})\n([0-9]{1,10})\n([A-Za-z0-9+/]{43}=)\nevents ([0-9]{1,16}) to ([0-9]{1,16}) at ([-0-9T:.]{23}Z)\n(?:key \S{63} hands over to \S{63}\n)?$/;
+  /^flagstaff\/([0-9a-f]{32})\nevent ([0-9]{1,16}) at ([-0-9T:.]{23}Z)\n([A-Za-z0-9+/]{43}=)\n(the events up to this one are deleted\n)?(?:key \S{63} hands over to \S{63}\n)?$/;
 const HANDOVER = /\nkey (\S+) hands over to (\S+)\n$/;
 const SIGNATURE = /^— flagstaff\/[0-9a-f]{32} ([A-Za-z0-9+/]{91}=)$/;
 
-function textOf({ history, size, root, firstId, lastId, at }: Head): string {
+function textOf({ history, lastId, link, isCut, at }: Head): string {
   const time = new Date(at).toISOString();
-  return `${ORIGIN}${history}\n${size}\n${root.toString('base64')}\nevents ${firstId} to ${lastId} at ${time}\n`;
+  return `${ORIGIN}${history}\nevent ${lastId} at ${time}\n${link.toString('base64')}\n${isCut ? CUT : ''}`;
 }
 
 /** The part of a key that may be told: as text, `flagstaff+<8 hexadecimal digits>+<base64>`. */
@@ -107,8 +108,9 @@ export class HeadSigner {
     this.publicKey = new PublicKey(createPublicKey(privateKey));
   }
 
-  sign(head: Head): string {
-    return noteOf(head, textOf(head), [this]);
+  /** Signs a head by this key, and by others too. */
+  sign(head: Head, ...others: readonly HeadSigner[]): string {
+    return noteOf(head, textOf(head), [this, ...others]);
   }
 
   /** Signs a head by both keys, the last of this one and the first of `next`. */
@@ -159,11 +161,8 @@ function partsOf(note: string): { readonly text: string; readonly signatures: re
 /** The content of a head, whoever signed it; null where it is none. */
 export function parseHead(note: string): Head | null {
   if (note.length > HEAD_CHARS_MAX) return null;
-  const [, history, size, root, firstId, lastId, time] = HEAD.exec(partsOf(note).text) ?? [];
+  const [, history, lastId, time, link, cut] = HEAD.exec(partsOf(note).text) ?? [];
   const at = Date.parse(time ?? '');
-  if (history === undefined || root === undefined || Number.isNaN(at)) return null;
-  return {
-    ...{ history, at, root: Buffer.from(root, 'base64') },
-    ...{ size: Number(size), firstId: Number(firstId), lastId: Number(lastId) },
-  };
+  if (history === undefined || link === undefined || Number.isNaN(at)) return null;
+  return { history, lastId: Number(lastId), link: Buffer.from(link, 'base64'), isCut: cut !== undefined, at };
 }

@@ -74,7 +74,7 @@ describe('flagstaff repair --from archive', { skip }, () => {
 
   after(() => nats?.close());
 
-  it('takes what an old file has lost, is proved by the heads, and the node goes on', async () => {
+  it('takes what an old file has lost, is what was signed, and the node goes on', async () => {
     const folder = copyOf(whole.folder);
     flipByte(fileAt(segmentsIn(folder), 1), SEGMENT_BYTES / 2);
     rmSync(fileAt(segmentsIn(folder), 0));

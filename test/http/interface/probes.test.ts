@@ -1,7 +1,7 @@
 /** Health, readiness and metrics: what supervisors and dashboards ask. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { HeadView } from '../../../src/actors/head-keeper.ts';
+import type { HeadView } from '../../../src/actors/head-view.ts';
 import { PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
 import { VERSION } from '../../../src/process/installation.ts';
 import { describeInterface, startTestServer } from '../../support/server.ts';

@@ -287,7 +287,6 @@ test('a page of large frames is made by the thread, and is the same as one made 
       return reader.page(...task);
     },
     check: (request) => reader.check(request),
-    grow: (request) => reader.grow(request),
     close: () => reader.close(),
   };
   const threaded = await openEventLog({ fs: realFileSystem, folder: copies, logReader: counted });

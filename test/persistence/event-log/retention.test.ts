@@ -1,9 +1,10 @@
 /** Retention, through whole servers on a clock that the test sets. */
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
+import type { StoreOptions } from '../../../src/actors/store.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { dropOldEvents } from '../../../src/persistence/event-log/retention.ts';
@@ -23,6 +24,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const FEATURES = '/projects/default/features';
 const DAYS_KEPT = 10;
 
+/** Retention of a signed history goes by blocks of 64 events, of which there are too few here (test/actors/head-keeper.test.ts). */
+const UNSIGNED = { signer: undefined } as unknown as Pick<StoreOptions, 'signer'>;
+
 const firstIdOf = (path: string): number => Number(/(\d{20})\.journal$/.exec(path)?.[1]);
 
 describe('retention', () => {
@@ -33,7 +37,7 @@ describe('retention', () => {
     const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
     server = await startTestServer({
       env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
-      store: { clock, segmentBytes: 1_024 },
+      store: { clock, segmentBytes: 1_024, ...UNSIGNED },
     });
     await server.call('POST', FEATURES, { name: 'old', description: 'first' });
     madeAt = server.server.store.engine.lastId;
@@ -176,7 +180,7 @@ describe('the states of the days that are kept', () => {
     const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
     const server = await startTestServer({
       env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
-      store: { clock, segmentBytes: 1_024 },
+      store: { clock, segmentBytes: 1_024, ...UNSIGNED },
     });
     try {
       await server.call('POST', FEATURES, { name: 'changing' });
@@ -215,7 +219,7 @@ describe('a clock that is wrong by ten years', () => {
     const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
     const server = await startTestServer({
       env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
-      store: { clock, segmentBytes: 1_024 },
+      store: { clock, segmentBytes: 1_024, ...UNSIGNED },
     });
     const change = async (name: string): Promise<number> => {
       for (let index = 0; index < 6; index += 1)
@@ -239,4 +243,33 @@ describe('a clock that is wrong by ten years', () => {
       await server.stop();
     }
   });
+});
+
+it('what was signed before a deletion holds for what is left, which a start and an audit call whole', async () => {
+  let now = Date.UTC(2030, 0, 1);
+  const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
+  const server = await startTestServer({
+    env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
+    store: { clock, segmentBytes: 1_024 },
+  });
+  try {
+    for (const name of ['first', 'second', 'third', 'fourth']) {
+      now += 20 * DAY_MS;
+      for (let index = 0; index < 30; index += 1)
+        await server.call('POST', FEATURES, { name: `${name}-${index}` });
+      await server.server.store.keeper.take();
+    }
+    await server.restart();
+    const { heads, engine } = server.server.store;
+    assert(engine.eventLog.firstId > 1, 'something was deleted');
+    await heads?.check();
+    assert.equal(heads?.problem, null);
+    const head = join(copyOf(server.folder), 'kept-head');
+    writeFileSync(head, heads.newest?.note ?? '');
+    const audited = await outputOf(['audit', 'verify', '-d', server.folder, '--head', head]);
+    assert.deepEqual([audited.proved, audited.signed.lastId], [true, engine.lastId]);
+    assert(audited.firstId > 1 && audited.firstId < engine.eventLog.firstId + 64);
+  } finally {
+    await server.stop();
+  }
 });

@@ -7,13 +7,15 @@ import { HeadSigner, handoverOf, PublicKey, parseHead } from '../../../src/persi
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
 const HEAD = {
   history: '00112233445566778899aabbccddeeff',
-  ...{ size: 1204, root: Buffer.alloc(32, 7), firstId: 1, lastId: 1310, at: Date.UTC(2025, 5, 1) },
+  ...{ lastId: 1310, link: Buffer.alloc(32, 7), isCut: false, at: Date.UTC(2025, 5, 1) },
 };
 
 test('a head is read back as it was signed, and its key travels as text', () => {
   const signer = newSigner();
   const note = signer.sign(HEAD);
   assert.deepEqual(parseHead(note), HEAD);
+  const cut = { ...HEAD, isCut: true };
+  assert.deepEqual(parseHead(signer.sign(cut)), cut);
   const key = PublicKey.parse(signer.publicKey.text);
   assert(key?.signed(note), 'the key verifies its own head');
   assert(!newSigner().publicKey.signed(note), 'another key does not');
@@ -37,7 +39,7 @@ test('a text that is no key, or a key under the name of another one, is refused'
 
 test('a text that is no head is none', () => {
   const note = newSigner().sign(HEAD);
-  for (const text of ['', '\n\n', note.slice(10), note.replace('events', 'event'), note.repeat(9)])
+  for (const text of ['', '\n\n', note.slice(10), note.replace('event', 'events'), note.repeat(9)])
     assert.equal(parseHead(text), null);
 });
 

@@ -1,19 +1,13 @@
 /**
  * A segment file made anew, of frames from elsewhere: a backup, the folder of another node, the archive of a cluster. Each has to be the
- * very frame that stood there, and two things prove it:
- *
- * - the chain of checksums, from the frame before the segment to the one behind it;
- * - the tree: grown from the head at the beginning of the segment, it has to have the root of every head that was signed in it, up
- *   to the one at its end. Where the folder has no such heads, the chain alone proves it.
+ * very frame that stood there, which the chain of checksums proves, from the frame before the segment to the one behind it.
  */
 import assert from 'node:assert/strict';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import type { OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
-import { FRAME_HEADER_BYTES, type FrameLink, sealFrame } from '../journal/frame-format.ts';
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
-import type { Rest } from '../journal/segment-scan.ts';
-import { eachHead, type RecordedHead } from './heads-file.ts';
-import { EMPTY_TREE, GrowingTree, leafOf, rootOf, type TreeState } from './merkle-tree.ts';
+import { FRAME_HEADER_BYTES, type FrameLink, sealFrame } from './frame-format.ts';
+import { encodeSegmentHeader, SEGMENT_HEADER_BYTES } from './segment.ts';
+import type { Rest } from './segment-scan.ts';
 
 /** A frame that is not the one that stood there. */
 export class ForeignFrameError extends Error {
@@ -43,9 +37,6 @@ export interface RangeReading {
 }
 
 export interface SegmentMending {
-  readonly fs: FileSystem;
-  /** The data folder whose heads prove the frames. */
-  readonly root: string;
   readonly firstId: number;
   /** An empty file, which is on disk and closed at the end. */
   readonly file: OpenFile;
@@ -54,13 +45,11 @@ export interface SegmentMending {
 }
 
 /** Returns the checksum of the last frame. Throws `ForeignFrameError` for a frame that is not the one that stood there. */
-export async function writeMended({ fs, root, firstId, file, fill }: SegmentMending): Promise<number> {
+export async function writeMended({ firstId, file, fill }: SegmentMending): Promise<number> {
   const segment = new LinkedSegment(file, firstId);
   try {
-    const proof = await TreeProof.of(fs, root, firstId);
     const take = (frame: FrameLink): void => {
       if (!segment.add(frame)) throw new ForeignFrameError(frame.id, 'it belongs to another history');
-      if (proof?.add(frame) === false) throw new ForeignFrameError(frame.id, 'it is not what was signed');
     };
     await fill({ take, rest: () => segment.flush() });
     await segment.flush();
@@ -120,39 +109,3 @@ class LinkedSegment {
     return this.#file.close();
   }
 }
-
-/** The tree grown over the frames of one segment, held against the heads that stand in it. */
-class TreeProof {
-  readonly #tree: GrowingTree;
-  /** By the size of the tree. A segment has one for each thousand frames. */
-  readonly #roots: ReadonlyMap<number, Buffer>;
-
-  private constructor(begin: TreeState, roots: ReadonlyMap<number, Buffer>) {
-    this.#tree = new GrowingTree(begin);
-    this.#roots = roots;
-  }
-
-  /** Null where no head tells what the tree was before the segment. */
-  static async of(fs: FileSystem, root: string, firstId: number): Promise<TreeProof | null> {
-    const roots = new Map<number, Buffer>();
-    let begin: TreeState | null = null;
-    for await (const head of eachHead(fs, root)) {
-      if (isAtBeginning(head, firstId)) begin = head.place.tree;
-      else if (head.head.firstId === firstId) begin ??= EMPTY_TREE;
-      if (begin === null || head.place.tree.size <= begin.size) continue;
-      roots.set(head.head.size, head.head.root);
-      if (head.place.boundary.segment > firstId) break;
-    }
-    return begin === null ? null : new TreeProof(begin, roots);
-  }
-
-  /** False where a head stands behind the frame, and has another root. */
-  add(frame: FrameLink): boolean {
-    this.#tree.add(leafOf(frame));
-    const root = this.#roots.get(this.#tree.size);
-    return root === undefined || rootOf(this.#tree.state).equals(root);
-  }
-}
-
-const isAtBeginning = ({ place: { boundary } }: RecordedHead, firstId: number): boolean =>
-  boundary.segment === firstId && boundary.offset === SEGMENT_HEADER_BYTES;
