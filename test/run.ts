@@ -1,10 +1,12 @@
 /**
- * `npm test`: every test file, by the test runner of Node. All sources are compiled once, into a temporary folder with the shape of the
+ * `npm test`: what guards a change, by the test runner of Node. All sources are compiled once, into a temporary folder with the shape of the
  * checkout, and many files share a process, since starting Node and loading the server takes longer than most files do.
  * A file that looks at its whole process has one of its own.
  *
- *   npm test                        everything
+ *   npm test                        every promise in its short form
+ *   npm run test:all                the same, with more random values, and the files named `*.all.test.ts`, which take long
  *   npm test -- test/http test/cli  the files below these folders, or of these names
+ *   npm test -- --tap               in the Test Anything Protocol
  *   SEED=7 npm test                 with other random values than usual
  *
  * `node --import tsx --test path` runs one file without any of this.
@@ -24,13 +26,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
-import { createInterface } from 'node:readline';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { closest } from 'fastest-levenshtein';
 import { compile } from './support/compile.ts';
 import { NO_UWS } from './support/installed-engines.ts';
 import { installedProgram } from './support/installed-program.ts';
+import { REPORTER_INPUT, type ReporterInput } from './support/reporter.ts';
+import { TEST_ALL } from './support/runs.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -121,15 +126,25 @@ async function bundlePrograms(folder: string): Promise<void> {
   });
 }
 
-function testFiles(places: readonly string[]): string[] {
-  const all = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+/** The end of the names of files that only `npm run test:all` runs, and whoever names them. */
+const ALL_ONLY = '.all.test.ts';
+
+function testFiles(places: readonly string[], isAll: boolean): string[] {
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join('test', name))
     .sort();
-  return places.length === 0
-    ? all
-    : all.filter((file) => places.some((place) => file === place || file.startsWith(`${place}/`)));
+  if (places.length === 0) return isAll ? files : files.filter((file) => !file.endsWith(ALL_ONLY));
+  const chosen = places.map((place) => {
+    const below = files.filter((file) => file === place || file.startsWith(`${place.replace(/\/+$/, '')}/`));
+    if (below.length > 0) return below;
+    const paths = [...new Set(files.flatMap((file) => [file, dirname(file)]))];
+    throw new UnknownPlace(`${place} has no tests. Did you mean ${closest(place, paths)}?`);
+  });
+  return [...new Set(chosen.flat())];
 }
+
+class UnknownPlace extends Error {}
 
 /**
  * The key that files must have in common to share a process: the part of the tests, and what they import for its effect on the process, such as
@@ -177,48 +192,67 @@ function entriesOf(folder: string, groups: readonly (readonly string[])[]): stri
   });
 }
 
-/** The first line of a failure, in what the runner prints where there is no terminal. */
-const FAILURE = /^(\s*)not ok \d/;
-
-/**
- * Runs the entries; what is printed names the sources, and ends with the failures, which are thousands of lines above otherwise.
- * Resolves to the exit code.
- */
-async function run(folder: string, entries: readonly string[]): Promise<number> {
-  const reporter = `--test-reporter=${process.stdout.isTTY ? 'spec' : 'tap'}`;
+/** Runs the entries. Resolves to the exit code. */
+async function run(
+  folder: string,
+  groups: readonly (readonly string[])[],
+  options: Options,
+): Promise<number> {
+  const entries = entriesOf(folder, groups);
   const hooks = HOOKS.flatMap((name) => ['--import', join(folder, `test/support/${name}.js`)]);
-  const args = [...hooks, '--test', `--test-concurrency=${CONCURRENCY}`, reporter, ...entries];
-  const env = { SEED, ...process.env };
-  const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: ['inherit', 'pipe', 'inherit'] });
-  const exited = once(runner, 'close');
-  const compiled = new RegExp(`${folder}/((?:bench|src|test)/[^\\s:'"]+)\\.js\\b`, 'g');
-  const failures: string[] = [];
-  let failureEnd: string | undefined;
-  for await (const line of createInterface({ input: runner.stdout })) {
-    const told = line
-      .replace(compiled, (_, path: string) => `${ROOT}${path}.ts`)
-      .replaceAll(`${folder}/`, ROOT);
-    console.log(told);
-    const indent = FAILURE.exec(line)?.[1];
-    if (indent !== undefined) failureEnd = `${indent}  ...`;
-    if (failureEnd !== undefined) failures.push(told);
-    if (line === failureEnd) failureEnd = undefined;
-  }
-  const [code] = await exited;
-  if (failures.length > 0) console.log(['', '# The failures once more:', ...failures].join('\n'));
+  const reporter = options.tap ? 'tap' : join(folder, 'test/support/reporter.js');
+  const args = [
+    ...hooks,
+    '--test',
+    `--test-concurrency=${CONCURRENCY}`,
+    `--test-reporter=${reporter}`,
+    ...entries,
+  ];
+  const input: ReporterInput = {
+    compiled: folder,
+    entries: Object.fromEntries(entries.map((entry, index) => [entry, groups[index] ?? []])),
+  };
+  const env = {
+    SEED,
+    ...(options.all && { [TEST_ALL]: '1' }),
+    ...process.env,
+    [REPORTER_INPUT]: JSON.stringify(input),
+  };
+  const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: 'inherit' });
+  const [code] = await once(runner, 'close');
   return code ?? 1;
 }
 
-for (const [tool, tests] of Object.entries(TOOLS)) {
-  if (installedProgram(tool) === undefined)
-    console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);
+interface Options {
+  readonly all: boolean;
+  readonly tap: boolean;
 }
-if (NO_UWS !== false) console.log(`${NO_UWS}: the tests over it, and those of the bench, are skipped.`);
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'flagstaff-tests-')));
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { all: { type: 'boolean', default: false }, tap: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const files = testFiles(positionals, values.all);
+  for (const [tool, tests] of Object.entries(TOOLS)) {
+    if (installedProgram(tool) === undefined)
+      console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);
+  }
+  if (NO_UWS !== false) console.log(`${NO_UWS}: the tests over it, and those of the bench, are skipped.`);
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'flagstaff-tests-')));
+  try {
+    compileTree(folder);
+    await bundlePrograms(folder);
+    return await run(folder, groupsOf(files), values);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 try {
-  compileTree(folder);
-  await bundlePrograms(folder);
-  process.exitCode = await run(folder, entriesOf(folder, groupsOf(testFiles(process.argv.slice(2)))));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof UnknownPlace)) throw error;
+  console.error(error.message);
+  process.exitCode = 64;
 }
