@@ -3,7 +3,7 @@
  * checks share. A claim that is not true any more is named with its page and line.
  *
  * Other tests have the rest of the manual: the pages that are generated, the walks, and the deadlines by real clocks
- * (test/http/transport/real-deadlines.test.ts).
+ * (test/http/transport/real-deadlines.all.test.ts).
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

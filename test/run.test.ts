@@ -1,4 +1,4 @@
-/** Which files `npm test` takes, and what it prints. */
+/** The files that `npm test` takes, and its output. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

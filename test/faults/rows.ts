@@ -351,7 +351,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Hostile callers of every kind at once, little memory, and kills',
     promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
-    tests: named('faults/soak/soak.test.ts')('friendly clients among hostile ones lose nothing'),
+    tests: named('faults/soak/soak.all.test.ts')('friendly clients among hostile ones lose nothing'),
     longForms: ['soak'],
   },
   {
@@ -627,7 +627,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'All budgets used at once: state, caches, streams, unread responses, searches',
     promise: 'The process stays within [the sum](docs/limits.md#sum-of-the-memory), and serves others.',
     tests: [
-      ...named('faults/limits/everything-full.test.ts')(
+      ...named('faults/limits/everything-full.all.test.ts')(
         'read by everybody at once and by most never to the end',
       ),
     ],

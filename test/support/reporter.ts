@@ -1,12 +1,12 @@
 /**
- * What `npm test` prints: a line for each folder when its last test is done, or one line that moves where there is a terminal; each
+ * The output of `npm test`: a line for each folder when its last test is done, or one line that moves where there is a terminal; each
  * failure with its place, what differs, and the command that runs it alone; and the counts of the runner.
  */
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { styleText } from 'node:util';
 
-/** What `test/run.ts` tells by the environment. */
+/** Input from `test/run.ts`, as JSON in the environment. */
 export interface ReporterInput {
   /** The folder that the checkout was compiled into. */
   readonly compiled: string;

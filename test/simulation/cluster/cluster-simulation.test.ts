@@ -1,13 +1,15 @@
-/** Clusters on simulated machines and a simulated log, and broken builds that have to be found out. */
+/** Clusters on simulated machines and a simulated log, and a broken build that has to be found out. */
 // Own process: it takes long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runs } from '../../support/runs.ts';
 import { testBroken } from './broken-clusters.ts';
+import { FINAL_ACTS } from './final-acts.ts';
 import { runClusterSeeds } from './run-cluster-seeds.ts';
 
 const FIRST_SEED = Number(process.env.SEED ?? 1);
 /** At least as many as there are final acts, so that each of them happens. */
-const SEEDS = 30;
+const SEEDS = runs(FINAL_ACTS.length, 30);
 
 test(`${SEEDS} seeds from ${FIRST_SEED} on show one history on all nodes, and meet every trouble`, async (t) => {
   const { counts, failure } = await runClusterSeeds(FIRST_SEED, SEEDS);
@@ -27,108 +29,9 @@ for (const seed of [636, 729]) {
 
 testBroken([
   {
-    name: 'takes an unknown outcome for a success',
-    file: 'addons/replication/replicated-commit-log.ts',
-    find: "if (outcome.kind === 'accepted') {",
-    replace: "if (outcome.kind !== 'conflict') {",
-  },
-  {
-    name: 'takes a record of another node for its own',
-    file: 'addons/replication/replicated-commit-log.ts',
-    find: "if (found !== null) throw new FencedError('another node took over');",
-    replace: 'if (found !== null) return true;',
-  },
-  {
-    name: 'leads on without an answer of the log',
-    act: 'cutOffLeaders',
-    file: 'addons/replication/replica-options.ts',
-    find: 'const CUT_OFF_MS = 2_500;',
-    replace: 'const CUT_OFF_MS = 250_000;',
-  },
-  {
     name: 'acknowledges before the log has the change',
     file: 'persistence/journal/file-journal.ts',
     find: 'this.#commitLog.append(batch)]',
     replace: 'batch.lastId] as const',
-  },
-  {
-    name: 'keeps what the log refused',
-    file: 'addons/replication/cluster-node.ts',
-    find: '        await cutJournal(fs, folder, place);\n',
-    replace: '',
-  },
-  {
-    name: 'has the log forget what is not archived yet',
-    file: 'addons/replication/archivist.ts',
-    find: 'Math.min(forgettableIn(index, run, marginBytes), neededFrom())',
-    replace: 'this.#options.durableId()',
-  },
-  {
-    name: 'decides without asking whether the condition of a change holds',
-    file: 'actors/command-decider.ts',
-    find: ' ?? submission.precondition?.(this.#world) ?? null;',
-    replace: ' ?? null;',
-  },
-  {
-    name: 'shows what the log has not decided yet',
-    file: 'actors/store.ts',
-    find: 'showsDecidedOnly: options.commitLog !== undefined',
-    replace: 'showsDecidedOnly: false',
-  },
-  {
-    name: 'leads on although its disk hangs',
-    act: 'hungLeaders',
-    file: 'addons/replication/leadership.ts',
-    find: 'return Math.max(commitLog.unconfirmedMs, engine.journal.undecidedMs);',
-    replace: 'return Math.max(commitLog.unconfirmedMs, 0 * engine.journal.undecidedMs);',
-  },
-  {
-    name: 'stands although its disk is full',
-    file: 'addons/replication/candidacy.ts',
-    find: '|| !journal.writable ||',
-    replace: '||',
-  },
-  {
-    name: 'keeps the parts of a batch that its leader did not finish',
-    file: 'addons/replication/record-reader.ts',
-    find: "this.#leader = by.address === '' ? null : by;\n    this.#parts = [];\n",
-    replace: "this.#leader = by.address === '' ? null : by;\n",
-  },
-  {
-    name: 'takes a part of a batch for all of it',
-    file: 'addons/replication/record-reader.ts',
-    find: 'if (this.#parts.length < record.parts)',
-    replace: 'if (this.#parts.length < record.parts - 1)',
-  },
-  {
-    name: 'shows less than a reader asked for',
-    file: 'http/serving/cluster.ts',
-    find: 'if (id <= this.#engine.durableId) return null;',
-    replace: 'if (id <= this.#engine.durableId + 2) return null;',
-  },
-  {
-    name: 'records times that go back when another node leads',
-    file: 'actors/engine.ts',
-    find: 'return Math.max(this.#options.clock.now(), this.#recorder.lastAt);',
-    replace: 'return this.#options.clock.now();',
-  },
-  {
-    name: 'goes on with a log that has lost what was acknowledged',
-    act: 'lostTails',
-    file: 'addons/replication/log-watch.ts',
-    find: 'if (last < known)',
-    replace: 'if (last < 0)',
-  },
-  {
-    name: 'leaves a damaged file of journal as it is',
-    file: 'addons/replication/mend.ts',
-    find: 'await fs.rename(temporary, path);',
-    replace: '',
-  },
-  {
-    name: 'skips an archived segment when a node joins',
-    file: 'addons/replication/join.ts',
-    find: 'await replaceFile(fs, path, content, { durable: true });',
-    replace: 'if (reached === from) await replaceFile(fs, path, content, { durable: true });',
   },
 ]);
