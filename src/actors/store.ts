@@ -18,6 +18,7 @@ import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { readLogHistory } from '../persistence/journal/log-history.ts';
 import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
+import { headsPath } from '../persistence/proof/heads-file.ts';
 import type { HeadSigner } from '../persistence/proof/signed-head.ts';
 import {
   type RecoveryLog,
@@ -230,7 +231,9 @@ function openKeeper(
     ...{ fs, folder: options.folder, eventLog, log },
     retentionDays: options.eventRetentionDays ?? null,
     now: clock.now,
-    beforeDeletion: async (firstId) => (await heads?.cut(firstId)) ?? true,
+    // Without the key nobody can say that events of a signed history are deleted.
+    beforeDeletion: async (firstId) =>
+      heads === null ? !(await fs.exists(headsPath(options.folder))) : heads.cut(firstId),
   });
   return new SnapshotKeeper({
     ...{ engine, fs, onFailed },

@@ -248,10 +248,8 @@ describe('a clock that is wrong by ten years', () => {
 it('what was signed before a deletion holds for what is left, which a start and an audit call whole', async () => {
   let now = Date.UTC(2030, 0, 1);
   const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
-  const server = await startTestServer({
-    env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
-    store: { clock, segmentBytes: 1_024 },
-  });
+  const env = { EVENT_RETENTION_DAYS: String(DAYS_KEPT) };
+  const server = await startTestServer({ env, store: { clock, segmentBytes: 1_024 } });
   try {
     for (const name of ['first', 'second', 'third', 'fourth']) {
       now += 20 * DAY_MS;
@@ -269,6 +267,24 @@ it('what was signed before a deletion holds for what is left, which a start and 
     const audited = await outputOf(['audit', 'verify', '-d', server.folder, '--head', head]);
     assert.deepEqual([audited.proved, audited.signed.lastId], [true, engine.lastId]);
     assert(audited.firstId > 1 && audited.firstId < engine.eventLog.firstId + 64);
+    const copy = copyOf(server.folder);
+    const { out: oldKey } = await flagstaff(['audit', 'key', '-d', copy]);
+    const { out: newKey } = await flagstaff(['audit', 'replace-key', '-d', copy]);
+    for (const key of [oldKey, newKey]) {
+      const audited = await outputOf(['audit', 'verify', '-d', copy, '--key', key]);
+      assert.equal(audited.proved, true, 'the deletion is said by the new key too');
+    }
+    const store = { clock, segmentBytes: 1_024, ...UNSIGNED };
+    const unsigned = await startTestServer({ folder: copy, env, store });
+    const { firstId } = unsigned.server.store.engine.eventLog;
+    for (let day = 0; day < 2; day += 1) {
+      now += 100 * DAY_MS;
+      await unsigned.call('POST', FEATURES, { name: `later-${day}` });
+      await unsigned.server.store.keeper.take();
+    }
+    const stays = unsigned.server.store.engine.eventLog.firstId === firstId;
+    await unsigned.stop();
+    assert(stays, 'without the key all stays');
   } finally {
     await server.stop();
   }
