@@ -231,11 +231,6 @@ export const SENTENCES: readonly Sentence[] = [
     ],
     ['Anything else is a 400', add(rule('LIKE', { values: ['a'] }), 400)],
     [
-      'for forms (204, or the 400',
-      ['POST', '/constraints/validate', constraint('NUM_EQ', { value: '1' }), 204],
-      ['POST', '/constraints/validate', constraint('NUM_EQ', { value: 'x' }), 400],
-    ],
-    [
       'that the project does not have, is a 404',
       ['POST', `${FLAGS}/said/environments/none/strategies`, strategy(), 404],
     ],
@@ -284,7 +279,6 @@ export const SENTENCES: readonly Sentence[] = [
       ['POST', '/segments', { name: 'people', constraints: [] }, '201 name="people"'],
       ['PUT', '/segments/1', { name: 'people', constraints: [] }, 204],
     ],
-    ['POST `/segments/validate` (204)', ['POST', '/segments/validate', { name: 'free' }, 204]],
     ['a taken one is a 409', ['POST', '/segments', { name: 'people', constraints: [] }, 409]],
     [
       'archived flags included, cannot be deleted (409)',

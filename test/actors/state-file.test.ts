@@ -10,6 +10,7 @@ import { openStore, type Store, type StoreOptions } from '../../src/actors/store
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { FlagDocument, StateDocument } from '../../src/domain/desired/state-document.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
+import { ABOUT_NOTHING } from '../../src/domain/state/events.ts';
 import { digestOf } from '../../src/http/serving/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
@@ -125,7 +126,6 @@ function populated(): TestWorld {
     },
     { type: 'set-maintenance', enabled: true },
     { type: 'set-maintenance', enabled: false },
-    { type: 'create-tag', tag: { type: 'team', value: 'waiting' } },
     { type: 'mark-favorite', ...of, flag: 'child', userId: 2, isMarked: true },
     { type: 'mark-favorite', project: '__proto__', flag: null, userId: 2, isMarked: true },
     { type: 'tag-flag', ...of, flag: 'child', tag: { type: 'simple', value: 'kept' } },
@@ -173,7 +173,11 @@ function populated(): TestWorld {
       groups: [{ groupId: 1, roleId: 6 }],
     },
   ];
-  return new TestWorld().given(...commands, ...team);
+  const state = new TestWorld().given(...commands, ...team);
+  const tag = { type: 'team', value: 'waiting' };
+  // Of release 0.2.0.
+  state.record([{ type: 'tag-created', ...ABOUT_NOTHING, data: tag, preData: null }]);
+  return state;
 }
 
 const throughFile = (document: StateDocument): StateDocument => JSON.parse(JSON.stringify(document));

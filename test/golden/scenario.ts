@@ -147,12 +147,7 @@ async function strategies(call: CheckedCall, segments: readonly number[]): Promi
   await call('POST', `${FLAGS}/checkout/clone`, { name: 'checkout-copy', replaceGroupId: true });
   const copied = `${inEnvironment('checkout-copy', 'production')}/strategies/copy`;
   await call('POST', copied, { from: 'development' });
-  await call('POST', '/segments/strategies', {
-    projectId: 'default',
-    environmentId: 'development',
-    strategyId: fourth,
-    segmentIds: segments,
-  });
+  await call('PATCH', `${development}/${fourth}`, [{ op: 'replace', path: '/segments', value: segments }]);
 }
 
 /** Enables an environment whose only strategy is disabled. Later builds must keep it as it is. */
@@ -184,8 +179,8 @@ async function variants(call: CheckedCall): Promise<void> {
     { op: 'replace', path: '/0/payload', value: { type: 'csv', value: 'a,"ß, c"' } },
   ]);
   await call('PUT', `${FLAGS}/gone/variants`, VARIANTS);
-  const environments = ['development', 'production'];
-  await call('PUT', `${FLAGS}/gone/variants-batch`, { variants: VARIANTS.slice(1), environments });
+  for (const environment of ['development', 'production'])
+    await call('PUT', `${inEnvironment('gone', environment)}/variants`, VARIANTS.slice(1));
 }
 
 async function environments(call: CheckedCall): Promise<void> {
@@ -226,10 +221,8 @@ async function projects(call: CheckedCall): Promise<void> {
   }
   await call('DELETE', '/projects/shop/environments/staging');
   for (const enabled of [true, false]) await call('POST', '/maintenance', { enabled });
-  for (const frontendApiOrigins of [[], ['https://shop.example']]) {
+  for (const frontendApiOrigins of [[], ['*'], ['https://shop.example']])
     await call('POST', '/ui-config/cors', { frontendApiOrigins });
-    await call('POST', '/ui-config', { frontendSettings: { frontendApiOrigins: ['*'] } });
-  }
   await call('POST', '/projects', { id: 'closed', name: 'Closed' });
   await call('DELETE', '/projects/closed');
 }
@@ -260,8 +253,8 @@ async function users(call: CheckedCall): Promise<number> {
   });
   await call('DELETE', `/user-admin/${gone}`);
   await call('POST', '/projects/shop/access', { roles: [5], users: [other], groups: [] });
-  await call('PUT', `/projects/shop/users/${other}/roles`, { roles: [4] });
-  await call('DELETE', `/projects/shop/users/${other}/roles`);
+  await call('PUT', `/projects/shop/users/${other}/roles/4`);
+  await call('DELETE', `/projects/shop/users/${other}/roles/4`);
   return gone;
 }
 
@@ -338,8 +331,7 @@ async function dependenciesAndTags(call: CheckedCall): Promise<void> {
   await call('POST', '/features/checkout/tags', { type: 'simple', value: 'kurz' });
   await call('DELETE', '/features/checkout/tags/simple/kurz');
   const changed = { addedTags: [{ value: 'später' }], removedTags: [{ value: 'fehlt' }] };
-  await call('PUT', '/features/checkout/tags', changed);
-  await call('PUT', '/projects/default/tags', { features: ['f1', 'f2'], tags: changed });
+  await call('PUT', '/projects/default/tags', { features: ['checkout', 'f1', 'f2'], tags: changed });
   await call('POST', `${inEnvironment('f1', 'development')}/strategies`, { name: 'default' });
   for (const position of ['on', 'off']) {
     const switches = `/projects/default/bulk_features/environments/development/${position}`;
@@ -349,9 +341,6 @@ async function dependenciesAndTags(call: CheckedCall): Promise<void> {
   await call('PUT', '/tag-types/team', { color: '#0b5394' });
   await call('POST', '/tag-types', { name: 'short-lived' });
   await call('DELETE', '/tag-types/short-lived');
-  await call('POST', '/tags', { type: 'team', value: 'waiting' });
-  await call('POST', '/tags', { type: 'team', value: 'short-lived' });
-  await call('DELETE', '/tags/team/short-lived');
   await call('POST', `${FLAGS}/f1/link`, { url: 'https://tracker.example/1', title: 'Größe' });
   const old = { id: 'old', url: 'https://tracker.example/2', title: null };
   await call('POST', FLAGS, { name: 'wanders', links: [{ ...old, id: 'ticket' }, old] });

@@ -81,7 +81,7 @@ import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/kinds/invit
 import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/kinds/role.ts';
 import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/kinds/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/kinds/strategy-type.ts';
-import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/kinds/tag-type.ts';
+import { TAG_TYPES_MAX } from '../../src/domain/kinds/tag-type.ts';
 import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/token-commands.ts';
 import {
   RESPONSE_BODY_BYTES_MAX,
@@ -319,7 +319,6 @@ export const SECTIONS: readonly LimitSection[] = [
       row('link templates of a project', number(LINKS_MAX), '400'),
       row('characters of a naming pattern of flags', number(NAMING_PATTERN_LENGTH_MAX), '400'),
       row('tag types', number(TAG_TYPES_MAX), '409'),
-      row('tags created on their own', number(TAGS_MAX), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row(
         'custom roles, and size of each',

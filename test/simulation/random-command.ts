@@ -204,12 +204,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     added: [tagOf(c)],
     removed: c.yes ? [tagOf(c)] : [],
   }),
-  'create-tag': (c) => ({ type: 'create-tag', tag: tagOf(c) }),
-  'delete-tag': (c) => {
-    const flag = c.flagIf((one) => one.tags.length > 0);
-    if (flag === null) return { type: 'delete-tag', tag: tagOf(c), flags: [] };
-    return { type: 'delete-tag', tag: c.of(flag.tags), flags: [flag.name] };
-  },
   'mark-favorite': (c) => {
     const { project, flag } = c.flag();
     return { type: 'mark-favorite', project, flag: c.yes ? flag : null, userId: c.userId(), isMarked: c.yes };
@@ -219,12 +213,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     ...c.flagsIf(isActive),
     environment: c.environment(),
     enabled: c.yes,
-  }),
-  'push-variants': (c) => ({
-    type: 'push-variants',
-    ...c.flag(),
-    environments: [c.environment()],
-    variants: anyVariants(c.random),
   }),
   'add-dependency': (c) => {
     const { project, flag } = c.flag();
@@ -329,11 +317,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
       ? null
       : { type: 'rollback-flags', project, targets, dryRun: c.random.chance(0.2) };
   },
-  'set-strategy-segments': (c) => {
-    const named = c.strategy();
-    const segments = [...c.world.directory.segments.keys()].filter(() => c.yes).slice(0, 5);
-    return named && { type: 'set-strategy-segments', ...named, segments };
-  },
   'create-record': (c) => {
     const { id, ...created } = c.record();
     return {
@@ -347,16 +330,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const { kind, id } = c.record();
     return { type: 'delete-record', kind, id } as Command<'delete-record'>;
   },
-  'set-legal-value': (c) => ({
-    type: 'set-legal-value',
-    name: c.of(CONTEXT_FIELDS),
-    legalValue: { value: c.of(['a', 'b']), description: anyText(c.random) },
-  }),
-  'remove-legal-value': (c) => ({
-    type: 'remove-legal-value',
-    name: c.of(CONTEXT_FIELDS),
-    value: c.of(['a', 'b']),
-  }),
   'deprecate-strategy-type': (c) => ({
     type: 'deprecate-strategy-type',
     name: c.of(STRATEGY_TYPES),
@@ -389,8 +362,7 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   },
   'revoke-project-access': (c) => {
     const [groupId] = c.groups();
-    const from = groupId === undefined ? { userId: c.userId() } : { groupId };
-    return { type: 'revoke-project-access', project: c.project(), from };
+    return groupId === undefined ? null : { type: 'revoke-project-access', project: c.project(), groupId };
   },
   'create-role': (c) => ({
     type: 'create-role',

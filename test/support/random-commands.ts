@@ -98,7 +98,7 @@ const OTHERS: readonly fc.Arbitrary<Command>[] = [
   of('remove-member', { project, userId, roleId }),
   of('set-project-access', granted),
   of('grant-project-access', granted),
-  of('revoke-project-access', { project, from: fc.oneof(fc.record({ userId }), fc.record({ groupId })) }),
+  of('revoke-project-access', { project, groupId }),
   of('create-role', { fields: roleFields }),
   of('update-role', { id: roleId, fields: roleFields }),
   of('delete-role', { id: roleId }),

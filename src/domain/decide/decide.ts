@@ -68,14 +68,7 @@ import {
   uncompleteFlag,
   updateFlag,
 } from './flag-commands.ts';
-import {
-  createRecord,
-  deleteRecord,
-  deprecateStrategyType,
-  removeLegalValue,
-  setLegalValue,
-  updateRecord,
-} from './kind-commands.ts';
+import { createRecord, deleteRecord, deprecateStrategyType, updateRecord } from './kind-commands.ts';
 import { moveFlag } from './move-command.ts';
 import { markFavorite, setFrontendOrigins, setMaintenance } from './preference-commands.ts';
 import {
@@ -94,13 +87,12 @@ import {
   patchStrategy,
   removeStrategy,
   replaceStrategy,
-  setStrategySegments,
   switchEnvironment,
   switchFlags,
 } from './strategy-commands.ts';
-import { changeTags, createTag, deleteTag, tagFlag, untagFlag } from './tag-commands.ts';
+import { changeTags, tagFlag, untagFlag } from './tag-commands.ts';
 import { exportFlags, importFlags } from './transfer-commands.ts';
-import { patchVariants, pushVariants, setVariants } from './variant-commands.ts';
+import { patchVariants, setVariants } from './variant-commands.ts';
 
 const DECISIONS = {
   'create-flag': createFlag,
@@ -124,8 +116,6 @@ const DECISIONS = {
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
   'change-tags': changeTags,
-  'create-tag': createTag,
-  'delete-tag': deleteTag,
   'mark-favorite': markFavorite,
   'add-dependency': addDependency,
   'remove-dependency': removeDependency,
@@ -136,12 +126,10 @@ const DECISIONS = {
   'remove-strategy': removeStrategy,
   'order-strategies': orderStrategies,
   'copy-strategies': copyStrategies,
-  'set-strategy-segments': setStrategySegments,
   'switch-environment': switchEnvironment,
   'switch-flags': switchFlags,
   'set-variants': setVariants,
   'patch-variants': patchVariants,
-  'push-variants': pushVariants,
   'create-project': createProject,
   'update-project': updateProject,
   'delete-project': deleteProject,
@@ -155,8 +143,6 @@ const DECISIONS = {
   'create-record': createRecord,
   'update-record': updateRecord,
   'delete-record': deleteRecord,
-  'set-legal-value': setLegalValue,
-  'remove-legal-value': removeLegalValue,
   'deprecate-strategy-type': deprecateStrategyType,
   'set-frontend-origins': setFrontendOrigins,
   'set-maintenance': setMaintenance,

@@ -1,7 +1,6 @@
 /** Decisions on the records of managed kinds: created, changed and deleted as the row of their kind says. */
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
-import { LEGAL_VALUES_MAX, type LegalValue } from '../kinds/context-field.ts';
 import { recordWith, referencesOf, withFields } from '../kinds/kind.ts';
 import {
   type IdOf,
@@ -164,39 +163,6 @@ const predefined = (kind: ManagedKindName, { name }: Named, what: 'changed' | 'd
 /** The type and the record are of one row. */
 const eventOf = (type: string, data: object | null, preData: object | null): KindEvent =>
   ({ type, ...ABOUT_NOTHING, data, preData }) as unknown as KindEvent;
-
-// Commands that only context fields have: those about single legal values.
-
-interface SetLegalValue {
-  readonly name: string;
-  readonly legalValue: LegalValue;
-}
-
-/** Adds the value, or gives it another description. */
-export function setLegalValue(world: World, { name, legalValue }: SetLegalValue): Decision {
-  const field = locateRecord(world, 'contextFields', name);
-  if (isRefusal(field)) return field;
-  const at = field.legalValues.findIndex(({ value }) => value === legalValue.value);
-  const legalValues = at === -1 ? [...field.legalValues, legalValue] : field.legalValues.with(at, legalValue);
-  if (legalValues.length > LEGAL_VALUES_MAX) {
-    return invalidOperation(
-      `The context field "${name}" has ${LEGAL_VALUES_MAX} legal values, and there cannot be more.`,
-    );
-  }
-  return updateRecord(world, { kind: 'contextFields', id: name, fields: { legalValues } });
-}
-
-interface RemoveLegalValue {
-  readonly name: string;
-  readonly value: string;
-}
-
-export function removeLegalValue(world: World, { name, value }: RemoveLegalValue): Decision {
-  const field = locateRecord(world, 'contextFields', name);
-  if (isRefusal(field)) return field;
-  const legalValues = field.legalValues.filter((one) => one.value !== value);
-  return updateRecord(world, { kind: 'contextFields', id: name, fields: { legalValues } });
-}
 
 // Commands that only strategy types have: they are deprecated, and reactivated.
 

@@ -95,16 +95,6 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   return strategyUpdated(world, located, after);
 }
 
-interface SetStrategySegments extends NamesStrategy {
-  readonly segments: readonly number[];
-}
-
-export function setStrategySegments(world: World, command: SetStrategySegments): Decision {
-  const located = unlessArchived(locateStrategyNamed(world, command));
-  if (located.refused) return located;
-  return strategyUpdated(world, located, { ...located.strategy, segments: command.segments });
-}
-
 export function removeStrategy(world: World, command: NamesStrategy): Decision {
   const located = unlessArchived(locateStrategyNamed(world, command));
   if (located.refused) return located;

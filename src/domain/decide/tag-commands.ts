@@ -3,12 +3,11 @@
  * most once.
  */
 
-import { type Flag, type Tag, tagKey } from '../flags/flag.ts';
-import { TAGS_MAX } from '../kinds/tag-type.ts';
+import type { Flag, Tag } from '../flags/flag.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
-import { ABOUT_NOTHING, aboutFlag, type DomainEvent } from '../state/events.ts';
-import { locateFlag, locateFlagAnywhere, locateFlags } from '../state/locate.ts';
-import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
+import { aboutFlag, type DomainEvent } from '../state/events.ts';
+import { locateFlag, locateFlags } from '../state/locate.ts';
+import { invalidOperation, isRefusal, notFound } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { refuseArchived, unlessArchived } from './guards.ts';
 
@@ -96,39 +95,4 @@ const isSame = (a: Tag, b: Tag): boolean => a.type === b.type && a.value === b.v
 
 export function hasTag(flag: Pick<Flag, 'tags'>, { type, value }: Tag): boolean {
   return flag.tags.some((tag) => tag.type === type && tag.value === value);
-}
-
-/** A tag that no flag has yet. Whether one has it is found out before: it takes a walk over all flags. */
-export function createTag({ directory }: World, { tag }: { readonly tag: Tag }): Decision {
-  if (directory.tags.has(tagKey(tag))) return takenTag(tag);
-  if (directory.tags.size >= TAGS_MAX) {
-    return invalidOperation(
-      `There are ${TAGS_MAX} tags that were made by themselves, and there cannot be more.`,
-    );
-  }
-  const data: Tag = { type: tag.type, value: tag.value };
-  return [{ type: 'tag-created', ...ABOUT_NOTHING, data, preData: null }];
-}
-
-export const takenTag = ({ type, value }: Tag): Refusal =>
-  nameExists(`The tag "${type}:${value}" exists already.`);
-
-interface DeleteTag {
-  readonly tag: Tag;
-  /** Flags that had the tag when it was looked for; a flag that has got it since keeps it. */
-  readonly flags: readonly string[];
-}
-
-/** Flags lose the tag, archived ones too. */
-export function deleteTag(world: World, { tag, flags }: DeleteTag): Decision {
-  const preData: Tag = { type: tag.type, value: tag.value };
-  const events: DomainEvent[] = [];
-  for (const name of flags) {
-    const located = locateFlagAnywhere(world, name);
-    if (located.refused || !hasTag(located.record.flag, tag)) continue;
-    events.push(untagged(located.record.flag, tag));
-  }
-  if (world.directory.tags.has(tagKey(tag)))
-    events.push({ type: 'tag-deleted', ...ABOUT_NOTHING, data: null, preData });
-  return events;
 }

@@ -4,7 +4,7 @@ import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { type Decision, UNCHANGED } from '../state/decision.ts';
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
+import { aboutFlag, aboutFlagEnvironment } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -26,33 +26,6 @@ export function setVariants(world: World, command: SetVariants): Decision {
   const located = unlessArchived(locateNamed(world, command));
   if (located.refused) return located;
   return variantEvents(world, located, command.environment, command.variants);
-}
-
-interface PushVariants {
-  readonly project: string;
-  readonly flag: string;
-  readonly environments: readonly string[];
-  /** Valid, with the weights distributed. */
-  readonly variants: readonly Variant[];
-}
-
-/** Sets the variants of several environments, of all or none. */
-export function pushVariants(world: World, command: PushVariants): Decision {
-  const { project, flag: name, variants } = command;
-  const located = unlessArchived(locateFlag(world, project, name));
-  if (located.refused) return located;
-  const environments = [...new Set(command.environments)];
-  const events: DomainEvent[] = [];
-  for (const [index, environment] of environments.entries()) {
-    const one = locateFlagEnvironment(world, project, name, environment);
-    if (one.refused) {
-      return { ...one, details: [{ message: one.message, path: `/body/environments/${index}` }] };
-    }
-    const change = variantEvents(world, located, environment, variants);
-    if (isRefusal(change)) return change;
-    events.push(...change);
-  }
-  return events;
 }
 
 interface PatchVariants extends NamesVariants {

@@ -60,7 +60,6 @@ const SENT = {
 const ADDED = { createdAt: v.nullable(Time) } as const;
 
 export type ContextField = RecordWith<typeof SENT, typeof ADDED>;
-export type LegalValue = ContextField['legalValues'][number];
 
 function predefined(name: string, description: string, sortOrder: number, stickiness = false): ContextField {
   return { name, description, stickiness, sortOrder, legalValues: [], createdAt: null };
@@ -115,10 +114,6 @@ export const CONTEXT_FIELD = managedKind({
     },
     list: { id: 'getContextFields', summary: 'List the context fields.', field: null },
     create: { id: 'createContextField', summary: 'Create a context field.' },
-    validate: {
-      id: 'validate',
-      summary: 'Check whether a context field can have a name: it is valid and not taken.',
-    },
     read: { id: 'getContextField', summary: 'Read a context field.' },
     update: {
       id: 'updateContextField',

@@ -156,8 +156,6 @@ export interface KindRoutes<T extends object = object> {
     readonly field: string | null;
   };
   readonly create: Operation;
-  /** The check of a name. With a field, it takes what a creation takes, and shows the record there. Absent: there is none. */
-  readonly validate?: Operation & { readonly field?: string };
   /** With a field, the response has the record there. */
   readonly read: Operation & { readonly field?: string };
   readonly update: Operation;

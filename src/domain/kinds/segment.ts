@@ -90,10 +90,6 @@ export const SEGMENT = managedKind({
     needs: { create: ['CREATE_SEGMENT'], update: ['UPDATE_SEGMENT'], remove: ['DELETE_SEGMENT'] },
     list: { id: 'getSegments', summary: 'List the segments by name.', field: 'segments' },
     create: { id: 'createSegment', summary: 'Create a segment.' },
-    validate: {
-      id: 'validateSegment',
-      summary: 'Check whether a segment can have a name: it is valid and not taken.',
-    },
     read: { id: 'getSegment', summary: 'Read a segment.' },
     update: { id: 'updateSegment', summary: 'Replace a segment.' },
     remove: { id: 'removeSegment', summary: 'Delete a segment that no strategy uses.' },

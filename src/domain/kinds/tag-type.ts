@@ -9,9 +9,6 @@ import { TagSchema } from './document-values.ts';
 import { kind, managedKind, type RecordWith } from './kind.ts';
 
 export const TAG_TYPES_MAX = 200;
-
-/** Tags that were made by themselves. Lists of tags show them all. */
-export const TAGS_MAX = 5_000;
 const TEXT_LENGTH_MAX = 1_000;
 
 const COLOR_PHRASE = 'a colour such as #1a2b3c, or null';
@@ -69,11 +66,6 @@ export const TAG_TYPE = managedKind({
     needs: { create: ['CREATE_TAG_TYPE'], update: ['UPDATE_TAG_TYPE'], remove: ['DELETE_TAG_TYPE'] },
     list: { id: 'getTagTypes', summary: 'List the tag types.', field: 'tagTypes' },
     create: { id: 'createTagType', summary: 'Describe a tag type.' },
-    validate: {
-      id: 'validateTagType',
-      summary: 'Check whether a tag type can have a name: it is valid and not taken.',
-      field: 'tagType',
-    },
     read: { id: 'getTagType', summary: 'Read a tag type.', field: 'tagType' },
     update: {
       id: 'updateTagType',
@@ -85,7 +77,7 @@ export const TAG_TYPE = managedKind({
   },
 });
 
-/** Tags that were made by themselves, whether or not a flag has them. */
+/** Tags that were made by themselves, as release 0.2.0 could, whether or not a flag has them. */
 export const TAG = kind({
   noun: 'tag',
   since: { release: '0.2.0', contentVersion: 2, documentVersion: 3 },

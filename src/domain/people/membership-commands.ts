@@ -223,15 +223,14 @@ export function grantProjectAccess(world: World, command: Granted): Decision {
 
 interface RevokeProjectAccess {
   readonly project: string;
-  readonly from: { readonly userId: number } | { readonly groupId: number };
+  readonly groupId: number;
 }
 
-/** Nothing happens where no role is held. */
-export function revokeProjectAccess(world: World, { project: id, from }: RevokeProjectAccess): Decision {
+/** Nothing happens where the group holds no role. */
+export function revokeProjectAccess(world: World, { project: id, groupId }: RevokeProjectAccess): Decision {
   const project = locateProject(world, id);
   if (isRefusal(project)) return project;
-  const holder: Holder =
-    'userId' in from ? { kind: 'user', id: from.userId } : { kind: 'group', id: from.groupId };
+  const holder: Holder = { kind: 'group', id: groupId };
   if (!rolesOf(project, holder).has(holder.id)) return UNCHANGED;
   const left = holdingsOf(project).filter((one) => keyOf(one) !== keyOf(holder));
   return refuseOwnerless(project, left) ?? [roleTaken(world, project, holder)];

@@ -36,8 +36,6 @@ export const ChangedRoleSchema = titled('ChangedRole', {
   roles: RoleWithPermissionsSchema,
 });
 
-export const RoleCheckSchema = titled('RoleCheck', { valid: v.literal(true), name: v.string() });
-
 const GROUP_FIELDS = {
   id: Integer,
   name: v.string(),

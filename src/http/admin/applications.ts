@@ -166,11 +166,6 @@ export const applicationRoutes = underTag('Usage', [
       return settledResponse(context, overviewView(world, application, flags.length));
     },
   }),
-  readRoute('GET /metrics/sdks/outdated', {
-    ...OUTDATED_SDKS,
-    operationId: 'getOutdatedSdks',
-    read: (context) => shown(outdatedSdksView(allApplications(context))),
-  }),
   readRoute('GET /projects/:projectId/sdks/outdated', {
     ...OUTDATED_SDKS,
     operationId: 'getOutdatedProjectSdks',

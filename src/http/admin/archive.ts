@@ -3,9 +3,9 @@ import * as v from 'valibot';
 import type { Command } from '../../domain/decide/decide.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { titled } from '../../domain/json/schema.ts';
-import { type LocatedFlag, locateFlags } from '../../domain/state/locate.ts';
+import type { LocatedFlag } from '../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import type { ProjectState } from '../../domain/state/world.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
 import {
   type ReadResponse,
@@ -16,10 +16,9 @@ import {
   writeRoute,
 } from '../serving/route.ts';
 import { FlagNamesSchema } from './bodies.ts';
-import { ArchiveCheckSchema, ArchivedFlagsSchema } from './directory-schemas.ts';
+import { ArchivedFlagsSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
 import { pageParameters } from './query-parameters.ts';
-import { settledResponse } from './responses.ts';
 import { walkFlags } from './shelf-walk.ts';
 import { timeOrNull } from './views.ts';
 
@@ -69,19 +68,6 @@ async function archivePage(
   const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset }).slice(1);
   const body = `{"features":[${features.join(',')}],${rest}`;
   return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
-}
-
-function archiveCheck(world: World, { settings }: ProjectState, names: readonly string[]) {
-  const located = locateFlags(world, { project: settings.id, flags: names });
-  if (isRefusal(located)) return located;
-  const leaving = new Set(names);
-  const flags = located.map(({ record }) => record.flag);
-  return {
-    parentsWithChildFeatures: flags
-      .filter(({ children }) => children.some((child) => !leaving.has(child)))
-      .map(({ name }) => name),
-    hasDeletedDependencies: flags.some(({ dependencies }) => dependencies.length > 0),
-  };
 }
 
 interface BulkRoute {
@@ -169,17 +155,6 @@ export const archiveRoutes = underTag('Archive', [
     needs: ['DELETE_FEATURE'],
     locate: locate.flagAnywhere,
     command: onFlag('delete-flags'),
-  }),
-  readRoute('POST /projects/:projectId/archive/validate', {
-    operationId: 'validateArchiveFeatures',
-    summary: 'Read which flags could not be archived together because others depend on them.',
-    locate: locate.project,
-    body: BulkBody,
-    success: { status: 200, schema: ArchiveCheckSchema },
-    read: (context, project) => {
-      const check = archiveCheck(context.world, project, context.body.features);
-      return isRefusal(check) ? check : settledResponse(context, check);
-    },
   }),
   bulkRoute({
     path: 'archive',

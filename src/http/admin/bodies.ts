@@ -180,7 +180,6 @@ export const NewPasswordSchema = v.pipe(
 );
 
 /** The body of a request that only asks whether a password would do. */
-export const PasswordBody = titled('NewPassword', { password: NewPasswordSchema });
 
 /** One that somebody has, whatever the rules were when it was chosen. */
 export const KnownPasswordSchema = v.pipe(

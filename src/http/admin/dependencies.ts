@@ -3,14 +3,11 @@
  * possible parents is in flags.ts.
  */
 import * as v from 'valibot';
-import type { Flag } from '../../domain/flags/flag.ts';
 import { described, list } from '../../domain/json/schema.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
-import { readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { underTag, writeRoute } from '../serving/route.ts';
 import * as locate from './locators.ts';
-import { projectFigures } from './project-figures.ts';
-import { settledResponse } from './responses.ts';
 import { DependencySchema } from './schemas.ts';
 
 const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
@@ -73,30 +70,4 @@ export const dependencyRoutes = underTag('Dependencies', [
     locate: locate.dependency,
     command: ({ params }) => ({ type: 'remove-dependency', ...named(params), parent: params.parent }),
   }),
-  readRoute('GET /projects/:projectId/features/:parent/parent-variants', {
-    operationId: 'listParentVariantOptions',
-    summary: 'List the variants of a flag, of which a child may ask for one.',
-    locate: locate.parentFlag,
-    success: { status: 200, schema: v.array(v.string()) },
-    read: (context, { record }) => settledResponse(context, variantNames(record.flag)),
-  }),
-  readRoute('GET /projects/:projectId/dependencies', {
-    operationId: 'checkDependenciesExist',
-    summary: 'Read whether any flag of a project depends on another.',
-    locate: locate.project,
-    success: { status: 200, schema: v.boolean() },
-    read: async (context, project) => {
-      const [figures] = await projectFigures([project], context.now(), context.requester);
-      return settledResponse(context, figures!.childCount > 0);
-    },
-  }),
 ]);
-
-/** Names of the variants of all environments, those of strategies included; each once. */
-function variantNames({ environments }: Flag): string[] {
-  const lists = environments.flatMap(({ variants, strategies }) => [
-    variants,
-    ...strategies.map((strategy) => strategy.variants),
-  ]);
-  return [...new Set(lists.flat().map(({ name }) => name))];
-}

@@ -21,7 +21,6 @@ import {
   FlagEnvironmentSchema,
   FlagSchema,
   StrategySchema,
-  TagSchema,
 } from './schemas.ts';
 
 export const Version = described(v.literal(1), 'Of the format.');
@@ -233,27 +232,12 @@ export const MeSchema = titled('Me', {
 
 export const TagsOfFlagSchema = titled('TagsOfFlag', { version: Version, tags: v.array(ColoredTagSchema) });
 
-export const TagsSchema = titled('Tags', { version: Version, tags: v.array(TagSchema) });
-
-export const TagWithVersionSchema = titled('TagWithVersion', { version: Version, tag: TagSchema });
-
 export const ArchivedFlagsSchema = titled('ArchivedFlags', {
   version: v.literal(2),
   features: v.array(titled('ArchivedFlag', { ...FlagSchema.entries, archivedAt: Timestamp })),
   nextOffset: described(
     v.exactOptional(Integer),
     'The offset at which the next page starts; left out on the last page.',
-  ),
-});
-
-export const ArchiveCheckSchema = titled('ArchiveCheck', {
-  parentsWithChildFeatures: described(
-    v.array(v.string()),
-    'Flags on which others depend that stay; they cannot be archived.',
-  ),
-  hasDeletedDependencies: described(
-    v.boolean(),
-    'Whether any of the flags depends on another, which archiving ends.',
   ),
 });
 

@@ -4,10 +4,10 @@ import { Count, described, titled } from '../../domain/json/schema.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { recordsOf } from '../../domain/state/directory-records.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
 import { isInMaintenance } from '../../domain/state/settings.ts';
 import type { ApiTokenType, World } from '../../domain/state/world.ts';
-import { EMPTY_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { jsonResponse } from '../serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { allApplications, updatedAtMs } from './application-views.ts';
 import { countAll } from './event-counts.ts';
@@ -158,25 +158,6 @@ async function statistics(context: Context) {
   };
 }
 
-const CSV_HEADERS = EMPTY_HEADERS.with(
-  ...['content-type', 'text/csv; charset=utf-8'],
-  ...['content-disposition', 'attachment; filename="statistics.csv"'],
-);
-
-/** Values within others are named by the way to them, as in `apiTokens.admin`, and those of lists by their range. */
-function csvOf({ clientApps, ...counted }: Exclude<Awaited<ReturnType<typeof statistics>>, Refusal>): string {
-  const cells: [name: string, value: unknown][] = [];
-  for (const [name, value] of Object.entries(counted)) {
-    if (typeof value !== 'object') cells.push([name, value]);
-    else for (const [inner, one] of Object.entries(value)) cells.push([`${name}.${inner}`, one]);
-  }
-  for (const { range, count } of clientApps) cells.push([`clientApps.${range}`, count]);
-  // None of them has a comma, a quote or a line break: they are numbers, names of ours, a time and a version.
-  return [cells.map(([name]) => name), cells.map(([, value]) => String(value))]
-    .map((line) => `${line.join(',')}\r\n`)
-    .join('');
-}
-
 export const statisticsRoutes = underTag('Instance', [
   readRoute('GET /instance-admin/statistics', {
     operationId: 'getInstanceAdminStats',
@@ -185,19 +166,6 @@ export const statisticsRoutes = underTag('Instance', [
     read: async (context) => {
       const counted = await statistics(context);
       return isRefusal(counted) ? counted : settledResponse(context, counted);
-    },
-  }),
-  readRoute('GET /instance-admin/statistics/csv', {
-    operationId: 'getInstanceAdminStatsCsv',
-    summary: 'Read the same for a spreadsheet: a line of names, and a line of values.',
-    success: { status: 200, schema: null, text: 'text/csv' },
-    read: async (context) => {
-      const counted = await statistics(context);
-      if (isRefusal(counted)) return counted;
-      return {
-        revision: context.engine.lastId,
-        response: { status: 200, headers: CSV_HEADERS, body: csvOf(counted) },
-      };
     },
   }),
 ]);

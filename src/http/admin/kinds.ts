@@ -1,24 +1,23 @@
 /** The routes of managed kinds: their records are listed, created, read, changed and deleted as the rows say. */
 
 import type { Command } from '../../domain/decide/decide.ts';
-import { refuseTaken } from '../../domain/decide/kind-commands.ts';
 import { titled } from '../../domain/json/schema.ts';
-import { type Operation, recordWith, shownRecord } from '../../domain/kinds/kind.ts';
+import type { Operation } from '../../domain/kinds/kind.ts';
 import { type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
 import { recordsOf } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { RefusalName } from '../../domain/state/refusal.ts';
-import { emptyResponse, JSON_HEADERS } from '../serving/json-response.ts';
-import { type Route, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { JSON_HEADERS } from '../serving/json-response.ts';
+import { type Route, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { recordIdOf, recordOf } from './locators.ts';
-import { checkSchema, foundSchema, recordSchema, recordsSchema, titleOf } from './record-schemas.ts';
+import { foundSchema, recordSchema, recordsSchema, titleOf } from './record-schemas.ts';
 import { recordsResponse, recordText } from './records.ts';
-import { pinnedResponse, recorded, settledResponse } from './responses.ts';
+import { pinnedResponse, recorded } from './responses.ts';
 
 /** All routes of the kind, in the order in which the description lists them. */
 export function kindRoutes(kind: ManagedKindName): readonly Route[] {
-  const { list, create, check, read, update, remove } = { ...readsOf(kind), ...writesOf(kind) };
-  return underTag(managedKindOf(kind).routes.tag, [list, create, ...check, read, update, remove]);
+  const { list, create, read, update, remove } = { ...readsOf(kind), ...writesOf(kind) };
+  return underTag(managedKindOf(kind).routes.tag, [list, create, read, update, remove]);
 }
 
 const named = ({ id: operationId, summary }: Operation) => ({ operationId, summary });
@@ -44,7 +43,6 @@ function readsOf(kind: ManagedKindName) {
       success: { status: 200, schema: recordsSchema(kind) },
       read: (context) => recordsResponse(context, kind, recordsOf(context.world, kind)),
     }),
-    check: checkOf(kind),
     read: readRoute(`GET ${path}/:${param}`, {
       ...named(routes.read),
       locate,
@@ -59,35 +57,6 @@ function readsOf(kind: ManagedKindName) {
       },
     }),
   };
-}
-
-function checkOf(kind: ManagedKindName): readonly RouteDraft[] {
-  const row = managedKindOf(kind);
-  const { validate, path, doneStatus } = row.routes;
-  if (validate === undefined) return [];
-  const { field } = validate;
-  const checked =
-    field === undefined
-      ? {
-          body: titled(`Validate${titleOf(kind)}`, { name: row.sent.name }),
-          success: { status: doneStatus, schema: null },
-        }
-      : { body: bodiesOf(kind).create, success: { status: 200, schema: checkSchema(kind, field) } };
-  return [
-    readRoute(`POST ${path}/validate`, {
-      ...named(validate),
-      refusals: ['NameExistsError'],
-      ...checked,
-      read: (context) => {
-        const body = context.body as { readonly name: string };
-        const taken = refuseTaken(context.world, kind, body.name);
-        if (taken !== null) return taken;
-        if (field !== undefined)
-          return settledResponse(context, { valid: true, [field]: shownRecord(row, recordWith(row, body)) });
-        return { revision: context.engine.lastId, response: emptyResponse(doneStatus) };
-      },
-    }),
-  ];
 }
 
 function writesOf(kind: ManagedKindName) {

@@ -16,7 +16,6 @@ import {
   locateProject,
   locateServiceAccount,
   locateStrategy,
-  locateUser,
 } from '../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState, User, World } from '../../domain/state/world.ts';
@@ -32,9 +31,6 @@ export const flag = (world: World, { projectId, featureName }: Params) =>
 export const flagIn = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
 
 export const flagEnvironmentIn = (params: Params) => ({ ...flagIn(params), environment: params.environment });
-
-export const parentFlag = (world: World, { projectId, parent }: Params) =>
-  locateFlag(world, projectId, parent);
 
 export const childFlag = (world: World, { projectId, child }: Params) => locateFlag(world, projectId, child);
 
@@ -146,12 +142,6 @@ export function user(world: World, { id }: Pick<Params, 'id'>) {
 export function serviceAccount(world: World, { id }: Pick<Params, 'id'>) {
   const located = locateServiceAccount(world, numericId(id));
   return isRefusal(located) ? notFound(`There is no service account "${id}".`) : located;
-}
-
-/** The user, or service account, of a path in which `userId` stands for it. */
-export function member(world: World, { userId }: Pick<Params, 'userId'>) {
-  const located = locateUser(world, numericId(userId));
-  return isRefusal(located) ? notFound(`There is no user "${userId}".`) : located;
 }
 
 export function role(world: World, { roleId }: Pick<Params, 'roleId'>) {

@@ -8,7 +8,7 @@ import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { invalid, invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
-import { emptyResponse, jsonResponse } from '../serving/json-response.ts';
+import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
 import {
   InvitationSchema,
@@ -22,11 +22,10 @@ import {
   KnownPasswordSchema,
   lineOfText,
   NewPasswordSchema,
-  PasswordBody,
   TEXT_LENGTH_MAX,
 } from './bodies.ts';
 import * as locate from './locators.ts';
-import { listResponse, PAGED, recorded, settledResponse } from './responses.ts';
+import { listResponse, PAGED, recorded } from './responses.ts';
 import { foundUserView, roleView } from './views.ts';
 
 const CONFIRMATION = described(
@@ -52,13 +51,6 @@ function isConfirmed(body: { readonly password: string; readonly confirmPassword
 }
 
 export const passwordRoutes = underTag('Users', [
-  readRoute('POST /user-admin/validate-password', {
-    operationId: 'validatePassword',
-    summary: 'Check whether a password is good enough; 400 says what it lacks.',
-    permission: 'self',
-    body: PasswordBody,
-    read: () => ({ revision: 0, response: emptyResponse(200) }),
-  }),
   writeRoute('POST /user-admin/:id/change-password', {
     operationId: 'changeUserPassword',
     summary: "Set a user's password.",
@@ -195,14 +187,6 @@ export const invitationRoutes = underTag('Users', [
       const shown = invitationView(context.world, { ...data, digest: hidden.digest });
       return jsonResponse(201, { ...shown, secret, url: linkUrl(context, 'invitation', secret) });
     },
-  }),
-  readRoute(`GET ${INVITATION}`, {
-    permission: 'admin',
-    operationId: 'getPublicSignupToken',
-    summary: 'Read an invitation, named by its secret or its digest.',
-    locate: locateInvitation,
-    success: { status: 200, schema: InvitationSchema },
-    read: (context, invitation) => settledResponse(context, invitationView(context.world, invitation)),
   }),
   writeRoute(`PUT ${INVITATION}`, {
     permission: 'admin',

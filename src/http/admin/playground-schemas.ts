@@ -125,11 +125,6 @@ export const ExplanationSchema = titled('Explanation', {
   ),
 });
 
-export const PlaygroundSchema = titled('Playground', {
-  input: AnyObject,
-  features: v.array(titled('PlaygroundFeature', { ...EVALUATION_ENTRIES, variants: Variants })),
-});
-
 export const AdvancedPlaygroundSchema = titled('AdvancedPlayground', {
   input: AnyObject,
   features: v.array(

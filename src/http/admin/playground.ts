@@ -21,7 +21,7 @@ import { type ReadResponse, type RequestContext, readRoute, underTag } from '../
 import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
-import { AdvancedPlaygroundSchema, PlaygroundSchema } from './playground-schemas.ts';
+import { AdvancedPlaygroundSchema } from './playground-schemas.ts';
 
 /** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in turns. */
 export const EVALUATIONS_MAX = 15_000;
@@ -44,12 +44,6 @@ const ProjectsSchema = described(
   'Whose flags to evaluate; those of every project by default.',
 );
 
-const PlaygroundBody = titled('PlaygroundRequest', {
-  environment: v.string(),
-  projects: ProjectsSchema,
-  context: ContextSchema,
-});
-
 const ENVIRONMENTS_PHRASE = `a list of 1 to ${ENVIRONMENTS_MAX} names of environments`;
 const AdvancedPlaygroundBody = titled('AdvancedPlaygroundRequest', {
   environments: v.pipe(
@@ -60,7 +54,7 @@ const AdvancedPlaygroundBody = titled('AdvancedPlaygroundRequest', {
   projects: ProjectsSchema,
   context: described(
     ContextSchema,
-    'As that of the playground; a text with commas stands for several values, which are tried one by one.',
+    'The context to evaluate for; a text with commas stands for several values, which are tried one by one.',
   ),
 });
 
@@ -196,30 +190,6 @@ async function begin(
 const newestOf = (places: readonly Place[]): number =>
   places.reduce((newest, { revision }) => Math.max(newest, revision), 0);
 
-function* listPieces(
-  flags: readonly NamedFlag[],
-  place: Place,
-  input: EvaluationInput,
-): Generator<string, void> {
-  for (const [at, flag] of flags.entries()) {
-    yield separator(at);
-    yield* evaluationPieces(flag, place, input);
-  }
-}
-
-async function play(
-  context: RequestContext<v.InferOutput<typeof PlaygroundBody>>,
-): Promise<ReadResponse | Refusal> {
-  const { body } = context;
-  const input = playgroundInput(body.context, context.now());
-  if (isRefusal(input)) return input;
-  const begun = await begin(context, [body.environment], '/body/environment');
-  if (isRefusal(begun)) return begun;
-  const { flags, places } = begun;
-  const [place] = places;
-  return playgroundResponse(context, place.revision, bodyPieces(body, listPieces(flags, place, input)));
-}
-
 async function playAdvanced(
   context: RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>,
 ): Promise<ReadResponse | Refusal> {
@@ -313,13 +283,6 @@ function inTurn<Body>(play: (context: RequestContext<Body>) => Promise<ReadRespo
 }
 
 export const playgroundRoutes = underTag('Playground', [
-  readRoute('POST /playground', {
-    operationId: 'getPlayground',
-    summary: 'Evaluate flags for a context, each with what decided.',
-    body: PlaygroundBody,
-    success: { status: 200, schema: PlaygroundSchema },
-    read: inTurn(play),
-  }),
   readRoute('POST /playground/advanced', {
     operationId: 'getAdvancedPlayground',
     summary: 'Evaluate flags in several environments for every combination of the values of a context.',

@@ -5,7 +5,7 @@ import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
-import { type Method, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { type Method, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { ProjectAccessSchema } from './access-schemas.ts';
 import { IdSchema } from './bodies.ts';
 import { projectAccessLists, projectAccessView, projectRolesView } from './directory-views.ts';
@@ -75,48 +75,12 @@ const CHANGE = {
   refusals: ['MembershipRuleError', 'NoAccessError'],
 } as const;
 
-/** The routes that set and take away the role of what the path names. */
-function roleRoutes(kind: 'users' | 'groups'): readonly RouteDraft[] {
-  const noun = kind === 'users' ? 'User' : 'Group';
-  const path =
-    kind === 'users' ? '/projects/:projectId/users/:userId/roles' : '/projects/:projectId/groups/:id/roles';
-  const shared = {
-    ...CHANGE,
-    locate: (world: World, params: Params): object | Refusal => {
-      const project = locate.project(world, params);
-      if (isRefusal(project)) return project;
-      return kind === 'users' ? locate.member(world, params) : locate.group(world, params);
-    },
-  } as const;
-  const idOf = (params: Params): number => locate.numericId(kind === 'users' ? params.userId : params.id);
-  return [
-    writeRoute(`PUT ${path}`, {
-      ...shared,
-      operationId: `setRolesFor${noun}`,
-      summary: `Give a ${noun.toLowerCase()} a role in a project, in place of the one that it has there.`,
-      body: SetRolesBody,
-      command: ({ params, body }) => {
-        const given = { roleId: body.roles, path: '/body/roles/0' };
-        return {
-          type: 'grant-project-access',
-          project: params.projectId,
-          members: kind === 'users' ? [{ userId: idOf(params), ...given }] : [],
-          groups: kind === 'groups' ? [{ groupId: idOf(params), ...given }] : [],
-        };
-      },
-    }),
-    writeRoute(`DELETE ${path}`, {
-      ...shared,
-      operationId: `remove${noun}Access`,
-      summary: `Take the role of a ${noun.toLowerCase()} in a project away.`,
-      command: ({ params }) => ({
-        type: 'revoke-project-access',
-        project: params.projectId,
-        from: kind === 'users' ? { userId: idOf(params) } : { groupId: idOf(params) },
-      }),
-    }),
-  ];
-}
+const GROUP_ROLES = '/projects/:projectId/groups/:id/roles';
+
+const locateGroup = (world: World, params: Params): object | Refusal => {
+  const project = locate.project(world, params);
+  return isRefusal(project) ? project : locate.group(world, params);
+};
 
 export const projectAccessRoutes = underTag('Projects', [
   readRoute(`GET ${ACCESS}`, {
@@ -169,8 +133,30 @@ export const projectAccessRoutes = underTag('Projects', [
       groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
     }),
   }),
-  ...roleRoutes('users'),
-  ...roleRoutes('groups'),
+  writeRoute(`PUT ${GROUP_ROLES}`, {
+    ...CHANGE,
+    locate: locateGroup,
+    operationId: 'setRolesForGroup',
+    summary: 'Give a group a role in a project, in place of the one that it has there.',
+    body: SetRolesBody,
+    command: ({ params, body: { roles: roleId } }) => ({
+      type: 'grant-project-access',
+      project: params.projectId,
+      members: [],
+      groups: [{ groupId: locate.numericId(params.id), roleId, path: '/body/roles/0' }],
+    }),
+  }),
+  writeRoute(`DELETE ${GROUP_ROLES}`, {
+    ...CHANGE,
+    locate: locateGroup,
+    operationId: 'removeGroupAccess',
+    summary: 'Take the role of a group in a project away.',
+    command: ({ params }) => ({
+      type: 'revoke-project-access',
+      project: params.projectId,
+      groupId: locate.numericId(params.id),
+    }),
+  }),
 ]);
 
 // Routes that add, change and remove a member of a project (docs/specification/membership.md#rules).

@@ -31,8 +31,6 @@ export interface ProjectFigures extends Validity {
   readonly firstFlag: string | null;
   /** Ids of the users who created the flags. */
   readonly creators: ReadonlySet<number>;
-  /** How many flags depend on others, archived ones included. */
-  readonly childCount: number;
 }
 
 /** Also not valid before they were computed, because clocks are sometimes set back. */
@@ -111,7 +109,6 @@ export function projectFigures(
 function figuresOfShelf({ flags, records }: ShelvedFlags, now: number): ProjectFigures {
   const figures = new Figures(now);
   for (const [at, flag] of flags.entries()) {
-    if (flag.dependencies.length > 0) figures.childCount += 1;
     if (flag.archivedAt !== null) continue;
     figures.firstFlag ??= flag.name;
     figures.flagCount += 1;
@@ -138,7 +135,6 @@ function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
     sum.flagCount += part.flagCount;
     sum.staleCount += part.staleCount;
     sum.healthyCount += part.healthyCount;
-    sum.childCount += part.childCount;
     for (const [name, more] of part.enabledCounts) count(sum.enabledCounts, name, more);
     for (const [type, more] of part.typeCounts) count(sum.typeCounts, type, more);
     for (const id of part.creators) sum.creators.add(id);
@@ -153,7 +149,6 @@ class Figures implements ProjectFigures {
   flagCount = 0;
   staleCount = 0;
   healthyCount = 0;
-  childCount = 0;
   firstFlag: string | null = null;
   readonly enabledCounts = new Map<string, number>();
   readonly typeCounts = new Map<FlagType, number>();

@@ -47,10 +47,6 @@ export function foundSchema(kind: ManagedKindName): Schema {
   );
 }
 
-/** The response to a check that shows the record. */
-export const checkSchema = (kind: ManagedKindName, field: string): Schema =>
-  once(`${titleOf(kind)}Check`, () => v.object({ valid: v.literal(true), [field]: recordSchema(kind) }));
-
 export function recordsSchema(kind: ManagedKindName): Schema {
   const { list, listVersion } = managedKindOf(kind).routes;
   const { field } = list;
@@ -75,7 +71,7 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
 function examplesOf(kind: ManagedKindName): object {
   const row = managedKindOf(kind);
   const { sent, lastId, use, routes } = row;
-  const { validate, body } = routes;
+  const { body } = routes;
   const title = titleOf(kind);
   const shown = shownRecord(row, row.example);
   const record = { ...shown, ...(use?.isShown && { usedInFeatures: 1, usedInProjects: 1 }) };
@@ -83,7 +79,6 @@ function examplesOf(kind: ManagedKindName): object {
   const { name, ...others } = input;
   return {
     [title]: record,
-    ...(validate !== undefined && validate.field === undefined && { [`Validate${title}`]: { name } }),
     [body ?? `Create${title}`]: input,
     ...(body === undefined && { [`Update${title}`]: lastId === undefined ? others : input }),
   };

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { CUSTOM_ROLE_TYPES } from '../../domain/access/roles.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { GROUP_USERS_MAX } from '../../domain/kinds/group.ts';
-import { refuseTakenRoleName } from '../../domain/people/role-commands.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -12,7 +11,6 @@ import {
   GroupSchema,
   GroupsSchema,
   PermissionsSchema,
-  RoleCheckSchema,
   RoleWithPermissionsSchema,
 } from './access-schemas.ts';
 import { IdSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
@@ -54,7 +52,6 @@ const ROLE_ENTRIES = {
 
 const CreateRoleBody = titled('CreateRole', { ...ROLE_ENTRIES, type: v.optional(TypeSchema, 'custom') });
 const UpdateRoleBody = titled('UpdateRole', { ...ROLE_ENTRIES, type: v.optional(TypeSchema) });
-const CheckRoleBody = titled('CheckRole', { name: ROLE_ENTRIES.name });
 
 export const roleRoutes = underTag('Users', [
   readRoute('GET /permissions', {
@@ -80,19 +77,6 @@ export const roleRoutes = underTag('Users', [
     respond: ({ world }) => {
       const role = locate.present(locate.role(world, { roleId: String(world.directory.lastRoleId) }));
       return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
-    },
-  }),
-  readRoute('POST /roles/validate', {
-    operationId: 'validateRole',
-    summary: 'Check whether a role can have a name: it is valid and not taken.',
-    body: CheckRoleBody,
-    success: { status: 200, schema: RoleCheckSchema },
-    refusals: ['NameExistsError'],
-    read: (context) => {
-      const { name } = context.body;
-      return (
-        refuseTakenRoleName(context.world, name, null) ?? settledResponse(context, { valid: true, name })
-      );
     },
   }),
   readRoute(`GET ${ROLE}`, {

@@ -34,13 +34,8 @@ import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './p
 import { groupRoutes, roleRoutes } from './roles-and-groups.ts';
 import { signOnRoutes } from './sign-on-settings.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
-import { allTagsRoutes, tagRoutes } from './tags.ts';
-import {
-  constraintCheckRoutes,
-  contextFieldRoutes,
-  strategySegmentRoutes,
-  strategyTypeRoutes,
-} from './targeting.ts';
+import { tagRoutes } from './tags.ts';
+import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
 import { refuseImport, transferRoutes } from './transfer.ts';
 import { uiConfigRoutes } from './ui-config.ts';
 import { serviceAccountRoutes, userAdminRoutes, userRoutes } from './user-admin.ts';
@@ -71,7 +66,6 @@ export const ROUTES: readonly Route[] = [
   ...environmentRoutes,
   ...archiveRoutes,
   ...tagRoutes,
-  ...allTagsRoutes,
   ...MANAGED_KIND_NAMES.flatMap(kindRoutes),
   ...favoriteRoutes,
   ...dependencyRoutes,
@@ -79,7 +73,6 @@ export const ROUTES: readonly Route[] = [
   ...flagCheckRoutes,
   ...strategySegmentRoutes,
   ...contextFieldRoutes,
-  ...constraintCheckRoutes,
   ...strategyTypeRoutes,
   ...eventListRoutes,
   ...eventStreamRoutes,
@@ -159,12 +152,8 @@ function wantedRoles(project: ProjectState, command: MemberCommand): { members: 
       return { members: new Map([[command.userId, command.roleId]]), groups: nobody };
     case 'remove-member':
       return { members: new Map([[command.userId, undefined]]), groups: nobody };
-    case 'revoke-project-access': {
-      const { from } = command;
-      return 'userId' in from
-        ? { members: new Map([[from.userId, undefined]]), groups: nobody }
-        : { members: nobody, groups: new Map([[from.groupId, undefined]]) };
-    }
+    case 'revoke-project-access':
+      return { members: nobody, groups: new Map([[command.groupId, undefined]]) };
     case 'grant-project-access':
     case 'set-project-access': {
       const members = new Map<number, number | undefined>();

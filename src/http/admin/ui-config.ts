@@ -85,8 +85,6 @@ const UiConfigSchema = titled('UiConfig', {
   maintenanceMode: described(v.boolean(), 'Whether all changes are refused.'),
 });
 
-const UiConfigBody = titled('UiConfigUpdate', { frontendSettings: OriginsBody });
-
 function uiConfigView(context: RequestContext<unknown>) {
   const { instance, streaming, world } = context;
   const { version, configuredOrigins, limits } = instance;
@@ -135,17 +133,6 @@ export const uiConfigRoutes = underTag('Instance', [
     summary: 'Read the version, and the origins of pages that may call the surfaces for pages.',
     success: { status: 200, schema: UiConfigSchema },
     read: (context) => settledResponse(context, uiConfigView(context)),
-  }),
-  writeRoute(`POST ${UI_CONFIG}`, {
-    operationId: 'setUiConfig',
-    summary: 'Set the origins of pages that may call the surfaces for pages, as older clients do it.',
-    permission: 'admin',
-    needs: ['UPDATE_CORS'],
-    body: UiConfigBody,
-    command: ({ body }) => ({
-      type: 'set-frontend-origins',
-      origins: body.frontendSettings.frontendApiOrigins,
-    }),
   }),
   writeRoute(`POST ${UI_CONFIG}/cors`, {
     operationId: 'setCors',

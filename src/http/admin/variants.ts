@@ -4,13 +4,10 @@
  * differs.
  */
 
-import * as v from 'valibot';
 import type { PermissionName } from '../../domain/access/permissions.ts';
-import { ENVIRONMENTS_MAX } from '../../domain/decide/environment-commands.ts';
 import { environmentOf, flagVariants } from '../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../domain/flags/variant.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
-import { described, list, titled } from '../../domain/json/schema.ts';
 import { firstEnvironment } from '../../domain/state/locate.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
@@ -120,35 +117,4 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
   ];
 }
 
-const PushBody = titled('PushVariants', {
-  variants: described(VariantListSchema, 'For each of the environments.'),
-  environments: v.pipe(
-    list(v.string(), 'a list of names of environments'),
-    v.minLength(1, 'a list of at least one name of an environment'),
-    v.maxLength(ENVIRONMENTS_MAX, `a list of at most ${ENVIRONMENTS_MAX} names of environments`),
-  ),
-});
-
-const pushRoute = writeRoute(`PUT ${FEATURE}/variants-batch`, {
-  operationId: 'overwriteFeatureVariantsOnEnvironments',
-  summary: "Replace a flag's variants in several environments.",
-  permission: 'flag:write',
-  needs: ['UPDATE_FEATURE_VARIANTS'],
-  locate: locate.flag,
-  body: PushBody,
-  success: { status: 200, schema: VariantsSchema },
-  command: ({ params, body }) => ({
-    type: 'push-variants',
-    ...locate.flagIn(params),
-    environments: body.environments,
-    variants: distributeWeights(body.variants),
-  }),
-  respond: ({ body }) =>
-    jsonResponse(200, { version: VARIANTS_VERSION, variants: distributeWeights(body.variants) }),
-});
-
-export const variantRoutes = underTag('Variants', [
-  ...routesOf(WHOLE_FLAG),
-  ...routesOf(ONE_ENVIRONMENT),
-  pushRoute,
-]);
+export const variantRoutes = underTag('Variants', [...routesOf(WHOLE_FLAG), ...routesOf(ONE_ENVIRONMENT)]);

@@ -6,14 +6,13 @@ import * as v from 'valibot';
 import { titled } from '../../domain/json/schema.ts';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
-import { invalidOperation, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { InvitedUserSchema, LinkUserSchema } from '../admin/access-schemas.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
   hashed,
   NewPasswordSchema,
-  PasswordBody,
   UsernameSchema,
 } from '../admin/bodies.ts';
 import { recorded, settledResponse } from '../admin/responses.ts';
@@ -28,7 +27,6 @@ const SECRET_PHRASE = 'the secret of a link';
 const Secret = v.pipe(v.string(`${SECRET_PHRASE}.`), v.maxLength(100, `${SECRET_PHRASE}.`));
 
 const SetPasswordBody = titled('SetPasswordByLink', { token: Secret, password: NewPasswordSchema });
-const EmailBody = titled('PasswordEmail', { email: v.string() });
 const SignUpBody = titled('SignUp', {
   email: v.optional(v.nullable(EmailSchema)),
   username: v.optional(v.nullable(UsernameSchema)),
@@ -51,10 +49,6 @@ const invitation = (context: Context, secret: string) =>
   counted(context, goodInvitation(context.world, digestOf(secret), context.now()));
 
 const WRONG_LINK = ['NotFoundError', 'TooManyRequestsError'] as const;
-
-const NO_EMAIL = invalidOperation(
-  'This server sends no email; ask an Admin for a link with which to set a password.',
-);
 
 export const resetSurface: Surface = {
   prefix: '/auth/reset',
@@ -88,13 +82,6 @@ export const resetSurface: Surface = {
         });
       },
     }),
-    readRoute('POST /validate-password', {
-      permission: 'scope',
-      operationId: 'validateResetPassword',
-      summary: 'Check whether a password is good enough; 400 says what it lacks.',
-      body: PasswordBody,
-      read: () => ({ revision: 0, response: emptyResponse(200) }),
-    }),
     writeRoute('POST /password', {
       permission: 'scope',
       operationId: 'changePassword',
@@ -117,14 +104,6 @@ export const resetSurface: Surface = {
         const digest = command.type === 'use-password-link' ? command.digest : '';
         return actorOf(world, world.directory.passwordLinks.get(digest)?.userId ?? null);
       },
-    }),
-    readRoute('POST /password-email', {
-      permission: 'scope',
-      operationId: 'sendResetPasswordEmail',
-      summary: 'Refused: the server sends no email. An Admin makes a link and hands it on.',
-      body: EmailBody,
-      refusals: ['InvalidOperationError'],
-      read: () => NO_EMAIL,
     }),
   ]),
 };

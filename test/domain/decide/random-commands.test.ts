@@ -193,8 +193,9 @@ describe('after any commands', () => {
     }
     const kinds = new Set(fc.sample(anyCommand, { seed: 1, numRuns: 2000 }).map((command) => command.type));
     assert.deepEqual(
-      [...kinds].filter((kind) => !carriedOut.has(kind)),
+      [...kinds].filter((kind) => !carriedOut.has(kind) && kind !== 'revoke-project-access'),
       [],
+      'a group holds a role in a project too seldom; test/http/companion/recorded-events.test.ts takes one away',
     );
     // Refused for the last admin token alone, which test/http/companion/tokens.test.ts shows.
     const seldomRefused = ['delete-api-token', 'update-api-token'];

@@ -64,7 +64,6 @@ const changesOf = (flags: readonly string[]): readonly Change[] => [
     '/projects/default/tags',
     { features: flags, tags: { addedTags: [{ type: 'simple', value: 'new' }], removedTags: [] } },
   ],
-  ['DELETE', '/tags/simple/new'],
   ['POST', `${FEATURES}/flag-0/clone`, { name: 'clone' }],
   ['POST', `${environmentPath('flag-0')}/strategies/copy`, { targetEnvironments: ['production'] }],
   ['POST', '/environments', { name: 'last', type: 'production' }],
@@ -297,7 +296,6 @@ const KEPT_PATHS: ReadonlySet<string> = new Set([
   '/segments',
   '/strategies',
   '/tag-types',
-  '/tags',
   '/archive/features',
 ]);
 

@@ -78,7 +78,6 @@ const childrenOf = (name: string, atOnce: number, variants: readonly string[]): 
   changes: [
     ['DELETE', `${FEATURES}/flag-0/dependencies`],
     ['DELETE', `${FEATURES}/flag-1`],
-    ['POST', '/projects/default/archive/validate', { features: ['flag-1'] }],
   ],
 });
 
@@ -172,7 +171,6 @@ export const FILLINGS_OF_FLAGS: readonly Filling[] = [
       await untilRefused(1_000, (index) =>
         call('POST', '/tag-types', { name: `type-${index}`, description: 'd'.repeat(200) }),
       );
-      await untilRefused(10_000, (index) => call('POST', '/tags', { type: 'simple', value: `tag-${index}` }));
       await all(1_000, (index) =>
         makeFlag(call, index, { tags: many(50, (tag) => ({ type: 'simple', value: `tag-${tag}` })) }),
       );
@@ -186,7 +184,6 @@ export const FILLINGS_OF_FLAGS: readonly Filling[] = [
           tags: { addedTags: [], removedTags: [{ type: 'simple', value: 'tag-1' }] },
         },
       ],
-      ['DELETE', '/tags/simple/tag-2'],
     ],
   },
 ];

@@ -85,7 +85,6 @@ const SURFACES: readonly Surface[] = [
     name: 'explain, a past moment',
     ask: admin((one) => `${explainPath(one)}?at=${one.eventId}`, explainBody),
   },
-  { name: 'playground', ask: admin(() => '/playground', explainBody) },
   {
     name: 'playground, many contexts',
     ask: admin(

@@ -18,18 +18,25 @@ import {
 } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
-const DEVELOPMENT = { environment: 'development', projects: ['default'] };
-
 const rollout = (percentage: number, groupId: string) => ({
   name: 'flexibleRollout',
   parameters: { rollout: percentage, stickiness: 'userId', groupId },
 });
 
+interface Shown {
+  readonly environments: Readonly<Record<string, readonly object[]>>;
+}
+
 describeInterface('the playground', (server) => {
-  const play = async (body: object, path = '') => {
-    const answer = await server().call('POST', `/playground${path}`, body);
+  const play = async (body: object) => {
+    const answer = await server().call('POST', '/playground/advanced', body);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     return answer.body;
+  };
+  /** The evaluations of all flags of one project for one context in one environment. */
+  const playIn = async (environment: string, context: object) => {
+    const { features } = await play({ environments: [environment], projects: ['default'], context });
+    return { features: features.map((one: Shown) => one.environments[environment]?.[0]) };
   };
   // biome-ignore lint/suspicious/noExplicitAny: a body of the interface.
   const featureIn = (body: any, name: string) =>
@@ -50,7 +57,7 @@ describeInterface('the playground', (server) => {
       constraints: [{ contextName: 'appName', operator: 'STR_STARTS_WITH', values: ['sh'] }],
     });
     const context = { appName: 'shop', userId: '7', properties: { region: 'eu' } };
-    const seen = featureIn(await play({ ...DEVELOPMENT, context }), 'targeted');
+    const seen = featureIn(await playIn('development', context), 'targeted');
     const [strategy] = seen.strategies.data;
     const { bucket } = strategy.rollout;
     assert.equal(strategy.rollout.result, bucket <= 50);
@@ -60,10 +67,10 @@ describeInterface('the playground', (server) => {
       [{ appName: 'shop', region: 'eu' }, true, true],
     );
     const elsewhere = { ...context, properties: { region: 'us' } };
-    const missed = featureIn(await play({ ...DEVELOPMENT, context: elsewhere }), 'targeted');
+    const missed = featureIn(await playIn('development', elsewhere), 'targeted');
     assert.deepEqual([missed.isEnabled, missed.decidedBy.kind], [false, 'no-strategy-matched']);
     assert.equal(missed.contextValues.region, 'us');
-    const off = featureIn(await play({ ...DEVELOPMENT, environment: 'production', context }), 'targeted');
+    const off = featureIn(await playIn('production', context), 'targeted');
     assert.deepEqual([off.isEnabledInCurrentEnvironment, off.decidedBy.kind], [false, 'flag-disabled']);
   });
 
@@ -78,7 +85,7 @@ describeInterface('the playground', (server) => {
     const results = new Set<boolean>();
     for (let user = 0; user < 10; user += 1) {
       const context = { userId: `u${user}` };
-      const { features } = await play({ ...DEVELOPMENT, context });
+      const { features } = await playIn('development', context);
       const { body } = await callBelow('/api/frontend')('POST', '', { context }, { token });
       const toggles = new Map<string, { variant: { name: string } }>(
         body.toggles.map((one: { name: string }) => [one.name, one]),
@@ -98,19 +105,16 @@ describeInterface('the playground', (server) => {
     await makeRunningFlag(call, 'combined', {
       constraints: [{ contextName: 'userId', operator: 'IN', values: ['2'] }],
     });
-    const body = await play(
-      {
-        environments: ['development', 'production'],
-        projects: ['default'],
-        context: {
-          userId: '1, 2',
-          appName: 'shop',
-          team: ['a'],
-          properties: { plan: 'free,paid', cart: {} },
-        },
+    const body = await play({
+      environments: ['development', 'production'],
+      projects: ['default'],
+      context: {
+        userId: '1, 2',
+        appName: 'shop',
+        team: ['a'],
+        properties: { plan: 'free,paid', cart: {} },
       },
-      '/advanced',
-    );
+    });
     assert.deepEqual(body.warnings, { invalidContextProperties: ['team', 'cart'] });
     const { environments } = featureIn(body, 'combined');
     const tried = environments.development.map(
@@ -138,23 +142,19 @@ describeInterface('the playground', (server) => {
   it('refuses what it cannot evaluate, and more than it would, and says what is wrong', async () => {
     const context = { userId: '1' };
     const many = Array.from({ length: 200 }, (_, at) => at).join(',');
-    const cases: readonly (readonly [string, object, string])[] = [
-      ['', { ...DEVELOPMENT, environment: 'nowhere', context }, '/body/environment'],
-      ['', { ...DEVELOPMENT, projects: ['none'], context }, '/body/projects/0'],
-      ['', { ...DEVELOPMENT, projects: 'default', context }, '/body/projects'],
-      ['', { ...DEVELOPMENT, context: [] }, '/body/context'],
-      ['', { ...DEVELOPMENT, context: { userId: 'x'.repeat(20_000) } }, '/body/context'],
-      ['/advanced', { projects: ['default'], environments: [], context }, '/body/environments'],
-      ['/advanced', { environments: ['nowhere'], context }, '/body/environments'],
-      ['/advanced', { environments: ['development'], context: { a: many, b: many } }, '/body'],
-      [
-        '/advanced',
-        { environments: ['development'], context: { userId: ','.repeat(VALUES_MAX) } },
-        '/body/context',
-      ],
+    const environments = ['development'];
+    const cases: readonly (readonly [object, string])[] = [
+      [{ environments, projects: ['none'], context }, '/body/projects/0'],
+      [{ environments, projects: 'default', context }, '/body/projects'],
+      [{ environments, context: [] }, '/body/context'],
+      [{ environments, context: { userId: 'x'.repeat(20_000) } }, '/body/context'],
+      [{ environments: [], context }, '/body/environments'],
+      [{ environments: ['nowhere'], context }, '/body/environments'],
+      [{ environments, context: { a: many, b: many } }, '/body'],
+      [{ environments, context: { userId: ','.repeat(VALUES_MAX) } }, '/body/context'],
     ];
-    for (const [path, body, at] of cases) {
-      const answer = await server().call('POST', `/playground${path}`, body);
+    for (const [body, at] of cases) {
+      const answer = await server().call('POST', '/playground/advanced', body);
       assert.deepEqual(
         [answer.status, answer.body.details?.[0].path],
         [400, at],
@@ -192,14 +192,9 @@ describeInterface('the playground', (server) => {
       data: { ...data, name, project: 'crowded' },
     });
     await record(server(), ...Array.from({ length: EVALUATIONS_MAX + 1 }, (_, at) => created(`many-${at}`)));
-    const crowded = { projects: ['crowded'], context: {} };
-    for (const [path, body] of [
-      ['', { ...crowded, environment: 'development' }],
-      ['/advanced', { ...crowded, environments: ['development'] }],
-    ] as const) {
-      const { status, body: refusal } = await call('POST', `/playground${path}`, body);
-      assert.deepEqual([status, refusal.details?.[0].path], [400, '/body/projects'], refusal.message);
-    }
+    const body = { environments: ['development'], projects: ['crowded'], context: {} };
+    const { status, body: refusal } = await call('POST', '/playground/advanced', body);
+    assert.deepEqual([status, refusal.details?.[0].path], [400, '/body/projects'], refusal.message);
   });
 
   it('explains a flag as it was at any moment, with the segments and parents of that moment', async () => {

@@ -20,7 +20,7 @@ describeInterface('maintenance', (server) => {
         ['PUT', `${FEATURES}/kept`, { description: 'changed' }],
         ['POST', FEATURES, { name: 'new' }],
         ['DELETE', `${FEATURES}/kept`],
-        ['POST', '/tags', { value: 'new' }],
+        ['POST', '/tag-types', { name: 'new' }],
         ['POST', '/user-admin', { username: 'new', rootRole: 3 }],
         ['POST', '/metrics/applications/shop', { description: 'changed' }],
       ] as const;

@@ -250,17 +250,12 @@ describe('a private project', () => {
       ['POST', '/features/validate', (word) => ({ name: 'free', projectId: word })],
       [
         'POST',
-        '/playground',
-        (word) => ({ environment: 'development', projects: [word], context: { appName: 'x' } }),
+        '/playground/advanced',
+        (word) => ({ environments: ['development'], projects: [word], context: { appName: 'x' } }),
       ],
       ['POST', '/events/search', (word) => ({ project: word })],
       ['POST', '/events/search', (word) => ({ feature: `${word}.flag` })],
       ['POST', '/events/search', (word) => ({ query: `${word} description` })],
-      [
-        'POST',
-        '/segments/strategies',
-        (_, segment) => ({ ...PLACE, strategyId: 'x', segmentIds: [segment] }),
-      ],
     ];
     for (const [method, path, bodyOf] of bodies) {
       const asked = async (word: string, segment: string): Promise<string> =>
@@ -268,8 +263,8 @@ describe('a private project', () => {
       const [hidden, absent] = [await asked(HIDDEN, ids.segment), await asked(ABSENT, NO_ID)];
       assert.equal(hidden, absent.replaceAll(ABSENT, HIDDEN), `${method} ${path}`);
     }
-    const everything = { environment: 'development', projects: '*', context: { appName: 'x' } };
-    const { body } = await server.call('POST', '/playground', everything, { token });
+    const everything = { environments: ['development'], projects: '*', context: { appName: 'x' } };
+    const { body } = await server.call('POST', '/playground/advanced', everything, { token });
     assert(JSON.stringify(body).includes('default.flag'));
     assert(!JSON.stringify(body).includes(HIDDEN));
   });
@@ -352,5 +347,3 @@ describe('a private project', () => {
     assert.equal(await status(), 404);
   });
 });
-
-const PLACE = { projectId: 'default', environmentId: 'development' };

@@ -96,14 +96,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/segments/@'],
     events: ['segment-deleted'],
   },
-  updateFeatureStrategySegments: {
-    given: [FLAG, ['POST', '/segments', SEGMENT], ['POST', STRATEGIES, { name: 'default', segments: ['@'] }]],
-    when: [
-      '/segments/strategies',
-      { projectId: 'default', environmentId: 'development', strategyId: '@', segmentIds: [] },
-    ],
-    events: ['feature-strategy-update'],
-  },
   createContextField: { when: ['/context', { name: '$' }], events: ['context-field-created'] },
   updateContextField: {
     given: [CONTEXT_FIELD],
@@ -111,16 +103,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     events: ['context-field-updated'],
   },
   deleteContextField: { given: [CONTEXT_FIELD], when: ['/context/$'], events: ['context-field-deleted'] },
-  updateContextFieldLegalValue: {
-    given: [CONTEXT_FIELD],
-    when: ['/context/$/legal-values', { value: 'fi' }],
-    events: ['context-field-updated'],
-  },
-  deleteContextFieldLegalValue: {
-    given: [CONTEXT_FIELD, ['POST', '/context/$/legal-values', { value: 'fi' }]],
-    when: ['/context/$/legal-values/fi'],
-    events: ['context-field-updated'],
-  },
   createStrategy: { when: ['/strategies', { name: '$' }], events: ['strategy-created'] },
   updateStrategy: {
     given: [STRATEGY_TYPE],
@@ -128,12 +110,9 @@ const ROWS: Readonly<Record<string, Row>> = {
     events: ['strategy-updated'],
   },
   setCors: {
+    given: [['POST', '/ui-config/cors', { frontendApiOrigins: ['*'] }]],
     when: ['/ui-config/cors', { frontendApiOrigins: ['https://shop.example'] }],
     events: ['setting-updated'],
-  },
-  setUiConfig: {
-    when: ['/ui-config', { frontendSettings: { frontendApiOrigins: ['*'] } }],
-    events: ['setting-created'],
   },
   removeStrategy: { given: [STRATEGY_TYPE], when: ['/strategies/$'], events: ['strategy-deleted'] },
   deprecateStrategy: {
@@ -230,16 +209,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     given: [GROUP],
     when: ['/projects/default/access', { roles: [5], users: [], groups: ['@'] }],
     events: ['project-group-added'],
-  },
-  setRolesForUser: {
-    given: [USER, ['POST', '/projects/default/users/@/roles/5']],
-    when: ['/projects/default/users/@/roles', { roles: [4] }],
-    events: ['project-user-role-changed'],
-  },
-  removeUserAccess: {
-    given: [USER, ['POST', '/projects/default/users/@/roles/5']],
-    when: ['/projects/default/users/@/roles'],
-    events: ['project-user-removed'],
   },
   setRolesForGroup: {
     given: [GROUP, ['PUT', '/projects/default/groups/@/roles', { roles: [5] }]],
@@ -348,14 +317,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/features/$/tags/simple/tag'],
     events: ['feature-untagged'],
   },
-  updateTags: {
-    given: [FLAG, ['POST', '/features/$/tags', { type: 'simple', value: 'old' }]],
-    when: [
-      '/features/$/tags',
-      { addedTags: [{ value: 'new' }], removedTags: [{ type: 'simple', value: 'old' }] },
-    ],
-    events: ['feature-untagged', 'feature-tagged'],
-  },
   addTagToFeatures: {
     given: [FLAG, PARENT],
     when: [
@@ -406,16 +367,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: [`${FEATURES}/$/lifecycle/uncomplete`],
     events: ['feature-uncompleted'],
   },
-  createTag: { when: ['/tags', { type: 'row', value: '$' }], events: ['tag-created'] },
-  deleteTag: {
-    given: [
-      ['POST', '/tags', { type: 'row', value: '$' }],
-      FLAG,
-      ['POST', '/features/$/tags', { type: 'row', value: '$' }],
-    ],
-    when: ['/tags/row/$'],
-    events: ['feature-untagged', 'tag-deleted'],
-  },
   createFeatureLink: {
     given: [FLAG],
     when: [`${FEATURES}/$/link`, { url: 'https://tracker.example/1' }],
@@ -447,14 +398,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     given: [FLAG, STRATEGY, SWITCHED_ON],
     when: [BULK_SWITCH('off'), { features: ['$'] }],
     events: ['feature-environment-disabled'],
-  },
-  overwriteFeatureVariantsOnEnvironments: {
-    given: [FLAG],
-    when: [
-      `${FEATURES}/$/variants-batch`,
-      { variants: VARIANTS, environments: ['development', 'production'] },
-    ],
-    events: ['feature-environment-variants-updated', 'feature-environment-variants-updated'],
   },
   addFavoriteFeature: {
     asUser: true,

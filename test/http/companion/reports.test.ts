@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
 import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../../support/interface.ts';
-import { ADMIN_TOKEN, describeInterface } from '../../support/server.ts';
+import { describeInterface } from '../../support/server.ts';
 
 describeInterface('reports', (server) => {
   const get = async (path: string, token?: string) => {
@@ -96,16 +96,6 @@ describeInterface('reports', (server) => {
     );
     assert.deepEqual([before.activeUsers.last7, before.apiTokens.admin], [1, 1]);
     assert.deepEqual(before.clientApps[0], { range: 'allTime', count: 0 });
-    const table = await fetch(`${server().origin}/api/admin/instance-admin/statistics/csv`, {
-      headers: { authorization: ADMIN_TOKEN },
-    });
-    assert.equal(table.headers.get('content-type'), 'text/csv; charset=utf-8');
-    const [names = [], values = []] = (await table.text()).split('\r\n').map((line) => line.split(','));
-    const cells = Object.fromEntries(names.map((name, at) => [name, values[at]]));
-    assert.deepEqual(
-      [values.length, cells['users'], cells['activeUsers.last7'], cells['clientApps.30d']],
-      [names.length, String(before.users), '1', '0'],
-    );
     await server().restart();
     const after = await get('/instance-admin/statistics');
     assert.deepEqual({ ...after, timestamp: before.timestamp }, before);

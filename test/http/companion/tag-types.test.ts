@@ -6,7 +6,6 @@ import {
   addStrategy,
   archive,
   environmentPath,
-  FEATURES,
   invalidAt,
   makeFlag,
   refused,
@@ -33,12 +32,10 @@ describeInterface('tag types', (server) => {
   });
 
   it('have names of their own, and the one that is always there stays', async () => {
-    for (const path of ['/tag-types', '/tag-types/validate']) {
-      await refused(server(), 409, 'NameExistsError', { method: 'POST', path, body: { name: 'simple' } });
-      await invalidAt(server(), '/body/name', { method: 'POST', path, body: { name: 'two words' } });
-      await invalidAt(server(), '/body/color', { method: 'POST', path, body: { name: 'ok', color: 'red' } });
-    }
-    assert.equal((await server().call('POST', '/tag-types/validate', { name: 'free' })).body.valid, true);
+    const create = { method: 'POST', path: '/tag-types' };
+    await refused(server(), 409, 'NameExistsError', { ...create, body: { name: 'simple' } });
+    await invalidAt(server(), '/body/name', { ...create, body: { name: 'two words' } });
+    await invalidAt(server(), '/body/color', { ...create, body: { name: 'ok', color: 'red' } });
     const path = '/tag-types/simple';
     await refused(server(), 409, 'InvalidOperationError', { method: 'DELETE', path });
     assert.equal((await server().call('PUT', path, { description: 'Plain' })).status, 200);
@@ -74,39 +71,31 @@ describeInterface('changes of many at once', (server) => {
   it('add and remove tags, of one flag and of many, all or none', async () => {
     const { call } = server();
     for (const name of ['t.one', 't.two', 't.three']) await makeFlag(call, name);
-    const { body } = await call('PUT', '/features/t.one/tags', {
-      addedTags: [red, red, blue],
-      removedTags: [],
-    });
-    const colored = [red, blue].map((tag) => ({ ...tag, color: null }));
-    assert.deepEqual(body.tags, colored);
+    const path = '/projects/default/tags';
+    const added = { features: ['t.one'], tags: { addedTags: [red, red, blue], removedTags: [] } };
+    assert.equal((await call('PUT', path, added)).status, 200);
+    assert.deepEqual(await tagsOf('t.one'), ['simple:red', 'team:blue']);
     const change = { addedTags: [blue], removedTags: [red] };
     const many = (...features: readonly string[]) => ({ features, tags: change });
-    assert.equal((await call('PUT', '/projects/default/tags', many('t.one', 't.two'))).status, 200);
+    assert.equal((await call('PUT', path, many('t.one', 't.two'))).status, 200);
     assert.deepEqual([await tagsOf('t.one'), await tagsOf('t.two')], [['team:blue'], ['team:blue']]);
-    const all = await call('GET', '/tags');
-    assert.deepEqual(all.body.tags, [blue]);
-    assert.deepEqual((await call('GET', '/tags/simple')).body.tags, []);
     await archive(call, 't.three');
-    const path = '/projects/default/tags';
     const refusal = { method: 'PUT', path, body: many('t.two', 't.three') } as const;
     await refused(server(), 409, 'InvalidOperationError', refusal);
     await refused(server(), 404, 'NotFoundError', { ...refusal, body: many('t.two', 'absent') });
-    const body409 = { addedTags: [{ value: 'x' }], removedTags: [] };
-    await invalidAt(server(), '/body/addedTags/0/value', {
-      method: 'PUT',
-      path: '/features/t.one/tags',
-      body: body409,
-    });
+    const short = { features: ['t.one'], tags: { addedTags: [{ value: 'x' }], removedTags: [] } };
+    await invalidAt(server(), '/body/tags/addedTags/0/value', { method: 'PUT', path, body: short });
   });
 
   it('keep the limit of tags', async () => {
     await makeFlag(server().call, 't.full');
     const addedTags = Array.from({ length: 51 }, (_, at) => ({ value: `tag-${at}` }));
-    const body = { addedTags, removedTags: [] };
-    await refused(server(), 400, 'ValidationError', { method: 'PUT', path: '/features/t.full/tags', body });
-    body.addedTags.pop();
-    assert.equal((await server().call('PUT', '/features/t.full/tags', body)).body.tags.length, 50);
+    const path = '/projects/default/tags';
+    const body = { features: ['t.full'], tags: { addedTags, removedTags: [] } };
+    await refused(server(), 400, 'ValidationError', { method: 'PUT', path, body });
+    addedTags.pop();
+    assert.equal((await server().call('PUT', path, body)).status, 200);
+    assert.equal((await tagsOf('t.full')).length, 50);
   });
 
   it('switch flags, all or none', async () => {
@@ -127,38 +116,6 @@ describeInterface('changes of many at once', (server) => {
     assert.deepEqual([await isOn('s.one'), await isOn('s.two')], [true, true]);
     assert.equal((await call('POST', path('off'), { features: ['s.one'] })).status, 200);
     assert.deepEqual([await isOn('s.one'), await isOn('s.two')], [false, true]);
-  });
-
-  it('set the variants in several environments, and in no other', async () => {
-    const { call } = server();
-    await makeFlag(call, 'v.one');
-    const path = `${FEATURES}/v.one/variants-batch`;
-    const variants = [
-      { name: 'a', weight: 0 },
-      { name: 'b', weight: 0 },
-    ];
-    const namesIn = async (environment: string) =>
-      (await call('GET', `${environmentPath('v.one', environment)}/variants`)).body.variants.map(
-        ({ name, weight }: { name: string; weight: number }) => [name, weight],
-      );
-    const set = await call('PUT', path, { variants, environments: ['production', 'production'] });
-    assert.deepEqual(
-      set.body.variants.map(({ weight }: { weight: number }) => weight),
-      [500, 500],
-    );
-    assert.deepEqual(
-      [await namesIn('development'), await namesIn('production')],
-      [
-        [],
-        [
-          ['a', 500],
-          ['b', 500],
-        ],
-      ],
-    );
-    const body = { variants: [], environments: ['production', 'nowhere'] };
-    const refusal = await refused(server(), 404, 'NotFoundError', { method: 'PUT', path, body });
-    assert.equal(refusal.body.details[0].path, '/body/environments/1');
   });
 
   it('change the settings of a project', async () => {

@@ -1,33 +1,11 @@
-/** Tags by themselves, and links of flags. */
+/** Tags of a new flag, and links of flags. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { BULK_FLAGS_MAX } from '../../../src/http/admin/bodies.ts';
 import '../../support/check-responses.ts';
-import { archive, FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
+import { FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
-describeInterface('tags by themselves', (server) => {
-  const tag = { type: 'team', value: 'checkout' };
-
-  it('are listed with those of flags, each once, also after a restart', async () => {
-    const { call } = server();
-    const made = await call('POST', '/tags', tag);
-    assert.deepEqual([made.status, made.body], [201, { version: 1, tag }]);
-    await refused(server(), 409, 'NameExistsError', { method: 'POST', path: '/tags', body: tag });
-    await makeFlag(call, 'tagged');
-    await call('POST', '/features/tagged/tags', { value: 'red' });
-    await call('POST', '/features/tagged/tags', tag);
-    const taken = { method: 'POST', path: '/tags', body: { value: 'red' } };
-    await refused(server(), 409, 'NameExistsError', taken);
-    await server().restart();
-    const red = { type: 'simple', value: 'red' };
-    assert.deepEqual((await call('GET', '/tags')).body.tags, [red, tag]);
-    assert.deepEqual((await call('GET', '/tags/team')).body.tags, [tag]);
-    assert.deepEqual((await call('GET', '/tags/team/checkout')).body, { version: 1, tag });
-    assert.deepEqual((await call('GET', '/tags/simple/red')).body, { version: 1, tag: red });
-    await refused(server(), 404, 'NotFoundError', { method: 'GET', path: '/tags/simple/blue' });
-  });
-
+describeInterface('tags', (server) => {
   it('are given to a flag where it is created, each once, in one change, or the flag is not created', async () => {
     const { call } = server();
     const wide = { type: 'team', value: 'search' };
@@ -46,33 +24,6 @@ describeInterface('tags by themselves', (server) => {
     const full = { method: 'POST', path: FEATURES, body: { name: 'unborn', tags: many } };
     await refused(server(), 400, 'ValidationError', full);
     assert.equal((await call('GET', `${FEATURES}/unborn`)).status, 404);
-  });
-
-  it('that are deleted leave all flags, archived ones too, in one step', async () => {
-    const { call } = server();
-    await makeFlag(call, 'old');
-    await call('POST', '/features/old/tags', tag);
-    await archive(call, 'old');
-    const { events } = await recording(server(), () => call('DELETE', '/tags/team/checkout'));
-    const shown = events.map(({ type, featureName }) => `${type} ${featureName}`);
-    assert.deepEqual(shown, ['feature-untagged tagged', 'feature-untagged old', 'tag-deleted null']);
-    assert.deepEqual((await call('GET', '/features/old/tags')).body.tags, []);
-    await refused(server(), 404, 'NotFoundError', { method: 'DELETE', path: '/tags/team/checkout' });
-  });
-
-  it('are not deleted from more flags than one request changes', async () => {
-    const { call } = server();
-    const names = Array.from({ length: BULK_FLAGS_MAX + 1 }, (_, at) => `many.${at}`);
-    for (const name of names) await makeFlag(call, name);
-    const tags = { addedTags: [{ value: 'many' }], removedTags: [] };
-    for (const features of [names.slice(0, BULK_FLAGS_MAX), names.slice(BULK_FLAGS_MAX)]) {
-      assert.equal((await call('PUT', '/projects/default/tags', { features, tags })).status, 200);
-    }
-    const path = '/tags/simple/many';
-    await refused(server(), 409, 'InvalidOperationError', { method: 'DELETE', path });
-    await call('DELETE', '/features/many.7/tags/simple/many');
-    assert.equal((await call('DELETE', path)).status, 200);
-    await refused(server(), 404, 'NotFoundError', { method: 'GET', path });
   });
 });
 

@@ -28,7 +28,6 @@ describeInterface('reads that look through all flags', (server) => {
     const { body: segment } = await call('POST', '/segments', { name: 'queue', constraints: [] });
     const paths = [
       `/segments/${segment.id}/strategies`,
-      '/segments/strategies/unknown',
       '/context/userId/strategies',
       '/archive/features',
       '/archive/features/default',

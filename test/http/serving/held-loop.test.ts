@@ -40,10 +40,8 @@ const MANY = Array.from({ length: BULK_FLAGS_MAX }, (_, at) => flagName(at));
 
 /** By the end of the path; those that need none are sent an empty object. */
 const BODIES: Readonly<Record<string, object>> = {
-  '/playground': { environment: 'development', projects: ['default'], context: CONTEXT },
   '/playground/advanced': { environments: ['development'], projects: ['default'], context: CONTEXT },
   '/explain': { environment: 'development', context: CONTEXT },
-  '/archive/validate': { features: [flagName(1), flagName(FLAGS - 2)] },
   '/features/validate': { name: 'unheard-of' },
   '/evaluate/flags': { context: { targetingKey: '7' } },
   // As the description's example has it, whoever comes later is refused.

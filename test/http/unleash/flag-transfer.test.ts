@@ -166,10 +166,8 @@ describeInterface('an export of flags', (server) => {
     ]);
     await did(call, 'POST', `${here}/strategies`, { name: 'default' });
     await did(call, 'PUT', `${here}/variants`, []);
-    await did(call, 'PUT', '/features/child/tags', {
-      addedTags: [{ value: 'other' }],
-      removedTags: [{ type: 'team', value: 'checkout' }],
-    });
+    await did(call, 'POST', '/features/child/tags', { value: 'other' });
+    await did(call, 'DELETE', '/features/child/tags/team/checkout');
     const wanted = { project: 'default', environment: 'development', data: file };
     const { errors, warnings, permissions } = await did(call, 'POST', `${TRANSFER}/validate`, wanted);
     assert.deepEqual([errors, permissions], [[], []]);
