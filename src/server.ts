@@ -188,6 +188,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
     monotonicMs,
     metered: config.metrics,
     cluster: cluster?.access ?? null,
+    ageMs: () => cluster?.ageMs ?? null,
     tracer,
   });
   return api;

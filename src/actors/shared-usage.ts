@@ -102,6 +102,8 @@ export class SharedUsage {
   #isFull = false;
   #hasToldOfLargeOnes = false;
   #following: Promise<void> | null = null;
+  /** Ends the wait for further batches. */
+  #endWait: () => void = () => undefined;
 
   constructor(options: SharedUsageOptions) {
     this.#options = options;
@@ -143,6 +145,7 @@ export class SharedUsage {
   async close(): Promise<void> {
     await this.#sendAll().catch(() => undefined);
     this.#abort.abort();
+    this.#endWait();
     await this.#following;
   }
 
@@ -207,7 +210,7 @@ export class SharedUsage {
       if (signal.aborted) return;
       if (batch === null) {
         await new Promise<void>((resolve) => {
-          signal.addEventListener('abort', () => resolve(), { once: true });
+          this.#endWait = resolve;
           timer(RETRY_MS, resolve);
         });
         continue;

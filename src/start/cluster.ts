@@ -25,6 +25,7 @@ import {
 import { mayDecide } from '../addons/replication/role.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
 import { HOP_KEY_HEADER, LeaderClient } from '../http/serving/leader-client.ts';
+import { LAG_MS_MAX } from '../http/serving/probes.ts';
 import type { TransportRequest } from '../http/transport/transport.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
@@ -94,6 +95,12 @@ export class OpenCluster {
       forward: (request, signal) => leader.forward(request, signal),
       atLeast: new AtLeast(store.engine, timer),
     };
+  }
+
+  /** Milliseconds for which what this node shows may be old, where it should not be asked; null otherwise. */
+  get ageMs(): number | null {
+    const { lagMs } = this.replica;
+    return lagMs > LAG_MS_MAX ? lagMs : null;
   }
 
   /** The caller of a request that a node hands on which was heard of lately; null for every other request. */

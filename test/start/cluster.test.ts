@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
+import { LAG_MS_MAX } from '../../src/http/serving/probes.ts';
 import { reach } from '../../src/start/cluster.ts';
 import { freePort } from '../support/free-port.ts';
 import { MemoryArchive } from '../support/replication/memory-archive.ts';
@@ -216,6 +217,18 @@ describe('servers of a cluster', () => {
       headers: { 'flagstaff-at-least': 'newest' },
     });
     assert.equal(wrong.status, 400);
+  });
+
+  it('say in each response how old it may be, beyond what a ready node may lag', async (t) => {
+    const { replica } = follower.server.cluster!;
+    let lagMs = LAG_MS_MAX;
+    t.mock.getter(replica, 'lagMs', () => lagMs);
+    const age = async (): Promise<string | null> =>
+      (await follower.call('GET', '/projects')).headers.get('flagstaff-age-ms');
+    assert.equal(await age(), null);
+    lagMs = 12_345;
+    assert.equal(await age(), '12345');
+    assert.equal((await follower.callBelow(PROBES)('GET', '/ready')).status, 503);
   });
 
   it('tell who leads, to probes, metrics and operators', async () => {

@@ -11,7 +11,6 @@ import { type Api, createApi } from '../../http/serving/dispatcher.ts';
 import type { ApiLog } from '../../http/serving/request-log.ts';
 import { SessionCookies } from '../../http/serving/session-cookie.ts';
 import type { Surface } from '../../http/serving/surface.ts';
-import { ResponseHeaders } from '../../http/transport/response.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { Feed } from './feed.ts';
 import type { Mirror } from './mirror.ts';
@@ -34,19 +33,6 @@ export interface ServedMirrorOptions {
 
 /** Any value of a type: for what no surface of an edge asks for. */
 const NOT_HERE = undefined as never;
-
-/** The age of what is served, in milliseconds: 0 while the upstream's stream is open. */
-const AGE_HEADER = 'flagstaff-age-ms';
-
-/** Made once for each age: nearly all responses have that of the one before. */
-function ageHeadersOf(feed: Feed): () => ResponseHeaders {
-  let [ageMs, headers] = [0, ResponseHeaders.of(AGE_HEADER, '0')];
-  return () => {
-    const nowMs = Math.min(Math.round(feed.ageMs), Number.MAX_SAFE_INTEGER);
-    if (nowMs !== ageMs) [ageMs, headers] = [nowMs, ResponseHeaders.of(AGE_HEADER, String(nowMs))];
-    return headers;
-  };
-}
 
 export class ServedMirror {
   readonly mirror: Mirror;
@@ -87,7 +73,7 @@ export class ServedMirror {
       streaming: { forSdks: false, forPages: false, areOpen: false, basePath, publicOrigin: null },
       // The front has requests wait for an event, and only those that name one.
       cluster: null,
-      ...(feed === null ? {} : { commonHeaders: ageHeadersOf(feed) }),
+      ...(feed === null ? {} : { ageMs: () => feed.ageMs }),
     });
   }
 

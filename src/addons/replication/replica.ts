@@ -77,9 +77,9 @@ export class Replica {
 
   get view(): ReplicaView {
     const now = this.#now();
-    const { identity, commitLog, history, version } = this.#options;
+    const { identity, history, version } = this.#options;
     const leads = this.#leadership;
-    const { position, epoch, staleMs, problem } = this.#follower;
+    const { position, epoch, problem } = this.#follower;
     const { trouble } = this.#logWatch;
     return {
       node: identity.node,
@@ -87,7 +87,7 @@ export class Replica {
       epoch,
       leader: this.isLeading ? identity : this.otherLeader,
       isLeading: this.isLeading,
-      lagMs: commitLog.leadership === null ? staleMs : leads.staleMs,
+      lagMs: this.lagMs,
       lagRecords: this.#follower.lagOf(position),
       problem: problem ?? (leads.isCutOff ? leads.cutOffText : null),
       warnings: [...(trouble === null ? [] : [trouble]), ...this.#fitness.warnings],
@@ -96,6 +96,12 @@ export class Replica {
       peers: this.#peers.list(now).map((peer) => this.#peerView(peer)),
       gone: this.#peers.gone(now).map((peer) => this.#peerView(peer)),
     };
+  }
+
+  /** Milliseconds for which what this node shows may be old. */
+  get lagMs(): number {
+    const { leadership } = this.#options.commitLog;
+    return leadership === null ? this.#follower.staleMs : this.#leadership.staleMs;
   }
 
   /** Without its key, which only nodes may know. */

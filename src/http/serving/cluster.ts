@@ -17,6 +17,9 @@ export const EVENT_ID_HEADER = 'flagstaff-event-id';
 /** A header of a request: the event that the response has to show. */
 export const AT_LEAST_HEADER = 'flagstaff-at-least';
 
+/** A header of responses: milliseconds for which what they show may be old. */
+export const AGE_HEADER = 'flagstaff-age-ms';
+
 /** Followers are milliseconds behind. One that is further behind should not hold up a client. */
 const WAIT_MS = 1_000;
 

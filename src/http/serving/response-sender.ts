@@ -24,6 +24,7 @@ import type {
   TransportRequestHead,
 } from '../transport/transport.ts';
 import { type Call, servedBy } from './call.ts';
+import { AGE_HEADER } from './cluster.ts';
 import {
   COMMON_ERRORS,
   errorOfFault,
@@ -49,8 +50,8 @@ export interface SenderOptions {
   monotonicMs(): number;
   /** Whether responses are counted and timed. */
   readonly metered: boolean;
-  /** Headers of every response to a request that arrived; absent for none. */
-  commonHeaders?(): ResponseHeaders;
+  /** Milliseconds for which what is shown may be old, as responses say; null, or absent, where they say nothing. */
+  ageMs?(): number | null;
 }
 
 /** `errorId`: where the response has left already, under this id. */
@@ -81,6 +82,8 @@ export class ResponseSender {
   /** Whether it matters when a request came. */
   readonly isTimed: boolean;
   #crossOrigin: CrossOrigin;
+  #age = '';
+  #aged = NO_HEADERS;
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -225,11 +228,23 @@ export class ResponseSender {
     }: Pick<Call, 'surface'> & { head: TransportRequestHead | null; requestId: string },
   ): HttpResponse {
     const { status, headers, body } = response;
-    let added = head === null ? NO_HEADERS : (this.#options.commonHeaders?.() ?? NO_HEADERS);
+    let added = head === null ? NO_HEADERS : this.#ageHeaders();
     if (head !== null && surface?.isForPages === true) added = this.#crossOrigin.headersFor(head).and(added);
     const finished = headers.and(added);
     if (requestId !== '') return { status, headers: finished.with('x-request-id', requestId), body };
     return finished === headers ? response : { status, headers: finished, body };
+  }
+
+  /** Made once for each age: on an edge that hears its upstream, responses have that of the one before. */
+  #ageHeaders(): ResponseHeaders {
+    const ageMs = this.#options.ageMs?.() ?? null;
+    if (ageMs === null) return NO_HEADERS;
+    const age = String(Math.min(Math.round(ageMs), Number.MAX_SAFE_INTEGER));
+    if (age !== this.#age) {
+      this.#age = age;
+      this.#aged = ResponseHeaders.of(AGE_HEADER, age);
+    }
+    return this.#aged;
   }
 
   #logged(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {

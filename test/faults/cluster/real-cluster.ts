@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { askServer } from '../../../src/control/control-client.ts';
 import { EXIT } from '../../../src/process/exit-codes.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -18,17 +20,30 @@ export interface ClusterSettings {
   readonly env?: Readonly<Record<string, string>>;
   /** The folder of the source that the nodes run at first; this checkout when absent. */
   readonly checkout?: string | undefined;
+  /** Whether NATS servers can be cut off from each other. */
+  readonly hasRouteLinks?: boolean;
 }
 
 /** Their folders are kept when something fails. */
 export async function withCluster<T>(
   use: (cluster: Cluster) => Promise<T>,
-  { env = {}, checkout }: ClusterSettings = {},
+  { env = {}, checkout, hasRouteLinks = false }: ClusterSettings = {},
 ): Promise<T> {
   const root = temporaryFolder();
-  const nats = await startNats(NODES);
+  const routes: RouteLink[] = [];
+  const nats = await startNats(
+    NODES,
+    [],
+    !hasRouteLinks
+      ? undefined
+      : async (from, to, port) => {
+          const link = await LinkProxy.to('127.0.0.1', port);
+          routes.push({ from, to, link });
+          return link.address;
+        },
+  );
   await initCluster(nats.urls);
-  const cluster = new Cluster(root, nats, env);
+  const cluster = new Cluster(root, nats, env, routes);
   try {
     await Promise.all(Array.from({ length: NODES }, (_, at) => cluster.start(at, checkout)));
     const result = await use(cluster);
@@ -38,6 +53,12 @@ export async function withCluster<T>(
     await cluster.close();
     await nats.close();
   }
+}
+
+interface RouteLink {
+  readonly from: number;
+  readonly to: number;
+  readonly link: LinkProxy;
 }
 
 export class Cluster {
@@ -53,7 +74,16 @@ export class Cluster {
   /** The source that each node runs. */
   readonly #checkouts: (string | undefined)[] = [];
 
-  constructor(root: string, nats: NatsCluster, env: Readonly<Record<string, string>>) {
+  /** Between the NATS servers. */
+  readonly #routes: readonly RouteLink[];
+
+  constructor(
+    root: string,
+    nats: NatsCluster,
+    env: Readonly<Record<string, string>>,
+    routes: readonly RouteLink[] = [],
+  ) {
+    this.#routes = routes;
     this.#root = root;
     this.nats = nats;
     this.#env = env;
@@ -97,6 +127,32 @@ export class Cluster {
 
   heal(at: number): void {
     for (const link of this.#logLinks[at] ?? []) link.heal();
+  }
+
+  /** Cuts a NATS server off from the others and from all nodes. */
+  cutServer(server: number): void {
+    for (const link of this.#linksOf(server)) link.cut();
+  }
+
+  healServer(server: number): void {
+    for (const link of this.#linksOf(server)) link.heal();
+  }
+
+  #linksOf(server: number): readonly LinkProxy[] {
+    const routes = this.#routes.filter(({ from, to }) => from === server || to === server);
+    return [...routes.map(({ link }) => link), ...this.#logLinks.flatMap((links) => links?.[server] ?? [])];
+  }
+
+  /** The place of the NATS server that leads the log. */
+  async logLeader(): Promise<number> {
+    const connection = await connect({ servers: [...this.nats.urls] });
+    try {
+      const { streams } = await jetstreamManager(connection);
+      const { cluster } = await streams.info('FLAGSTAFF_test');
+      return Number(cluster?.leader?.replace('server-', ''));
+    } finally {
+      await connection.close();
+    }
   }
 
   /** Cuts the other nodes off from a node, so that they cannot forward writes to it. Clients reach it. */
@@ -150,7 +206,8 @@ export class Cluster {
 
   async close(): Promise<void> {
     for (const node of this.nodes) await node?.kill().catch(() => undefined);
-    for (const link of [...this.#logLinks.flat(), ...this.#nodeLinks]) link?.close();
+    const routes = this.#routes.map(({ link }) => link);
+    for (const link of [...this.#logLinks.flat(), ...this.#nodeLinks, ...routes]) link?.close();
   }
 }
 

@@ -41,15 +41,25 @@ export interface NatsCluster {
   close(): Promise<void>;
 }
 
+/** The address, as `host:port`, at which one server reaches another one, which listens on the port. */
+export type RouteTo = (from: number, to: number, port: number) => Promise<string>;
+
 /** Starts as many servers, which write to the disk before they acknowledge. `settings`: further lines of their configuration. */
-export async function startNats(count: number, settings: readonly string[] = []): Promise<NatsCluster> {
+export async function startNats(
+  count: number,
+  settings: readonly string[] = [],
+  routeTo: RouteTo = async (_from, _to, port) => `127.0.0.1:${port}`,
+): Promise<NatsCluster> {
   const root = mkdtempSync(join(tmpdir(), 'flagstaff-nats-'));
   const ports = await freePorts(count * 2);
-  const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
   const servers: Server[] = [];
   for (let at = 0; at < count; at += 1) {
     const folder = join(root, `server-${at}`);
     const config = join(root, `server-${at}.conf`);
+    const others = [...Array(count).keys()].filter((to) => to !== at);
+    const routes = await Promise.all(
+      others.map(async (to) => `nats://${await routeTo(at, to, ports[count + to]!)}`),
+    );
     writeFileSync(
       config,
       configOf({ at, count, folder, port: ports[at]!, routePort: ports[count + at]!, routes, settings }),
@@ -90,7 +100,8 @@ interface ConfigParts {
 }
 
 function configOf({ at, count, folder, port, routePort, routes, settings }: ConfigParts): string {
-  const cluster = `cluster { name: test, listen: "127.0.0.1:${routePort}", routes: [${routes.join(', ')}] }`;
+  // What servers tell of each other's addresses would lead around the links that a test cuts.
+  const cluster = `cluster { name: test, listen: "127.0.0.1:${routePort}", advertise: "127.0.0.1:1", no_advertise: true, routes: [${routes.join(', ')}] }`;
   return [
     `server_name: server-${at}`,
     `listen: "127.0.0.1:${port}"`,
