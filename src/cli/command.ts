@@ -1,5 +1,5 @@
 /** The base of every command: its surroundings, and the options that all commands share. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Moment, parseMoment } from '../operations/moment.ts';
@@ -43,7 +43,7 @@ export function withDataDir(command: Command): Command {
 /** The data folder, which must exist. */
 export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonOptions): string {
   const folder = resolve(dataDir ?? dataDirOf(terminal.env));
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder) && statSync(folder).isDirectory()) return folder;
   throw new OperationError('missing', `There is no data folder at ${folder}; name it with --data-dir.`);
 }
 

@@ -7,6 +7,7 @@ import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { wordedFault } from '../process/file-faults.ts';
 import { ConfigError } from '../process/settings.ts';
 import { CommandFailure } from './command-failure.ts';
 
@@ -44,9 +45,10 @@ export function failureOf(error: unknown): Failure {
 /** The failure for an error of the operating system; null for any other error. */
 function systemFailure(error: Error): Failure | null {
   const code = 'code' in error ? String(error.code) : '';
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { exitCode: EXIT.noInput, message: error.message };
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return { exitCode: EXIT.noInput, message: `${wordedFault(error)}.` };
   if (code === 'EEXIST' || code === 'EACCES' || code === 'EPERM' || code === 'EBUSY') {
-    return { exitCode: EXIT.cannotCreate, message: error.message };
+    return { exitCode: EXIT.cannotCreate, message: `${wordedFault(error)}.` };
   }
-  return DISK_FAULTS.has(code) ? { exitCode: EXIT.journalFailed, message: error.message } : null;
+  return DISK_FAULTS.has(code) ? { exitCode: EXIT.journalFailed, message: `${wordedFault(error)}.` } : null;
 }

@@ -1,5 +1,6 @@
 /** Reading environment variables: what config.ts and its parts share. */
 import { readFileSync } from 'node:fs';
+import { wordedFault } from './file-faults.ts';
 
 /** The message is everything that the operator needs to read. */
 export class ConfigError extends Error {
@@ -41,7 +42,7 @@ export function fileOf(env: Environment, variable: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError(`${variable}_FILE cannot be read: ${(error as Error).message}.`);
+    throw new ConfigError(`${variable}_FILE: ${wordedFault(error as Error)}.`);
   }
 }
 

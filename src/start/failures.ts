@@ -12,6 +12,7 @@ import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { FencedError, LogLostError } from '../persistence/journal/commit-log.ts';
 import { JournalFailure } from '../persistence/journal/journal-failure.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { isFileFault, wordedFault } from '../process/file-faults.ts';
 import { ConfigError } from '../process/settings.ts';
 
 /** Prints one clear line for what an operator can fix, and the stack only for what they cannot. */
@@ -25,7 +26,7 @@ export function fail(error: unknown): never {
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
   if (error instanceof ShortWriteError) exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR.`);
   if (isFileFault(error))
-    exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR, its permissions and its disk.`);
+    exitWith(EXIT.journalFailed, `${wordedFault(error)}. Look at DATA_DIR, its permissions and its disk.`);
   exitWith(EXIT.fault, error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
@@ -41,11 +42,6 @@ export function exitCodeOf(error: Error): ExitCode {
   if (causes.some((cause) => cause instanceof LogLostError)) return EXIT.damagedData;
   if (error instanceof DamagedHistoryError) return EXIT.damagedData;
   return error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault;
-}
-
-/** An error of the operating system about a file or folder, whose code and path say more than a stack. */
-function isFileFault(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
 /** Why a node of a cluster does not start, and no restart would help. */

@@ -20,6 +20,7 @@ import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../
 import { digestOf } from '../http/serving/access.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { importMarker } from '../persistence/recovery/unfinished-work.ts';
+import { wordedFault } from '../process/file-faults.ts';
 import type { Log } from '../process/log.ts';
 import { ConfigError } from '../process/settings.ts';
 import { makeAdminSecret } from './admin-token.ts';
@@ -215,7 +216,7 @@ async function* partsOf(
     if (error instanceof JsonPartsError)
       throw refusedImport(file, [{ path: error.path, message: error.message }]);
     if (error instanceof Error && 'syscall' in error)
-      throw new ConfigError(`IMPORT_FILE cannot be read: ${error.message}.`);
+      throw new ConfigError(`IMPORT_FILE: ${wordedFault(error)}.`);
     throw error;
   } finally {
     chunks.destroy();

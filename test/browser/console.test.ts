@@ -45,7 +45,7 @@ describeConsole('the console', (shared) => {
     const token = page.getByLabel('API token or personal token');
     await token.fill('*:*.wrong');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').filter({ hasText: 'A valid API token' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'unknown, revoked or expired' }).waitFor();
     await token.fill(ADMIN_TOKEN);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Default' }).waitFor();

@@ -450,7 +450,11 @@ export const SECTIONS: readonly LimitSection[] = [
       row('characters of a playground response, or an explanation', number(RESPONSE_LENGTH_MAX), '400'),
       row('events of one change', bytes(CHANGE_BYTES_MAX), '413'),
       row('issues in a refusal', number(ISSUES_MAX), 'the first are listed'),
-      row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),
+      row(
+        'time until a request is complete; until its head is',
+        `${seconds(transport.requestDeadlineMs)}; ${seconds(transport.idleMs)}`,
+        '408; on uWebSockets.js a head or body that stops coming gets no response, and its connection ends after some 10 seconds',
+      ),
       row('time until its response begins, from its head on', seconds(transport.requestDeadlineMs), '503'),
       row(
         'milliseconds of work on requests and late responses in one turn of the event loop',
@@ -475,7 +479,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'pace of a body, on uWebSockets.js',
         `at least ${bytes(UWS_BODY_BYTES_PER_SECOND_MIN)} a second over each 10 seconds`,
-        'the connection is closed',
+        'the connection is closed without a response',
       ),
       row(
         'pause of a reader, on uWebSockets.js',

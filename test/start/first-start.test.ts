@@ -138,7 +138,9 @@ describe('a new data folder', () => {
     const start = startTestServer({ folder: newFolder(), env: { IMPORT_FILE: '/nowhere/state.json' } });
     await assert.rejects(
       start,
-      (error) => error instanceof ConfigError && /cannot be read/.test(error.message),
+      (error) =>
+        error instanceof ConfigError &&
+        /^IMPORT_FILE: .* cannot be used: there is no such file/.test(error.message),
     );
   });
 

@@ -13,6 +13,13 @@ import type { SessionCookie, SessionCookies } from './session-cookie.ts';
 import type { SurfaceAccess } from './surface.ts';
 import { worldSeenBy } from './visible-world.ts';
 
+/** One response for all of them, so that guesses learn nothing. */
+const UNKNOWN_TOKEN = refuse(
+  'AuthenticationRequired',
+  'The token in the header Authorization is unknown, revoked or expired.',
+);
+const UNKNOWN_SESSION = refuse('AuthenticationRequired', 'The session has ended. Sign in again.');
+
 interface CallerCheckOptions {
   readonly authenticator: Authenticator;
   readonly cookies: SessionCookies;
@@ -48,7 +55,12 @@ export class CallerCheck {
         ? this.#authenticator.authenticate(authorization)
         : this.#authenticator.authenticateSession(session.secret);
     if (caller === null) {
-      if (access.isOptional !== true) return access.unauthenticated;
+      if (access.isOptional !== true)
+        return authorization !== ''
+          ? UNKNOWN_TOKEN
+          : session === null
+            ? access.unauthenticated
+            : UNKNOWN_SESSION;
       return (isChange(route) ? refuseCrossSite(head, NOBODY) : null) ?? NOBODY;
     }
     const foreign = caller.kind === 'anyone' ? refuseForeignHost(head, this.#publicOrigin) : null;

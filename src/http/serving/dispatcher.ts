@@ -198,7 +198,7 @@ class Dispatcher {
       }
       return this.#start(call, bound, route, { caller, params });
     }
-    this.#refuseCaller(call, bound, caller);
+    this.#refuseCaller(call, caller);
   }
 
   /** Starts the request now, unless its caller has held the event loop for too long. */
@@ -236,7 +236,7 @@ class Dispatcher {
   ): void {
     this.#inTurn(call, name, () => {
       const caller = this.#callers.identify(call.request, bound, route, params);
-      if (isRefusal(caller)) this.#refuseCaller(call, bound, caller);
+      if (isRefusal(caller)) this.#refuseCaller(call, caller);
       else this.#prepare(call, bound, route, { caller, params });
     });
   }
@@ -249,9 +249,9 @@ class Dispatcher {
     );
   }
 
-  #refuseCaller(call: Call, bound: BoundRoute, caller: Refusal): void {
+  #refuseCaller(call: Call, caller: Refusal): void {
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
-    const isUnknown = caller === bound.surface.access?.unauthenticated;
+    const isUnknown = caller.name === 'AuthenticationRequired';
     this.sender.refuseSettled(call, caller, isUnknown ? this.#revisionOfCallers() : undefined);
   }
 

@@ -40,7 +40,7 @@ export function surfaceInFull({
 
 /** The access rules of a surface, and its refusals of callers who do not meet them. */
 export interface SurfaceAccess {
-  /** The refusal of a caller without a valid token. */
+  /** The refusal of a caller without a token. */
   readonly unauthenticated: Refusal;
   /** A refusal where `caller` may not use a route that needs this on its path; null: it may. */
   refuse(world: World, caller: Caller, need: Need, asked: Asked): Refusal | null;

@@ -78,9 +78,12 @@ describeInterface('errors', (server) => {
       const token = tokens[index % tokens.length] ?? null;
       const call = { method, path, body: body === undefined ? undefined : 'no JSON', token };
       const response = await refused(server(), 401, 'AuthenticationRequired', call);
-      responses.add(response.body.message);
+      if (token !== null) responses.add(response.body.message);
     }
-    assert.equal(responses.size, 1, 'every kind of bad token gets the same response');
+    assert.deepEqual(
+      [...responses],
+      ['The token in the header Authorization is unknown, revoked or expired.'],
+    );
   });
 
   it('every endpoint refuses a client token before it looks for what the path names', async () => {

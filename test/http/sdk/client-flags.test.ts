@@ -8,8 +8,6 @@ import { addProject, addStrategy, environmentPath, makeFlag } from '../../suppor
 import { describeInterface, type ReceivedResponse, type TestServer } from '../../support/server.ts';
 import { rawResponse } from './raw-response.ts';
 
-const WRONG_KIND = { message: 'invalid token: expected a different token type for this endpoint' };
-
 const SPEC = { 'unleash-client-spec': '5.2.0' };
 
 function reader(server: TestServer, token: string | null) {
@@ -31,14 +29,19 @@ describeInterface('the flags of an SDK', (server) => {
   it('are refused without a client token, in the shape that SDKs know', async () => {
     const frontend = await addToken(server(), { type: 'frontend', environment: 'development' });
     const admin = await addToken(server(), { type: 'admin' });
-    for (const token of [frontend, admin]) {
+    const wrong = 'invalid token: expected a different token type for this endpoint: a client token, and not';
+    for (const [token, expected, message] of [
+      [frontend, 403, `${wrong} a frontend token`],
+      [admin, 403, `${wrong} an admin token`],
+      [null, 401, 'A valid client token is required in the header Authorization.'],
+      [
+        'default:development.unknown',
+        401,
+        'The token in the header Authorization is unknown, revoked or expired.',
+      ],
+    ] as const) {
       const { status, body } = await reader(server(), token)();
-      assert.deepEqual([status, body], [403, WRONG_KIND]);
-    }
-    for (const token of [null, 'default:development.unknown']) {
-      const { status, body } = await reader(server(), token)();
-      assert.equal(status, 401);
-      assert.deepEqual(Object.keys(body), ['message']);
+      assert.deepEqual([status, body], [expected, { message }]);
     }
     const { status, body } = await server().callBelow('/api/client')('GET', '/nothing');
     assert.deepEqual([status, body.name], [404, 'NotFoundError']);

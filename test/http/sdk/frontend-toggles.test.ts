@@ -33,14 +33,18 @@ describeInterface('the flags of a page', (server) => {
     server().callBelow('/api/frontend')('POST', '', body, { token, ...options });
 
   it('are refused without a frontend token, in the shape that SDKs know', async () => {
-    const message = 'invalid token: expected a different token type for this endpoint';
-    for (const type of ['client', 'admin']) {
+    const wrong =
+      'invalid token: expected a different token type for this endpoint: a frontend token, and not';
+    for (const [type, sent] of [
+      ['client', 'a client token'],
+      ['admin', 'an admin token'],
+    ] as const) {
       const token = await addToken(server(), {
         type,
         ...(type === 'admin' ? {} : { environment: 'development' }),
       });
       const { status, body } = await get(token);
-      assert.deepEqual([status, body], [403, { message }]);
+      assert.deepEqual([status, body], [403, { message: `${wrong} ${sent}` }]);
     }
     const { status, body } = await post(null, {});
     assert.equal(status, 401);

@@ -61,11 +61,14 @@ async function readLate(t: TestContext, port: number, pauseMs: number): Promise<
   return connection.receives(UNREAD.length);
 }
 
-async function silence(t: TestContext, port: number): Promise<number> {
+/** Sends nothing after `begun`. */
+async function silence(t: TestContext, port: number, begun: string): Promise<Ending> {
   const connection = await RawConnection.open(t, port);
   const begunAt = performance.now();
+  connection.write(begun);
   await connection.closed();
-  return performance.now() - begunAt;
+  const status = connection.received === '' ? null : (await connection.nextResponse()).status;
+  return { status, afterMs: performance.now() - begunAt };
 }
 
 for (const name of ENGINES)
@@ -74,15 +77,19 @@ for (const name of ENGINES)
       const transport = await open(name);
       t.after(() => transport.close());
       const { port } = await transport.listen();
-      const [slow, steady, early, late, silentMs] = await Promise.all([
+      const [slow, steady, early, late, silent, half] = await Promise.all([
         sendSlowly(t, port, { bytesPerSecond: 4_000, durationMs: 60_000 }),
         sendSlowly(t, port, { bytesPerSecond: 40_000, durationMs: 20_000 }),
         readLate(t, port, 5_000),
         readLate(t, port, 25_000),
-        silence(t, port),
+        silence(t, port, ''),
+        silence(t, port, 'GET / HTTP/1.1\r\nHost: te'),
       ]);
       assert.deepEqual([steady.status, early], [200, true], 'what is fast enough is served');
-      assert(silentMs >= 8_000, `a silent connection was closed after ${silentMs} ms`);
+      for (const { status, afterMs } of [silent, half]) {
+        assert(afterMs >= 8_000, `a silent connection was closed after ${afterMs} ms`);
+        assert.equal(status, name === 'node' ? 408 : null);
+      }
       if (name === 'node') {
         assert.equal(slow.status, 408);
         assert(slow.afterMs >= 29_000, `the body was refused after ${slow.afterMs} ms`);
