@@ -38,7 +38,7 @@ function assertThere({ file, title }: TestName): void {
 /** The long form of the simulation stands for the short one, too. */
 function rowOf({ fault, promise, tests, longForms = [] }: FaultRow): string {
   for (const test of tests) assertThere(test);
-  const files = [...new Set(tests.map(({ file }) => file.replace('.test.ts', '')))]
+  const files = [...new Set(tests.map(({ file }) => file.replace(/(?:\.all)?\.test\.ts$/, '')))]
     .filter((file) => file !== 'simulation/simulation' || !longForms.includes('simulation'))
     .map((file) => `\`${file}\``);
   return `| ${fault} | ${promise} | ${[...files, ...longForms.map((name) => `*${name}*`)].join(', ')} |`;

@@ -727,7 +727,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'that hangs makes another node lead within 8 seconds, and nothing is lost',
         'that is full makes it hand over to a node that has room',
       ),
-      ...named('simulation/cluster/cluster-simulation.test.ts')('leads on although its disk hangs'),
+      ...named('simulation/cluster/cluster-mutants.all.test.ts')('leads on although its disk hangs'),
     ],
     longForms: ['stricken leaders'],
   },

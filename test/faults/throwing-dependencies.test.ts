@@ -7,30 +7,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { World } from '../../src/domain/state/world.ts';
-import { ROUTES } from '../../src/http/admin/surface.ts';
-import { describeInterface } from '../../src/http/description/document.ts';
-import type { Route } from '../../src/http/serving/route.ts';
-import { VERSION } from '../../src/process/installation.ts';
-import { SURFACES } from '../../src/start/surfaces.ts';
+import { adminSurface } from '../../src/http/admin/surface.ts';
+import { DESCRIBED } from '../support/described-routes.ts';
+import { exampleBody } from '../support/example-body.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-
-interface Operation {
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
-}
-
-const { paths } = describeInterface({ surfaces: SURFACES, version: VERSION, basePath: '', open: true }) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-};
-
-/** Bodies that pass every check, from the description of the interface. */
-function exampleBody({ method, path }: Route): unknown {
-  const named = path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
-  const operation = Object.entries(paths).find(([key]) => key.endsWith(`/api/admin${named}`))?.[1][
-    method.toLowerCase()
-  ];
-  assert(operation !== undefined, `${method} ${path} is described`);
-  return operation.requestBody?.content['application/json']?.example;
-}
 
 /** Makes every look at the state throw, until `mend`. */
 function breakState(world: World): { readonly mend: () => void } {
@@ -86,13 +66,14 @@ describe('a dependency that throws', () => {
   });
   after(() => server.stop());
 
-  for (const route of ROUTES) {
+  for (const described of DESCRIBED.filter(({ surface }) => surface === adminSurface)) {
+    const { route } = described;
     it(`behind ${route.method} ${route.path} is a 500, and nothing hangs`, async () => {
       const { engine } = server.server.store;
       const before = stateHash(engine.world);
       const { mend } = breakState(engine.world);
       const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
-      const response = await server.call(route.method, path, exampleBody(route)).finally(mend);
+      const response = await server.call(route.method, path, exampleBody(described)).finally(mend);
       const expected = route.permission === 'personal' ? 403 : (INDEPENDENT[route.operationId] ?? 500);
       assert.equal(response.status, expected, `${route.operationId}: ${response.body?.message}`);
       if (expected === 500) {

@@ -4,7 +4,7 @@
  */
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 /** Input from `test/run.ts`, as JSON in the environment. */
 export interface ReporterInput {
@@ -150,7 +150,7 @@ function failure({ path, file, line, error }: Failure): string {
   // A process that fails as a whole says why in what it prints.
   const isWhole = cause === 'test failed';
   const said = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-  const text = [said, ...(isWhole ? (outputs.get(file) ?? []) : [])].join('\n');
+  const text = stripVTControlCharacters([said, ...(isWhole ? (outputs.get(file) ?? []) : [])].join('\n'));
   const pattern = isWhole ? '' : ` --test-name-pattern=${quoted(path.at(-1) ?? '')}`;
   return [
     '',
