@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a cluster on this machine, to try it: three NATS servers and three Flagstaff nodes, which it restarts when they
-# end. Needs nats-server 2.10 or newer (or NATS_SERVER=/path/to/it), and "npm ci" done before.
+# end. Needs nats-server 2.10.23 or newer (or NATS_SERVER=/path/to/it), and "npm ci" done before.
 #
 #   deploy/cluster/run.sh [folder]        # the folder for all data; ./cluster-data unless given
 #

@@ -137,11 +137,11 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
   const shared = await sharedOf(options, notes).catch(async (error: unknown) => {
     throw error instanceof LogGoneError ? await withoutLog(options, error) : error;
   });
-  const { log, archive } = shared;
+  const { log, archive, warnings } = shared;
   const hopKey = randomBytes(16).toString('hex');
   try {
     const node = await openClusterNode<Store>({
-      ...{ fs: realFileSystem, folder, log, archive, notes },
+      ...{ fs: realFileSystem, folder, log, archive, notes, warnings },
       archiveMarginBytes: config.logBytes,
       hasRetention: options.hasRetention,
       cluster: config.cluster,
@@ -177,6 +177,8 @@ export interface Shared {
   /** Null where the log keeps everything. */
   readonly archive: FileArchive | null;
   readonly usage: UsageStream | null;
+  /** Sentences that name what an operator should look at, as of the start. */
+  readonly warnings: readonly string[];
 }
 
 /** The log of the server; what is warned of during a start holds it up. */
@@ -196,7 +198,7 @@ function sharedOf(
 ): Promise<Shared> {
   if (replicatedLog === undefined) return openLog(config, notes, { make: false });
   const archive = replicatedArchive ?? null;
-  return Promise.resolve({ log: replicatedLog, archive, usage: usageStream ?? null });
+  return Promise.resolve({ log: replicatedLog, archive, usage: usageStream ?? null, warnings: [] });
 }
 
 /** Servers that were just started choose a leader within ten seconds or so, and know before that of no bucket. */
@@ -235,7 +237,7 @@ export async function openArchive(
 export async function openLog(
   config: ClusterConfig,
   log: ConnectionLog,
-  { make }: { readonly make: boolean },
+  { make, monitorPort }: { readonly make: boolean; readonly monitorPort?: number },
 ): Promise<Shared> {
   const { openNatsArchive } = await import('../addons/replication/nats-archive.ts');
   const { NatsUsage } = await import('../addons/replication/nats-usage.ts');
@@ -246,14 +248,42 @@ export async function openLog(
   const replicas = replicasFor(durability);
   const archive = lazyArchive(() => openNatsArchive({ connection, name: cluster, replicas }));
   try {
+    const warnings =
+      durability === 'memory' ? [] : await natsWarnings(config, connection, { make, monitorPort });
+    for (const warning of warnings) {
+      // Operators, of "A NATS server is of release …; upgrade it to …": what it says
+      // Operators, of "The NATS server … acknowledges records that it has not written to its disk, …": what it says
+      // Operators, of "Whether the NATS server … writes to its disk … cannot be seen …": what it says
+      log.warn({}, warning);
+    }
     if (make) await untilReady(() => makeNatsStream(options), log);
     const opened = await untilReady(() => openNatsLog(options), log);
     const usage = new NatsUsage({ connection, name: cluster, replicas });
-    return { log: opened, archive: config.archive === 'on' ? archive : null, usage };
+    return { log: opened, archive: config.archive === 'on' ? archive : null, usage, warnings };
   } catch (error) {
     await connection.close();
     throw error;
   }
+}
+
+/** Throws where a cluster would begin on servers that do not sync. */
+async function natsWarnings(
+  { servers }: ClusterConfig,
+  { info }: NatsConnection,
+  { make, monitorPort }: { readonly make: boolean; readonly monitorPort: number | undefined },
+): Promise<readonly string[]> {
+  const { readSync, releaseWarning, syncOffText, syncUnseenText } = await import(
+    '../addons/replication/nats-release.ts'
+  );
+  const { off, unseen } = await readSync(servers, monitorPort);
+  if (make && off.length > 0)
+    throw new UnsafeLogError(`${syncOffText(off)}, or set REPLICATION_DURABILITY=memory to accept the loss.`);
+  const warnings = [
+    info === undefined ? null : releaseWarning(info.version),
+    off.length > 0 ? `${syncOffText(off)}.` : null,
+    make && unseen.length > 0 ? `${syncUnseenText(unseen)}.` : null,
+  ];
+  return warnings.filter((warning) => warning !== null);
 }
 
 async function connected(

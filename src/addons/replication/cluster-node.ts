@@ -80,6 +80,8 @@ export interface ClusterNodeOptions<S> {
   reach(node: { readonly node: string; readonly address: string }): Promise<Found>;
   readonly clock: ReplicaClock;
   readonly notes: ReplicaLog;
+  /** Sentences about the servers of the log, for operators. */
+  readonly warnings?: readonly string[];
   /** Opens the store, when journal and log agree; again where a file that it could not read was made anew. */
   open(hooks: StoreHooks): Promise<S>;
   /** Called each time that this node has begun to lead. */
@@ -115,6 +117,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   replica = new Replica({
     ...{ log, history, identity, version, hopKey, reach, commitLog, clock, notes },
     ...{ from: place.from, last: place.last, askedAtMs: place.askedAtMs },
+    warnings: options.warnings ?? [],
     engine: store.engine,
     formats: options.formats ?? OWN_FORMATS,
     stop: (error) => {

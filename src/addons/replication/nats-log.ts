@@ -20,6 +20,7 @@ import {
 } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
+import { isTooOld, RELEASE_ADVICE } from './nats-release.ts';
 import {
   type AppendOutcome,
   type LogExtent,
@@ -37,9 +38,6 @@ const REQUEST_TIMEOUT_MS = 2_000;
  * without its heartbeats, of which there is one a second, and it goes on answering for some seconds more.
  */
 const UNHEARD_MS_MAX = 2_000;
-
-/** Older servers do not know `sync_interval: always`. Whether a newer one has it set, a client cannot see. */
-const VERSION_MIN = [2, 10] as const;
 
 /** Room for what is written before the archive has it. */
 const UNARCHIVED_BYTES = 32 * 1024 * 1024;
@@ -123,11 +121,9 @@ function refuseServer({ info }: NatsConnection, durability: 'disk' | 'memory'): 
       `The NATS server takes messages of at most ${info.max_payload} bytes, and a record may have ${RECORD_BYTES_MAX}. Set "max_payload" to 1MB, which is its default.`,
     );
   }
-  const [major = 0, minor = 0] = info.version.split('.').map(Number);
-  const [majorMin, minorMin] = VERSION_MIN;
-  if (durability === 'memory' || major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  if (durability === 'memory' || !isTooOld(info.version)) return;
   throw new UnsafeLogError(
-    `The NATS server is of release ${info.version}, which cannot write to its disk before it acknowledges. Use release ${majorMin}.${minorMin} or newer with "sync_interval: always", or set REPLICATION_DURABILITY=memory to accept the loss.`,
+    `The NATS server is of release ${info.version}, which may lose what it acknowledged. Use release ${RELEASE_ADVICE} with "sync_interval: always", or set REPLICATION_DURABILITY=memory to accept the loss.`,
   );
 }
 

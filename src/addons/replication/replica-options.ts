@@ -71,6 +71,8 @@ export interface ReplicaOptions {
   readonly commitLog: ReplicatedCommitLog;
   readonly clock: ReplicaClock;
   readonly notes: ReplicaLog;
+  /** Sentences about the servers of the log, for operators. */
+  readonly warnings: readonly string[];
   /** Called when this node has begun to lead. It counts as leading to everybody else once that has returned. */
   onLeading(): Promise<void>;
   /** Must end the process. */

@@ -90,7 +90,11 @@ export class Replica {
       lagMs: this.lagMs,
       lagRecords: this.#follower.lagOf(position),
       problem: problem ?? (leads.isCutOff ? leads.cutOffText : null),
-      warnings: [...(trouble === null ? [] : [trouble]), ...this.#fitness.warnings],
+      warnings: [
+        ...(trouble === null ? [] : [trouble]),
+        ...this.#options.warnings,
+        ...this.#fitness.warnings,
+      ],
       history: history.id,
       version,
       peers: this.#peers.list(now).map((peer) => this.#peerView(peer)),

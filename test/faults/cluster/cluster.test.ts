@@ -5,6 +5,7 @@ import { it } from 'node:test';
 import { EXIT } from '../../../src/process/exit-codes.ts';
 import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { killLeaders } from './kill-leaders.ts';
+import { loseMachines } from './lost-machines.ts';
 import { withCluster } from './real-cluster.ts';
 import { makeTrouble } from './troubles.ts';
 
@@ -14,6 +15,14 @@ it('nothing acknowledged is lost or there twice when leaders are killed under lo
   const { kills, acknowledged } = await killLeaders({ rounds: 2, writers: 8 });
   assert.equal(kills, 2);
   assert(acknowledged >= 600);
+});
+
+it('another node takes writes, and reports count, while leader and NATS leader of the log are away together', {
+  skip,
+}, async () => {
+  const { figures, ends } = await loseMachines('log-leader', 1, { awayMs: 0 });
+  assert.equal(figures.length, 1);
+  assert.deepEqual(ends, {}, 'no other node ended');
 });
 
 it('no write fails while all nodes are restarted one after the other', { skip }, async () => {

@@ -6,11 +6,14 @@
  * - `log-leader`: the leader and the NATS server that leads the log are killed together, and both are away for a minute.
  * - `machine`: the same with a NATS server that is chosen by chance.
  * - `silent-log`: a follower is cut off from the log, and hears nothing of it.
+ * - `flipped-bit`: a NATS server is killed, and starts again with one bit of its copy of the log flipped.
  * - `cut-nats`: a NATS server is cut off from the others and from the nodes for 35 seconds.
  *
  * Nodes that end with 77 are started again at once, as by a supervisor. At the end every acknowledged change is on every node once.
  */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { AGE_HEADER } from '../../../src/http/serving/cluster.ts';
@@ -36,11 +39,16 @@ const FLAG = 'flag-0';
 /** Milliseconds, by what was measured. */
 export type Figures = Readonly<Record<string, number>>;
 
-type Round = (cluster: Cluster, writers: Writers) => Promise<Figures>;
+type Round = (cluster: Cluster, writers: Writers, awayMs: number) => Promise<Figures>;
 
 const anyOf = (count: number): number => Math.floor(Math.random() * count);
 
-async function loseMachine(cluster: Cluster, writers: Writers, server: number): Promise<Figures> {
+async function loseMachine(
+  cluster: Cluster,
+  writers: Writers,
+  server: number,
+  awayMs: number,
+): Promise<Figures> {
   const at = await cluster.leader();
   const nats = cluster.nats.servers[server]!;
   const living = [...cluster.nodes.keys()].filter((node) => node !== at);
@@ -49,15 +57,16 @@ async function loseMachine(cluster: Cluster, writers: Writers, server: number): 
   const written = writers.successes(1).then(() => performance.now() - killedAt);
   const counted = report(cluster, living).then(() => performance.now() - killedAt);
   const figures = { writes: await written, reports: await counted };
-  await pause(AWAY_MS - (performance.now() - killedAt));
+  await pause(awayMs - (performance.now() - killedAt));
   await nats.restart();
   await cluster.start(at);
   return figures;
 }
 
 export const ROUNDS: Readonly<Record<string, Round>> = {
-  'log-leader': async (cluster, writers) => loseMachine(cluster, writers, await cluster.logLeader()),
-  machine: (cluster, writers) => loseMachine(cluster, writers, anyOf(NODES)),
+  'log-leader': async (cluster, writers, awayMs) =>
+    loseMachine(cluster, writers, await cluster.logLeader(), awayMs),
+  machine: (cluster, writers, awayMs) => loseMachine(cluster, writers, anyOf(NODES), awayMs),
 
   async 'silent-log'(cluster) {
     const at = ((await cluster.leader()) + 1 + anyOf(NODES - 1)) % NODES;
@@ -80,6 +89,18 @@ export const ROUNDS: Readonly<Record<string, Round>> = {
     return { unready, readyAgain: performance.now() - healedAt };
   },
 
+  async 'flipped-bit'({ nats }, writers) {
+    const server = nats.servers[anyOf(NODES)]!;
+    await server.kill();
+    await writers.successes(WRITES_BETWEEN);
+    flipBit(join(server.folder, 'jetstream/$G/streams/FLAGSTAFF_test/msgs'));
+    writers.beginGap();
+    await server.restart();
+    await pause(SILENT_MS);
+    await writers.successes(WRITES_BETWEEN);
+    return { gap: writers.longestGapMs };
+  },
+
   async 'cut-nats'(cluster, writers) {
     const server = anyOf(NODES);
     cluster.cutServer(server);
@@ -90,6 +111,15 @@ export const ROUNDS: Readonly<Record<string, Round>> = {
     return { gap: writers.longestGapMs };
   },
 };
+
+/** Changes one of the files of messages. */
+function flipBit(folder: string): void {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.blk'));
+  const file = join(folder, files[anyOf(files.length)]!);
+  const bytes = readFileSync(file);
+  bytes[anyOf(bytes.length)]! ^= 1 << anyOf(8);
+  writeFileSync(file, bytes);
+}
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await pause(LOOK_MS);
@@ -117,6 +147,12 @@ async function countedBy(cluster: Cluster, at: number): Promise<number> {
   return (body.lastHourUsage as { yes: number }[]).reduce((sum, { yes }) => sum + yes, 0);
 }
 
+interface LossOptions {
+  /** Milliseconds for which a machine is away. */
+  readonly awayMs?: number;
+  onRound?(figures: Figures): void;
+}
+
 export interface LossResult {
   readonly acknowledged: number;
   /** How often a node ended, by its exit code. */
@@ -128,7 +164,7 @@ export interface LossResult {
 export function loseMachines(
   name: string,
   rounds: number,
-  onRound: (figures: Figures) => void = () => undefined,
+  { awayMs = AWAY_MS, onRound = () => undefined }: LossOptions = {},
 ): Promise<LossResult> {
   const round = ROUNDS[name];
   assert(round !== undefined, `the rounds are ${Object.keys(ROUNDS).join(', ')}`);
@@ -139,7 +175,7 @@ export function loseMachines(
     const figures: Figures[] = [];
     for (let at = 0; at < rounds; at += 1) {
       await writers.successes(WRITES_BETWEEN);
-      figures.push(await round(cluster, writers));
+      figures.push(await round(cluster, writers, awayMs));
       onRound(figures.at(-1)!);
       await writers.successes(WRITES_BETWEEN);
     }
@@ -192,9 +228,9 @@ async function main(): Promise<void> {
       .map(([what, ms]) => `${what} ${Math.round(ms)} ms`)
       .join(', ');
   for (const name of values.only?.split(',') ?? Object.keys(ROUNDS)) {
-    const { acknowledged, ends, figures } = await loseMachines(name, Number(values.rounds), (round) =>
-      process.stdout.write(`${name}: ${textOf(round)}\n`),
-    );
+    const { acknowledged, ends, figures } = await loseMachines(name, Number(values.rounds), {
+      onRound: (round) => void process.stdout.write(`${name}: ${textOf(round)}\n`),
+    });
     const worst = Object.fromEntries(
       Object.keys(figures[0] ?? {}).map((what) => [what, Math.max(...figures.map((one) => one[what] ?? 0))]),
     );

@@ -29,6 +29,8 @@ function reasonWithoutServer(): string | null {
 export interface NatsServer {
   readonly url: string;
   readonly process: ChildProcess;
+  /** Its files. */
+  readonly folder: string;
   /** Kills the process as a crash does, and waits until it is gone. */
   kill(): Promise<void>;
   /** Starts it again, on the same port and folder. */
@@ -64,7 +66,7 @@ export async function startNats(
       config,
       configOf({ at, count, folder, port: ports[at]!, routePort: ports[count + at]!, routes, settings }),
     );
-    servers.push(new Server(config, `nats://127.0.0.1:${ports[at]}`));
+    servers.push(new Server(config, folder, `nats://127.0.0.1:${ports[at]}`));
   }
   await Promise.all(servers.map((server) => server.restart()));
   return {
@@ -113,12 +115,14 @@ function configOf({ at, count, folder, port, routePort, routes, settings }: Conf
 
 class Server implements NatsServer {
   readonly url: string;
+  readonly folder: string;
   readonly #config: string;
   process!: ChildProcess;
   #exited: Promise<void> = Promise.resolve();
 
-  constructor(config: string, url: string) {
+  constructor(config: string, folder: string, url: string) {
     this.#config = config;
+    this.folder = folder;
     this.url = url;
   }
 
