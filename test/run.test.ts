@@ -13,13 +13,12 @@ import { ROOT_FOLDER } from './support/server.ts';
 describe('the files of a run', () => {
   const files = ['test/cli/backup.test.ts', 'test/cli/walk.all.test.ts', 'test/main.test.ts'];
 
-  it('are all but those that take long, which run where everything does or where they are named', () => {
+  it('are all but those that take long, which run where everything does or where they are named themselves', () => {
     assert.deepEqual(chooseTests(files, [], false), [files[0], files[2]]);
     assert.deepEqual(chooseTests(files, [], true), files);
-    assert.deepEqual(chooseTests(files, ['test/cli/', 'test/cli/backup.test.ts'], false), [
-      files[0],
-      files[1],
-    ]);
+    assert.deepEqual(chooseTests(files, ['test/cli/', 'test/cli/backup.test.ts'], false), [files[0]]);
+    assert.deepEqual(chooseTests(files, ['test/cli'], true), [files[0], files[1]]);
+    assert.deepEqual(chooseTests(files, ['test/cli/walk.all.test.ts'], false), [files[1]]);
   });
 
   it('are never all of them because a path is wrong', () => {
