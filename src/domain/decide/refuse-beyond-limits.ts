@@ -26,7 +26,7 @@ export function refuseBeyondLimits(
   const outgrowth = findOutgrowth(world, events, limits);
   if (outgrowth !== null) return outgrowthRefusal(command, outgrowth);
   return (
-    refuseByProjectRules(world, events) ??
+    refuseByProjectRules(world, command, events) ??
     refuseBeyondServed(world, events, clockMs) ??
     refuseBeyondMemory(world, events, memoryBudgetBytes)
   );
@@ -45,6 +45,7 @@ const SENT_AS_KEPT: ReadonlySet<string> = new Set([
 /** Names the part of the request, if the request has it: that of a clone or of a rollback does not. */
 function outgrowthRefusal({ type, operations }: Asked, { message, at }: Outgrowth): Refusal {
   if (operations !== undefined) return patchedValueRefusal(operations, at.split('/')[1] ?? '', message);
+  if (type === 'import-flags') return invalid(message, '/body/data');
   return invalid(message, SENT_AS_KEPT.has(type) ? `/body${at}` : undefined);
 }
 
@@ -52,14 +53,18 @@ function outgrowthRefusal({ type, operations }: Asked, { message, at }: Outgrowt
 // Names are held to the pattern when a flag is created: one that moves here or comes back from the archive keeps its name, because
 // applications ask for it. Only growth of the number is refused: a project with more flags than its limit may lose some.
 
-function refuseByProjectRules(world: World, events: readonly DomainEvent[]): Refusal | null {
+function refuseByProjectRules(world: World, { type }: Asked, events: readonly DomainEvent[]): Refusal | null {
   const grown = events.find((event) => changeBy(event) > 0);
   const project = grown?.project == null ? undefined : world.projects.get(grown.project);
   if (project === undefined) return null;
-  return refuseNames(project.settings, events) ?? refuseNumber(project, events);
+  return refuseNames(project.settings, type, events) ?? refuseNumber(project, events);
 }
 
-function refuseNames({ id, featureNaming }: ProjectSettings, events: readonly DomainEvent[]): Refusal | null {
+function refuseNames(
+  { id, featureNaming }: ProjectSettings,
+  commandType: string,
+  events: readonly DomainEvent[],
+): Refusal | null {
   if (featureNaming === undefined) return null;
   const { pattern, example } = featureNaming;
   const names = events.flatMap((event) => (event.type === 'feature-created' ? [event.featureName] : []));
@@ -74,7 +79,7 @@ function refuseNames({ id, featureNaming }: ProjectSettings, events: readonly Do
   const such = example ? `, such as ${example}` : '';
   return invalid(
     `The name "${wrong}" does not match the naming pattern of the project "${id}", which is ${pattern}${such}.`,
-    names.length === 1 ? '/body/name' : undefined,
+    commandType === 'import-flags' ? '/body/data' : '/body/name',
   );
 }
 

@@ -18,6 +18,11 @@ export const STRATEGY_NAME_LENGTH_MAX = 100;
 /** Far below the numbers to which a double can no longer add one. */
 const SORT_ORDER_MAX = 1_000_000_000;
 const SORT_ORDER_PHRASE = `a number from -${SORT_ORDER_MAX} to ${SORT_ORDER_MAX}`;
+export const SortOrderSchema = v.pipe(
+  v.number(SORT_ORDER_PHRASE),
+  v.minValue(-SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+  v.maxValue(SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+);
 
 /**
  * This uses neither record nor looseObject of valibot, because both silently drop fields named constructor or
@@ -57,12 +62,7 @@ export const StrategyInputSchema = titled('Strategy input', {
     [],
   ),
   sortOrder: v.exactOptional(
-    v.pipe(
-      v.number(SORT_ORDER_PHRASE),
-      v.minValue(-SORT_ORDER_MAX, SORT_ORDER_PHRASE),
-      v.maxValue(SORT_ORDER_MAX, SORT_ORDER_PHRASE),
-      v.description('Position in the list; one above the highest when not sent.'),
-    ),
+    v.pipe(SortOrderSchema, v.description('Position in the list; one above the highest when not sent.')),
   ),
 });
 

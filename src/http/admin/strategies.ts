@@ -5,7 +5,7 @@ import { plannedCopy } from '../../domain/decide/copy-strategies-command.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import { strategyData } from '../../domain/decide/strategy-commands.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
-import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
+import { SortOrderSchema, StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
@@ -112,7 +112,7 @@ const ORDERED_MAX = 1000;
 
 const SortOrderBody = v.pipe(
   list(
-    v.object({ id: v.string('the id of a strategy'), sortOrder: v.number() }),
+    v.object({ id: v.string('the id of a strategy'), sortOrder: SortOrderSchema }),
     'a list of strategy ids with their sortOrder',
   ),
   v.maxLength(ORDERED_MAX, `a list of at most ${ORDERED_MAX} strategies`),
