@@ -84,7 +84,7 @@ function exchange(url: string, method: string, { headers, body }: SentRequest): 
       response.on('end', () => {
         try {
           const text = decoded(Buffer.concat(chunks), received.get('content-encoding'));
-          const isRead = text !== '' && !type.startsWith('text/csv');
+          const isRead = text !== '' && type.includes('json');
           resolve({ status, headers: received, body: isRead ? JSON.parse(text) : undefined });
         } catch (error) {
           reject(error);

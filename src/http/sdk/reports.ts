@@ -185,6 +185,10 @@ const OK: HttpResponse = {
 };
 const ACCEPTED = emptyResponse(202);
 
+/** The success that `acknowledge` makes. */
+const successOf = (side: Side): Route['success'] =>
+  side === 'frontend' ? { status: 200, schema: null, text: 'text/plain' } : { status: 202, schema: null };
+
 const acknowledge = (side: Side): ReadResponse => ({
   revision: NOTHING_SHOWN,
   response: side === 'frontend' ? OK : ACCEPTED,
@@ -314,14 +318,14 @@ interface ReportRoutesOptions {
 
 /** Routes for the reports of an application itself; both sides have them. */
 export function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): readonly Route[] {
-  const { status } = acknowledge(side).response;
+  const success = successOf(side);
   return underTag(tag, [
     readRoute(`POST ${below}/register`, {
       operationId: `register${tag}Application`,
       summary: 'Report that an application has started.',
       permission: 'scope',
       body: RegisterBody,
-      success: { status, schema: null },
+      success,
       read: (context) => {
         told(context, context.body, side);
         return acknowledge(side);
@@ -333,7 +337,7 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
       permission: 'scope',
       body: UsageBody,
       bodyItems: USAGE_ITEMS,
-      success: { status, schema: null },
+      success,
       read: (context) => counted(side, report(context, side)),
     }),
   ]);

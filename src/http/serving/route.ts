@@ -97,8 +97,8 @@ interface RouteBase extends Need {
   readonly body?: v.GenericSchema;
   /** True: a request without a body counts as one with `{}`. */
   readonly bodyIsOptional?: true;
-  /** Status of the success, and the schema of its body; null for none, or for text of another kind than JSON. */
-  readonly success: { readonly status: number; readonly schema: Schema | null; readonly text?: 'text/csv' };
+  /** Status of the success, and the schema of its body; null for none, or for a text, whose media type is `text`. */
+  readonly success: { readonly status: number; readonly schema: Schema | null; readonly text?: string };
   /** Refusals beyond those that every route of its kind can give. */
   readonly refusals?: readonly RefusalName[];
 }
