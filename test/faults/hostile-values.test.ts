@@ -1,5 +1,5 @@
 /**
- * Live state and recovered state are one: values that storage, MessagePack or JSON are known to bend are either kept
+ * Live state and recovered state are one: values that storage, MessagePack, JSON or headers are known to bend are either kept
  * exactly, also across a restart, or refused with 400 where they come in.
  */
 import assert from 'node:assert/strict';
@@ -10,6 +10,7 @@ import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { jsonEqual } from '../../src/domain/json/json.ts';
 import { environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { writeHostileFields } from './hostile-fields.ts';
 
 const SEED = Number(process.env.SEED ?? 20_240_501);
 const RUNS = 150;
@@ -115,5 +116,12 @@ describe('hostile values', () => {
     await server.restart();
     assert.equal(server.server.store.recovery.replayedEvents, 0, 'from the snapshot');
     assert.equal(stateHash(server.server.store.engine.world), live);
+  });
+});
+
+describe('hostile values in each field that the description names', () => {
+  it('are accepted or refused with the field, and what is accepted loads, is served, exported and imported', async () => {
+    const { fields, accepted } = await writeHostileFields({ valuesEach: 2 });
+    assert(fields > 500 && accepted > fields / 2, `${accepted} values accepted in ${fields} fields`);
   });
 });

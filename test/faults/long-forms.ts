@@ -16,6 +16,7 @@ import { mixFaults } from './cluster/mixed-faults.ts';
 import { STRICKEN, strike } from './cluster/stricken-leaders.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
+import { writeHostileFields } from './hostile-fields.ts';
 import { besetSignIns } from './hostile-sign-ins.ts';
 import { runKills } from './kill.ts';
 import { AT_LIMITS, fillToLimits } from './limits/at-limits.ts';
@@ -110,6 +111,12 @@ export const LONG_FORMS: readonly LongForm[] = [
       console.log(`${filling.name}: the longest turn was in ${slowestPart}`);
       return counts;
     },
+  },
+  {
+    name: 'hostile fields',
+    total: 1,
+    batch: 1,
+    run: async () => ({ ...(await writeHostileFields()) }),
   },
   {
     name: 'hostile sign-ins',

@@ -436,6 +436,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
+    fault: 'A hostile value in any field',
+    promise: 'Refused with its field; what is accepted loads after a kill, is served, exported and imported.',
+    tests: [
+      ...named('faults/hostile-values.test.ts')('are accepted or refused with the field'),
+      ...named('http/companion/ui-config.test.ts')(
+        'are ignored and named in the log where a folder has some',
+      ),
+    ],
+    longForms: ['hostile fields'],
+  },
+  {
     fault: 'Deep or hostile JSON',
     promise: '400, and alive.',
     tests: jsonBody(
