@@ -1,5 +1,4 @@
 /** A day of somebody who works on a product, from the first flag to looking back at all of them, without ever touching the mouse. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

@@ -1,5 +1,4 @@
 /** The edges of a day in the console: what goes wrong is said where one looks, nothing that was typed is lost, and nobody's text misleads. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

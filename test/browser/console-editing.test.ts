@@ -1,5 +1,4 @@
 /** Things that people make and change in the console: flags, strategies, variants, and what stands around them. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

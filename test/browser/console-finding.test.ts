@@ -1,5 +1,4 @@
 /** Finding, looking back and asking why in the console. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';

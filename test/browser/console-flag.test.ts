@@ -1,5 +1,4 @@
 /** The page of a flag: how its environments stand beside each other, and strategies copied between them. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';

@@ -2,7 +2,6 @@
  * Five hundred strings that are meant to harm, in the places that few rights can write, on each page: nothing of them runs, none turns or
  * hides what stands around it, and no page scrolls sideways or stays blank.
  */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { describeConsole, ending, fitsTheWidth } from '../support/browser/console.ts';

@@ -1,5 +1,4 @@
 /** The pages that are made from the rows of kinds, by keyboard alone; and what is done with many flags, or with the place of one. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

@@ -1,5 +1,4 @@
 /** Changes of others, as the console hears of them: by the stream of events, and by asking where there is no stream. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -2,7 +2,6 @@
  * Every page of the console, in each look that people have: light, dark and forced colors, on a desk, at 320 pixels and enlarged to
  * 200 %. The accessibility checker finds nothing, and nothing is wider than the window.
  */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -128,7 +127,7 @@ describeConsole('each page of the console', (shared) => {
 
   it('that needs nobody to be signed in is so too', async () => {
     const { origin } = shared.server;
-    const opened = await openPage(shared.browser, { origin, expected: /status of 401/ });
+    const opened = await openPage({ origin, expected: /status of 401/ });
     const { page } = opened;
     for (const { look, width, ...media } of LOOKS) {
       await page.setViewportSize({ width, height: 900 });

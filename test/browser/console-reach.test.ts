@@ -3,14 +3,13 @@
  * recorded while somebody goes through all of its pages and forms, and held against the description. What the console does without is
  * named, with the reason.
  */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Locator, Page, Response } from 'playwright-core';
-import { NO_BROWSER } from '../support/browser/browser.ts';
-import { ending, openConsoleBrowser } from '../support/browser/console.ts';
+import { describePages } from '../support/browser/browser.ts';
+import { consoleOf, ending } from '../support/browser/console.ts';
 import { addProject, addStrategy, archive, makeFlag } from '../support/interface.ts';
-import { caller, type TestServer } from '../support/server.ts';
+import { caller, startTestServer, type TestServer } from '../support/server.ts';
 
 const PASSWORD = 'Password-12';
 const OTHER_PASSWORD = 'Password-34';
@@ -529,16 +528,16 @@ async function prepare(server: TestServer): Promise<string> {
   return (await call('POST', `/user-admin/${id}/tokens`, token)).body.secret;
 }
 
-describe('each operation of the administrative interface', { skip: NO_BROWSER }, () => {
+describePages('each operation of the administrative interface', () => {
   for (const [way, press] of Object.entries(WAYS)) {
     it(`is reached from the console by ${way}`, async () => {
-      const console = await openConsoleBrowser();
+      const server = await startTestServer();
       try {
-        const { server } = console;
         const token = await prepare(server);
         const described = await fetch(`${server.origin}/docs/openapi.json`);
         const operations = new Operations((await described.json()) as Described);
-        const opened = await console.signedIn({ token, place: '#/health', expected: /status of 40[134]/ });
+        const looks = { token, place: '#/health', expected: /status of 40[134]/ };
+        const opened = await consoleOf(server).signedIn(looks);
         const hands = new Hands(opened.page, server, operations, press);
         await opened.page.reload();
         for (const journey of [oneFlag, manyFlags, projects, kinds, service]) await journey(hands);
@@ -549,7 +548,7 @@ describe('each operation of the administrative interface', { skip: NO_BROWSER },
         assert.deepEqual(needless, [], 'each exception is one');
         await ending(opened);
       } finally {
-        await console.close();
+        await server.stop();
       }
     });
   }

@@ -1,9 +1,8 @@
 /** How people come into the console and go out of it: passwords, links that are handed on, sessions, and a provider of OpenID Connect. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { launchBrowser, NO_BROWSER, type OpenPage, openPage } from '../support/browser/browser.ts';
+import { describePages, type OpenPage, openPage } from '../support/browser/browser.ts';
 import { choose, describeConsole, ending, isAccessible, signal } from '../support/browser/console.ts';
 import { freePort } from '../support/free-port.ts';
 import { startTestServer } from '../support/server.ts';
@@ -32,7 +31,7 @@ describeConsole('people', (shared) => {
 
   /** A browser of its own, which shows the sign-in page. */
   async function visit(place = ''): Promise<OpenPage> {
-    const opened = await openPage(shared.browser, { origin: shared.server.origin, expected });
+    const opened = await openPage({ origin: shared.server.origin, expected });
     await opened.page.goto(`${shared.server.origin}/${place}`);
     return opened;
   }
@@ -261,7 +260,7 @@ describeConsole('people', (shared) => {
   });
 });
 
-describe('people of a provider', { skip: NO_BROWSER }, () => {
+describePages('people of a provider', () => {
   it('sign in there, come back to the address that they asked for, and are signed out there too', async () => {
     const port = await freePort();
     // Another site than that of the provider, as it is in life.
@@ -274,10 +273,9 @@ describe('people of a provider', { skip: NO_BROWSER }, () => {
         ...{ OIDC_BUTTON: 'Sign in with the shop', OIDC_DEFAULT_ROLE: 'Editor' },
       },
     });
-    const browser = await launchBrowser();
     try {
       const otherOrigin = provider.issuer;
-      const opened = await openPage(browser, { origin, otherOrigin, expected: /status of 40[14]/ });
+      const opened = await openPage({ origin, otherOrigin, expected: /status of 40[14]/ });
       const { page } = opened;
       await page.goto(`${origin}/#/projects/default/archive`);
       const button = page.getByRole('link', { name: 'Sign in with the shop' });
@@ -299,9 +297,8 @@ describe('people of a provider', { skip: NO_BROWSER }, () => {
       await press(page, 'Sign out here too');
       await button.waitFor();
       assert.equal(new URL(page.url()).origin, origin, 'the provider sends the browser back');
-      assert.deepEqual(opened.faults, []);
+      await ending(opened);
     } finally {
-      await browser.close();
       await server.stop();
       await provider.close();
     }

@@ -1,5 +1,4 @@
 /** "Undo" in the console takes back what was done, all of it, and nothing else. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

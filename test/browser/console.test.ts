@@ -1,9 +1,8 @@
 /** The console in a real browser: what an operator does with it, by mouse, by keyboard and on a phone. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Page, Request } from 'playwright-core';
-import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
+import { describePages, openPage } from '../support/browser/browser.ts';
 import {
   type ConsoleOptions,
   choose,
@@ -36,7 +35,7 @@ describeConsole('the console', (shared) => {
     flagOf(name)?.environments.some((one) => one.name === environment && one.enabled) === true;
 
   it('lets nobody in with a wrong token, and keeps who signed in through reloads and tabs until they sign out', async () => {
-    const opened = await openPage(shared.browser, {
+    const opened = await openPage({
       origin: shared.server.origin,
       expected: /status of 401/,
     });
@@ -67,7 +66,7 @@ describeConsole('the console', (shared) => {
 
   it('takes few requests and few bytes at the first visit, and asks for no file again', async () => {
     const { origin } = shared.server;
-    const opened = await openPage(shared.browser, { origin, expected: /status of 401/ });
+    const opened = await openPage({ origin, expected: /status of 401/ });
     const { page } = opened;
     const received: Request[] = [];
     page.on('requestfinished', (request) => received.push(request));
@@ -378,21 +377,20 @@ async function tabTo(page: Page, name: string): Promise<void> {
   assert.fail(`${name} is not reached by the Tab key`);
 }
 
-describe('the console of a server under a base path and without authentication', { skip: NO_BROWSER }, () => {
+describePages('the console of a server under a base path and without authentication', () => {
   it('is there at once, with nothing to sign in to', async () => {
     const server = await startTestServer({ env: { BASE_URI_PATH: '/flags', AUTH_TYPE: 'none' } });
-    const browser = await launchBrowser();
     try {
-      const { page, faults } = await openPage(browser, { origin: server.origin });
+      const opened = await openPage({ origin: server.origin });
+      const { page } = opened;
       await page.goto(`${server.origin}/flags`);
       await page.getByText('No flags yet').waitFor();
       await page.getByText('Authentication is off').waitFor();
       assert.equal(page.url(), `${server.origin}/flags/`);
       await page.getByRole('link', { name: 'API', exact: true }).click();
       await page.locator('.opblock-tag').first().waitFor();
-      assert.deepEqual(faults, []);
+      await ending(opened);
     } finally {
-      await browser.close();
       await server.stop();
     }
   });

@@ -1,9 +1,8 @@
 /** The API page in a real browser: it opens, takes a token, sends a request and shows the answer. */
-// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, NO_BROWSER, type OpenPage, openPage } from '../support/browser/browser.ts';
+import { after, before, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { describePages, type OpenPage, openPage } from '../support/browser/browser.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
 /** Runs in the page. */
@@ -17,21 +16,19 @@ async function authorize(page: Page): Promise<void> {
 }
 
 for (const basePath of ['', '/flags']) {
-  describe(`the API page under "${basePath}/"`, { skip: NO_BROWSER }, () => {
+  describePages(`the API page under "${basePath}/"`, () => {
     let server: TestServer;
-    let browser: Browser;
     /** With the token given to it. */
     let opened: OpenPage;
     before(async () => {
       server = await startTestServer({ env: { BASE_URI_PATH: basePath } });
-      browser = await launchBrowser();
-      opened = await openPage(browser, { origin: server.origin });
+      opened = await openPage({ origin: server.origin });
       await opened.page.goto(`${server.origin}${basePath}/docs`);
       await opened.page.locator('.opblock-tag').first().waitFor();
       await authorize(opened.page);
     });
     after(async () => {
-      await browser.close();
+      await opened.close();
       await server.stop();
     });
 

@@ -7,8 +7,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { type ConsoleOptions, openConsoleBrowser } from '../support/browser/console.ts';
-import type { Call } from '../support/server.ts';
+import { closeBrowser } from '../support/browser/browser.ts';
+import { type ConsoleOptions, consoleOf } from '../support/browser/console.ts';
+import { type Call, startTestServer } from '../support/server.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const [WIDTH, HEIGHT] = [1280, 760];
@@ -214,7 +215,7 @@ const everyPage: readonly Picture[] = [
   })),
 ];
 
-const { server, signedIn, close } = await openConsoleBrowser();
+const { server, signedIn } = consoleOf(await startTestServer());
 
 async function take(pictures: readonly Picture[], looks: ConsoleOptions, fileOf: (name: string) => string) {
   const { page, close: done } = await signedIn(looks);
@@ -251,5 +252,6 @@ try {
     }
   }
 } finally {
-  await close();
+  await closeBrowser();
+  await server.stop();
 }

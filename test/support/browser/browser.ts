@@ -3,6 +3,7 @@
  * its Content-Security-Policy, an error in its scripts, a request to another host.
  */
 import assert from 'node:assert/strict';
+import { after, describe } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { installedProgram } from '../installed-program.ts';
 
@@ -28,6 +29,23 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
+/** The browser of all suites in the process, from the first page on. */
+let shared: Promise<Browser> | null = null;
+
+export async function closeBrowser(): Promise<void> {
+  await (await shared)?.close();
+  shared = null;
+}
+
+let isClosedAtTheEnd = false;
+
+/** A suite about pages. All suites of a process share a browser, which is closed after the last of them. */
+export function describePages(name: string, tests: () => void): void {
+  if (!isClosedAtTheEnd) after(closeBrowser);
+  isClosedAtTheEnd = true;
+  describe(name, { skip: NO_BROWSER }, tests);
+}
+
 export interface OpenPage {
   readonly page: Page;
   /** Faults of the page; to be empty at the end of every test. */
@@ -51,9 +69,11 @@ const TELL_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => 
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
 });`;
 
-export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
+/** Opens a page in a context of its own: with the cookies, the storage and the cache of a browser that was never used. */
+export async function openPage(options: PageOptions): Promise<OpenPage> {
   const { origin, width = 1280, height = 900, colorScheme = 'light', expected, otherOrigin } = options;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  shared ??= launchBrowser();
+  const context = await (await shared).newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));

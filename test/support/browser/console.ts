@@ -1,10 +1,10 @@
 /** The console in a browser, for the suites about it: opened, signed in, looked at by an accessibility checker, and closed. */
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
+import { after, before } from 'node:test';
 import axe from 'axe-core';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../server.ts';
-import { launchBrowser, NO_BROWSER, type OpenPage, openPage, type PageOptions } from './browser.ts';
+import { describePages, type OpenPage, openPage, type PageOptions } from './browser.ts';
 
 export type ConsoleOptions = Partial<PageOptions> & {
   readonly token?: string;
@@ -14,62 +14,47 @@ export type ConsoleOptions = Partial<PageOptions> & {
 
 export interface ConsoleBrowser {
   readonly server: TestServer;
-  readonly browser: Browser;
   /** Opens the console at a place, signed in by a session that began without its form. */
   signedIn(options?: ConsoleOptions): Promise<OpenPage>;
-  close(): Promise<void>;
 }
 
-/** A server, and one browser for all the tests of a file. */
-export async function openConsoleBrowser(): Promise<ConsoleBrowser> {
-  const server = await startTestServer();
-  const browser = await launchBrowser();
-  return {
-    server,
-    browser,
-    signedIn: async ({ token = ADMIN_TOKEN, place = '', ...options } = {}) => {
-      const opened = await openPage(browser, {
-        origin: server.origin,
-        ...options,
-      });
-      const { page } = opened;
-      // The form for it has tests of its own.
-      const begun = await page.request.post(`${server.origin}/auth/session`, {
-        headers: { authorization: token },
-      });
-      assert(begun.ok(), `the session is begun: ${begun.status()}`);
-      await page.goto(`${server.origin}/${place}`);
-      await page.locator('.shell').waitFor();
-      return opened;
-    },
-    close: async () => {
-      await browser.close();
-      await server.stop();
-    },
-  };
-}
+/** The console of a server. */
+export const consoleOf = (server: TestServer): ConsoleBrowser => ({
+  server,
+  async signedIn({ token = ADMIN_TOKEN, place = '', ...options } = {}) {
+    const opened = await openPage({ origin: server.origin, ...options });
+    const { page } = opened;
+    // The form for it has tests of its own.
+    const begun = await page.request.post(`${server.origin}/auth/session`, {
+      headers: { authorization: token },
+    });
+    assert(begun.ok(), `the session is begun: ${begun.status()}`);
+    await page.goto(`${server.origin}/${place}`);
+    await page.locator('.shell').waitFor();
+    return opened;
+  },
+});
 
-/** A suite about the console: the server and the browser are there for all its tests. */
-export function describeConsole(name: string, tests: (shared: ConsoleBrowser) => void): void {
-  describe(name, { skip: NO_BROWSER }, () => {
+/**
+ * A suite about the console. Its server takes 0.03 s of the processor to start, and nothing that other suites make is on its pages, so
+ * that a suite finds by itself what it finds beside all the others.
+ */
+export function describeConsole(name: string, tests: (console: ConsoleBrowser) => void): void {
+  describePages(name, () => {
     let opened: ConsoleBrowser | null = null;
     before(async () => {
-      opened = await openConsoleBrowser();
+      opened = consoleOf(await startTestServer());
     });
-    after(() => opened?.close());
+    after(() => opened?.server.stop());
     const there = (): ConsoleBrowser => {
-      assert.ok(opened !== null, 'the server and the browser are there once the tests run');
+      assert.ok(opened !== null, 'the server is there once the tests run');
       return opened;
     };
     tests({
       get server() {
         return there().server;
       },
-      get browser() {
-        return there().browser;
-      },
       signedIn: (options) => there().signedIn(options),
-      close: () => there().close(),
     });
   });
 }
