@@ -7,7 +7,7 @@ import { addUser, FEATURES } from '../support/interface.ts';
 
 const EDITOR_ROLE_ID = 2;
 
-const FLAGS = 2_000;
+const FLAGS = 500;
 const AT_ONCE = 50;
 
 /** More than any page has that the Tab key reaches. */
@@ -103,7 +103,7 @@ describeConsole('a day in the console', (shared) => {
       (await flag()).environments.find((one: { name: string }) => one.name === name);
 
     // A flag, and three rules for it.
-    await page.getByRole('link', { name: 'flag-1999', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'flag-499', exact: true }).waitFor();
     await hands.enter(button('New flag'));
     await hands.fill(dialog.getByLabel('Name'), 'one-page');
     await hands.press('Enter');
@@ -214,9 +214,9 @@ describeConsole('a day in the console', (shared) => {
     await hands.press('Enter');
     await closed();
 
-    // One flag of 2,000; and the first one as it was this morning.
-    await hands.find('flag-1234', 'flag-1234');
-    await heading('flag-1234');
+    // One flag of 500; and the first one as it was this morning.
+    await hands.find('flag-123', 'flag-123');
+    await heading('flag-123');
     await hands.find('one-page', 'one-page');
     await heading('one-page');
     await hands.to(page.getByRole('slider', { name: 'Moment' }));

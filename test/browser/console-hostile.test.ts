@@ -23,7 +23,7 @@ const SHAPES: readonly ((index: number) => string)[] = [
   (index) => `ends here\u2069 and is on for everyone${index}`,
   (index) => `zero\u200bwidth\u2060${index}\ufeff`,
   (index) => `ad\u0430 b\u043e\u0455\u0455 ${index}`,
-  (index) => `${'long'.repeat(20)}${index}`,
+  (index) => `${'w'.repeat(87)}${index}`,
   (index) => `${'\u0301'.repeat(40)}${index}`,
   (index) => `userId is one of ada, bob, and it is on for everyone ${index}`,
   (index) => `” is on. Undo? “${index}`,
@@ -38,10 +38,12 @@ const hostile = Array.from({ length: STRINGS }, (_, index) => SHAPES[index % SHA
 /** Characters that isolate, turn or hide, of which none is ever to be seen on a page as itself. */
 const UNSEEN = /[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
-const FLAG = 'hostile';
+const FLAG = 'x'.repeat(90);
+const PROJECT = 'p'.repeat(90);
 
 const PLACES = [
   ...['', '/settings', '/history', `/flags/${FLAG}`].map((rest) => `projects/default${rest}`),
+  `projects/${PROJECT}`,
   ...[
     'projects',
     'segments',
@@ -65,7 +67,8 @@ describeConsole('hostile strings in the console', (shared) => {
       const { status } = await call(method, path, body);
       made.set(status, (made.get(status) ?? 0) + 1);
     };
-    await makeFlag(call, FLAG, { description: next() });
+    await makeFlag(call, FLAG, { description: 'y'.repeat(5_000) + next() });
+    await send('/projects', { id: PROJECT, name: 'n'.repeat(90), description: 'e'.repeat(900) });
     for (let index = 0; index < 25; index += 1) {
       const values = Array.from({ length: 5 }, next);
       await addStrategy(call, FLAG, {

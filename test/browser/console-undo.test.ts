@@ -63,7 +63,8 @@ describeConsole('undo in the console', (shared) => {
 
   it('is not even asked for where more flags are chosen than one change takes, and none of them is read', async () => {
     const { call } = shared.server;
-    for (let at = 0; at <= 500; at += 1) await makeFlag(call, `crowd-${at}`);
+    const names = Array.from({ length: 501 }, (_, index) => `crowd-${index}`);
+    await Promise.all(names.map((name) => makeFlag(call, name)));
     const opened = await signedIn({ place: '#/projects/default?text=crowd-' });
     const { page } = opened;
     let readCount = 0;

@@ -1,83 +1,72 @@
 /** The API page in a real browser: it opens, takes a token, sends a request and shows the answer. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import type { Page } from 'playwright-core';
+import { authorize } from '../support/browser/api-page.ts';
 import { describePages, type OpenPage, openPage } from '../support/browser/browser.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** Runs in the page. */
 const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.cookie.length';
 
-async function authorize(page: Page): Promise<void> {
-  await page.locator('.auth-wrapper .authorize').click();
-  await page.locator('.auth-container input').fill(ADMIN_TOKEN);
-  await page.locator('.auth-container button.authorize').click();
-  await page.locator('.auth-container button.btn-done').click();
-}
-
-for (const basePath of ['', '/flags']) {
-  describePages(`the API page under "${basePath}/"`, () => {
-    let server: TestServer;
-    /** With the token given to it. */
-    let opened: OpenPage;
-    before(async () => {
-      server = await startTestServer({ env: { BASE_URI_PATH: basePath } });
-      opened = await openPage({ origin: server.origin });
-      await opened.page.goto(`${server.origin}${basePath}/docs`);
-      await opened.page.locator('.opblock-tag').first().waitFor();
-      await authorize(opened.page);
-    });
-    after(async () => {
-      await opened.close();
-      await server.stop();
-    });
-
-    it('lists the operations, and sends a request with the token that it was given', async () => {
-      const { page, faults } = opened;
-      assert.match((await page.locator('.info .title').textContent()) ?? '', /Flagstaff/);
-
-      assert.equal(await page.locator('.opblock').count(), 0, 'sections are folded');
-      await page.locator('#operations-tag-Features').click();
-      const operation = page.locator('#operations-Features-createFeature');
-      await operation.locator('.opblock-summary-control').click();
-      await operation.locator('button.execute').click();
-      const response = operation.locator('.live-responses-table .response');
-      await response.waitFor();
-      assert.equal((await response.locator('.response-col_status').textContent())?.trim().slice(0, 3), '201');
-      assert.match(
-        (await response.locator('.response-col_description').textContent()) ?? '',
-        /checkout-redesign/,
-      );
-
-      const { flag } =
-        server.server.store.engine.world.projects.get('default')?.flags.get('checkout-redesign') ?? {};
-      assert.equal(flag?.description, 'The checkout on one page.');
-      assert.deepEqual(faults, []);
-    });
-
-    it('finds operations by a part of their words, whatever the case', async () => {
-      const { page, faults } = opened;
-      const filter = page.locator('.operation-filter-input');
-      await filter.fill('strateg');
-      await page.locator('[id$="-getProjects"]').waitFor({ state: 'detached' });
-      await page.locator('[id$="-addFeatureStrategy"]').waitFor();
-      await filter.fill('ROLLBACK');
-      await page.locator('[id$="-addFeatureStrategy"]').waitFor({ state: 'detached' });
-      assert(
-        (await page.locator('.opblock-summary-path').allTextContents()).every((path) =>
-          /rollback/i.test(path.replaceAll('\u200b', '')),
-        ),
-      );
-      assert.deepEqual(faults, []);
-    });
-
-    it('keeps the token in memory only: nothing is stored, and a reload has forgotten it', async () => {
-      const { page, faults } = opened;
-      await page.locator('.auth-wrapper .authorize.locked').waitFor();
-      assert.equal(await page.evaluate(STORED_COUNT), 0);
-      await page.reload();
-      await page.locator('.auth-wrapper .authorize.unlocked').waitFor();
-      assert.deepEqual(faults, []);
-    });
+describePages('the API page', () => {
+  let server: TestServer;
+  /** With the token given to it. */
+  let opened: OpenPage;
+  before(async () => {
+    server = await startTestServer();
+    opened = await openPage({ origin: server.origin });
+    await opened.page.goto(`${server.origin}/docs`);
+    await opened.page.locator('.opblock-tag').first().waitFor();
+    await authorize(opened.page);
   });
-}
+  after(async () => {
+    await opened.close();
+    await server.stop();
+  });
+
+  it('lists the operations, and sends a request with the token that it was given', async () => {
+    const { page, faults } = opened;
+    assert.match((await page.locator('.info .title').textContent()) ?? '', /Flagstaff/);
+
+    assert.equal(await page.locator('.opblock').count(), 0, 'sections are folded');
+    await page.locator('#operations-tag-Features').click();
+    const operation = page.locator('#operations-Features-createFeature');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('button.execute').click();
+    const response = operation.locator('.live-responses-table .response');
+    await response.waitFor();
+    assert.equal((await response.locator('.response-col_status').textContent())?.trim().slice(0, 3), '201');
+    assert.match(
+      (await response.locator('.response-col_description').textContent()) ?? '',
+      /checkout-redesign/,
+    );
+
+    const { flag } =
+      server.server.store.engine.world.projects.get('default')?.flags.get('checkout-redesign') ?? {};
+    assert.equal(flag?.description, 'The checkout on one page.');
+    assert.deepEqual(faults, []);
+  });
+
+  it('finds operations by a part of their words, whatever the case', async () => {
+    const { page, faults } = opened;
+    const filter = page.locator('.operation-filter-input');
+    await filter.fill('strateg');
+    await page.locator('[id$="-getProjects"]').waitFor({ state: 'detached' });
+    await page.locator('[id$="-addFeatureStrategy"]').waitFor();
+    await filter.fill('ROLLBACK');
+    await page.locator('[id$="-addFeatureStrategy"]').waitFor({ state: 'detached' });
+    assert(
+      (await page.locator('.opblock-summary-path').allTextContents()).every((path) =>
+        /rollback/i.test(path.replaceAll('\u200b', '')),
+      ),
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  it('keeps the token in memory only: nothing is stored', async () => {
+    const { page, faults } = opened;
+    await page.locator('.auth-wrapper .authorize.locked').waitFor();
+    assert.equal(await page.evaluate(STORED_COUNT), 0);
+    assert.deepEqual(faults, []);
+  });
+});

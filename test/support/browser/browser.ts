@@ -73,7 +73,11 @@ const TELL_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => 
 export async function openPage(options: PageOptions): Promise<OpenPage> {
   const { origin, width = 1280, height = 900, colorScheme = 'light', expected, otherOrigin } = options;
   shared ??= launchBrowser();
-  const context = await (await shared).newContext({ viewport: { width, height }, colorScheme });
+  const context = await (await shared).newContext({
+    viewport: { width, height },
+    colorScheme,
+    reducedMotion: 'reduce',
+  });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
