@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -17,6 +18,9 @@ const SOURCE_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
 export const BUILT_FOLDER = fileURLToPath(new URL('../../web', import.meta.url));
 
 const PAGES = ['console', 'docs', 'welcome'];
+
+/** Files of Swagger UI that go into the page of the description as they are. */
+const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /** The oldest JavaScript that browsers of the last three years know. */
 const TARGET = 'es2022';
@@ -37,6 +41,8 @@ export async function buildPages(): Promise<PageFiles> {
   const { files, licenses } = await bundle(sources.filter((name) => extname(name) !== '.svg'));
   for (const name of sources.filter((one) => extname(one) === '.svg'))
     files.set(name, readFileSync(join(SOURCE_FOLDER, name)));
+  const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  for (const name of SWAGGER_FILES) files.set(`docs/${name}`, readFileSync(join(swagger, name)));
   const named = new Map([...files].map(([name, content]) => [name, digestName(name, content)]));
   return new Map<string, Uint8Array>([
     ...[...files].map(([name, content]) => [named.get(name) ?? name, content] as const),
@@ -47,7 +53,7 @@ export async function buildPages(): Promise<PageFiles> {
       );
       return [name, Buffer.from(linked)] as const;
     }),
-    ['licenses.txt', Buffer.from(licenses)],
+    ['licenses.txt', Buffer.from(`${licenses}\n\n${licenseOf(swagger)}`)],
   ]);
 }
 
@@ -83,16 +89,17 @@ function licensesOf(inputs: readonly string[]): string {
   const folders = inputs.flatMap(
     (file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(resolve(SOURCE_FOLDER, file))?.[0] ?? [],
   );
-  return [...new Set(folders)]
-    .sort()
-    .map((folder) => {
-      const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
-      const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-      if (license === undefined)
-        throw new Error(`the package ${name} has no license, so that nothing of it can be handed on`);
-      return `${name}\n\n${readFileSync(join(folder, license), 'utf8')}`;
-    })
-    .join('\n\n');
+  return [...new Set(folders)].sort().map(licenseOf).join('\n\n');
+}
+
+function licenseOf(folder: string): string {
+  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string };
+  const texts = readdirSync(folder).filter((file) =>
+    /^(?:licen[cs]e|notice)|-bundle\.js\.LICENSE/i.test(file),
+  );
+  if (texts.length === 0)
+    throw new Error(`the package ${name} has no license, so that nothing of it can be handed on`);
+  return [name, ...texts.map((file) => readFileSync(join(folder, file), 'utf8'))].join('\n\n');
 }
 
 function digestName(name: string, content: Uint8Array): string {

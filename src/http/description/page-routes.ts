@@ -4,9 +4,7 @@
  * show comes from the interface, with the caller's own token.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { basename, extname } from 'node:path';
+import { extname } from 'node:path';
 import { type Coding, Compressor, preferredCoding } from '../serving/compressor.ts';
 import { COMMON_ERRORS, type HttpError, plainErrorResponse } from '../serving/errors.ts';
 import { isNotModified, tagOfCoding } from '../serving/etag.ts';
@@ -15,8 +13,6 @@ import type { Surface } from '../serving/surface.ts';
 import { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { buildPages, builtPages, type PageFiles } from './build-pages.ts';
-
-const require = createRequire(import.meta.url);
 
 /** Only what this server sends runs, only this server is talked to, and no other page frames this one. */
 const PAGE_POLICY = [
@@ -65,7 +61,6 @@ export function pageSurface({ basePath, describe }: PageOptions): Surface {
       ...Object.keys(POLICIES).map((folder) =>
         pageRoute(`/${folder}/:name`, ({ path }) => findPage(path.slice(basePath.length + 1))),
       ),
-      ...swaggerRoutes(),
       pageRoute('/docs/openapi.json', once(document)),
       ...(basePath === '' ? [] : [redirect('', `${basePath}/`)]),
     ],
@@ -112,19 +107,6 @@ function pagesOf(files: PageFiles): Pages {
 /** A name that holds a digest is never that of other content. */
 const lifeOf = (name: string): string =>
   /-[0-9a-f]{10}\.[a-z]+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
-
-function swaggerRoutes(): readonly PlainRoute[] {
-  const files = [
-    require.resolve('swagger-ui-dist/swagger-ui.css'),
-    require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
-  ];
-  return files.map((file) =>
-    pageRoute(
-      `/docs/${basename(file)}`,
-      once(() => makePage(readFileSync(file), extname(file), DOCS_POLICY)),
-    ),
-  );
-}
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
 function redirect(path: string, to: string): PlainRoute {

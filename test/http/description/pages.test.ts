@@ -53,11 +53,12 @@ for (const basePath of ['', '/flags']) {
       }
     });
 
-    it('have one script and one style of their own, which a browser keeps for ever', async () => {
+    it('have one script and one style of their own, and those of Swagger UI, which a browser keeps for ever', async () => {
       const own = paths.filter((path) => WITH_DIGEST.test(path));
       for (const folder of ['console', 'docs', 'welcome']) {
         const files = own.filter((path) => path.startsWith(`/${folder}/`)).map((path) => extname(path));
-        assert.deepEqual(files.filter((kind) => kind !== '.svg').sort(), ['.css', '.js']);
+        const each = folder === 'docs' ? ['.css', '.css', '.js', '.js'] : ['.css', '.js'];
+        assert.deepEqual(files.filter((kind) => kind !== '.svg').sort(), each);
       }
       for (const path of paths) {
         const response = await get(path);
