@@ -108,7 +108,7 @@ export class ChangeRecorder {
     this.#eventLog.add(change, position);
     assert(this.#eventLog.lastId === this.lastId, 'the event log has each event that the journal has');
     this.#feed.add(change, position.length);
-    if (response !== undefined) this.#world.directory.responses.remember(response, change.at, body.rules);
+    if (response !== undefined) this.#world.directory.responses.remember(response, change, body.rules);
   }
 
   /**

@@ -78,7 +78,6 @@ export class Undecided {
     for (const { lastId, at, recording } of this.#entries) {
       if (lastId > id) break;
       recording.redo();
-      recording.settle();
       this.#steps -= recording.steps.length;
       this.#decidedAt = at;
       count += 1;

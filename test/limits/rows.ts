@@ -87,7 +87,6 @@ import {
   RESPONSE_BODY_BYTES_MAX,
   RESPONSE_LIFETIME_MS,
   RESPONSES_BYTES_MAX,
-  RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
 import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-size.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
@@ -344,8 +343,8 @@ export const SECTIONS: readonly LimitSection[] = [
       ),
       row(
         'responses kept for `Idempotency-Key`',
-        `${number(RESPONSES_MAX)} and ${bytes(RESPONSES_BYTES_MAX)}, each for ${RESPONSE_LIFETIME_MS / 3_600_000} hours`,
-        `the oldest go; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
+        `${bytes(RESPONSES_BYTES_MAX)}, each for ${RESPONSE_LIFETIME_MS / 3_600_000} hours`,
+        `callers above their equal share lose theirs, oldest first: bodies, then all; of one above ${bytes(RESPONSE_BODY_BYTES_MAX)} only its success stays`,
       ),
       row(
         'the cache: documents, flags in all forms, compressed responses, callers, listed events, past states',

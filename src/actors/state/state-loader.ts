@@ -93,7 +93,7 @@ export function replayFrame(
   applyChange(world, frame.events as readonly DomainEvent[], { id: frame.id, createdAt, rules });
   assert(world.directory.revision <= lastEventId(frame), 'a frame makes nothing newer than its last event');
   if (frame.answer !== undefined) {
-    world.directory.responses.remember(frame.answer as RememberedResponse, frame.at, rules);
+    world.directory.responses.remember(frame.answer as RememberedResponse, frame, rules);
   }
 }
 

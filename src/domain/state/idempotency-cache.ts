@@ -3,12 +3,12 @@
  * sent again within 24 hours gets the same response and changes nothing a second time.
  *
  * A response is recorded in the frame of its change, so both survive a crash or neither does. `remember` keeps it,
- * live and at replay. What is forgotten depends only on recorded times, counts and sizes, never on the clock, so a
+ * live and at replay. What is forgotten depends only on recorded times, sizes and callers, never on the clock, so a
  * restart keeps exactly the responses that were kept before it.
  */
 
-import { RESPONSES_BOUNDED_IN_BYTES } from './replay-rules.ts';
-import { addStep, isRecording } from './reversible.ts';
+import { RESPONSES_BOUNDED_IN_BYTES, RESPONSES_SHARED_BY_CALLER } from './replay-rules.ts';
+import { addPair, deleteEntry, deleteInOrder, setEntry } from './reversible.ts';
 
 export interface RememberedResponse {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
@@ -23,17 +23,32 @@ export interface RememberedResponse {
 export interface DatedResponse extends RememberedResponse {
   /** Time of the change, in milliseconds since 1970. */
   readonly at: number;
+  /** Id of the user, or name of the API token, whose share it takes. Older releases did not record it: theirs share one. */
+  readonly caller?: number | string;
+}
+
+/** Time of a change, and its author, who gets its response. */
+export interface ChangeOrigin {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly by: string;
+  /** Not positive for a caller that is no user. */
+  readonly userId: number;
 }
 
 export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/**
- * Protects memory against clients that send a new key with each of very many writes. The oldest are dropped first.
- */
-export const RESPONSES_MAX = 100_000;
-
-/** The same against large responses. */
+/** Protects memory against clients that send a new key with each of very many writes. */
 export const RESPONSES_BYTES_MAX = 32 * 2 ** 20;
+
+/** Bytes left by making room, which may look at every response, so that it is seldom needed. */
+const RESPONSES_BYTES_AFTER = RESPONSES_BYTES_MAX - 4 * 2 ** 20;
+
+/** The time for which a response may stay beyond its lifetime, for the same reason. */
+const FORGOTTEN_WITHIN_MS = 60 * 60 * 1000;
+
+/** The number of responses that releases before 0.3.0 kept. */
+const RESPONSES_MAX = 100_000;
 
 /** Bytes of UTF-8. A larger response is not kept, only that the change was made. */
 export const RESPONSE_BODY_BYTES_MAX = 64 * 1024;
@@ -55,16 +70,18 @@ const ENTRY_BYTES = 512;
 /** About the memory that the entry takes. A character of a string takes two bytes at most. */
 const bytesOf = ({ body }: RememberedResponse): number => ENTRY_BYTES + 2 * (body?.length ?? 0);
 
+type ResponseCaller = DatedResponse['caller'];
+
 export class IdempotencyCache {
   /** Oldest first. */
   readonly #responses = new Map<string, DatedResponse>();
-  /** Responses of changes that may yet be taken back, and those that are forgotten for them. */
-  readonly #undecided = new Map<string, DatedResponse>();
-  readonly #forgotten = new Set<DatedResponse>();
+  readonly #bytesByCaller = new Map<ResponseCaller, number>();
   #bytes = 0;
+  /** Time of the oldest; the first entry of a map that entries were deleted from takes long to find. */
+  #oldestAt = Number.POSITIVE_INFINITY;
 
   get size(): number {
-    return this.#responses.size + this.#undecided.size - this.#forgotten.size;
+    return this.#responses.size;
   }
 
   /** About the memory that they take. */
@@ -73,86 +90,129 @@ export class IdempotencyCache {
   }
 
   get(key: string): DatedResponse | undefined {
-    const found = this.#undecided.get(key) ?? this.#responses.get(key);
-    return found !== undefined && this.#forgotten.has(found) ? undefined : found;
+    return this.#responses.get(key);
   }
 
   /** Oldest first. */
   values(): Iterable<DatedResponse> {
-    return this.#undecided.size === 0 ? this.#responses.values() : this.#all();
+    return this.#responses.values();
   }
 
-  *#all(): Generator<DatedResponse, void> {
-    for (const responses of [this.#responses, this.#undecided])
-      for (const response of responses.values()) if (!this.#forgotten.has(response)) yield response;
-  }
-
-  /** Keeps the response of a change made at `at`, and forgets what is too old or too much by the rules of replay. */
-  remember(response: RememberedResponse, at: number, rules: number): void {
-    const added = { ...response, at };
-    const gone = this.#goneFor(added, rules);
-    if (!isRecording()) return this.#replace(gone, added);
-    const grown = bytesOf(added) - gone.reduce((sum, one) => sum + bytesOf(one), 0);
-    const redo = (): void => {
-      for (const one of gone) this.#forgotten.add(one);
-      this.#undecided.set(added.key, added);
-      this.#bytes += grown;
-    };
-    const undo = (): void => {
-      this.#bytes -= grown;
-      this.#undecided.delete(added.key);
-      for (const one of gone) this.#forgotten.delete(one);
-    };
-    const settle = (): void => {
-      undo();
-      this.#replace(gone, added);
-    };
-    redo();
-    addStep({ undo, redo, settle });
-  }
-
-  /** The responses that make room for a new one: those too old or too many, and an earlier one of the same key. */
-  #goneFor(added: DatedResponse, rules: number): readonly DatedResponse[] {
-    const bytesMax = rules < RESPONSES_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : RESPONSES_BYTES_MAX;
-    const earlier = this.get(added.key);
-    const gone = earlier === undefined ? [] : [earlier];
-    let [size, bytes] = [this.size, this.#bytes + bytesOf(added)];
-    for (const old of this.values()) {
-      const hasRoom = size < RESPONSES_MAX && bytes <= bytesMax;
-      if (hasRoom && old.at + RESPONSE_LIFETIME_MS > added.at) break;
-      if (old !== earlier) gone.push(old);
-      size -= 1;
-      bytes -= bytesOf(old);
+  /** Keeps the response of a change, and forgets what is too old or too much by the rules of replay. */
+  remember(response: RememberedResponse, { at, by, userId }: ChangeOrigin, rules: number): void {
+    if (rules < RESPONSES_SHARED_BY_CALLER) return this.#rememberInOneShare({ ...response, at }, rules);
+    const before = { bytes: this.#bytes, oldestAt: this.#oldestAt };
+    this.restore({ ...response, at, caller: userId > 0 ? userId : by });
+    if (
+      this.#bytes > RESPONSES_BYTES_MAX ||
+      at >= this.#oldestAt + RESPONSE_LIFETIME_MS + FORGOTTEN_WITHIN_MS
+    ) {
+      this.#forgetOld(at);
+      this.#makeRoom();
+      this.#findOldest();
     }
-    return gone;
+    const after = { bytes: this.#bytes, oldestAt: this.#oldestAt };
+    const set = ({ bytes, oldestAt }: typeof before): void => {
+      this.#bytes = bytes;
+      this.#oldestAt = oldestAt;
+    };
+    addPair(
+      () => set(before),
+      () => set(after),
+    );
   }
 
-  #replace(gone: readonly DatedResponse[], added: DatedResponse): void {
-    for (const one of gone) this.#forget(one);
-    this.#add(added);
+  /**
+   * Callers with more than their share lose, oldest first, bodies, so that a retry still changes nothing, and whole responses only
+   * where that does not suffice.
+   */
+  #makeRoom(): void {
+    if (this.#bytes <= RESPONSES_BYTES_MAX) return;
+    const share = equalShare([...this.#bytesByCaller.values()]);
+    const mustLose = ({ caller }: DatedResponse): boolean => this.#bytesByCaller.get(caller)! > share;
+    for (const one of this.#responses.values()) {
+      if (this.#bytes <= RESPONSES_BYTES_AFTER) return;
+      if (one.body === null || !mustLose(one)) continue;
+      this.#count(one, -1);
+      this.#put({ ...one, ...DONE });
+    }
+    for (const one of this.#responses.values()) {
+      if (this.#bytes <= RESPONSES_BYTES_AFTER) return;
+      if (mustLose(one)) this.#forget(one);
+    }
+  }
+
+  #forgetOld(now: number): void {
+    for (const old of this.#responses.values()) {
+      if (now < old.at + RESPONSE_LIFETIME_MS) return;
+      this.#forget(old);
+    }
+  }
+
+  /** Keeps a response as older releases did, which a journal of theirs replays: the oldest go, whoever they were for. */
+  #rememberInOneShare(added: DatedResponse, rules: number): void {
+    const bytesMax = rules < RESPONSES_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : RESPONSES_BYTES_MAX;
+    this.restore(added);
+    this.#forgetOld(added.at);
+    for (const old of this.#responses.values()) {
+      if (this.size <= RESPONSES_MAX && this.#bytes <= bytesMax) break;
+      this.#forget(old);
+    }
+    this.#findOldest();
   }
 
   /** Puts back an entry of a snapshot: what was kept when it was taken. To be called in order. */
   restore(response: DatedResponse): void {
     const earlier = this.#responses.get(response.key);
     if (earlier !== undefined) this.#forget(earlier);
-    this.#add(response);
+    this.#put(response);
+    if (earlier?.at === this.#oldestAt) this.#findOldest();
+    else this.#oldestAt = Math.min(this.#oldestAt, response.at);
   }
 
   clear(): void {
     this.#responses.clear();
-    this.#undecided.clear();
-    this.#forgotten.clear();
+    this.#bytesByCaller.clear();
     this.#bytes = 0;
+    this.#oldestAt = Number.POSITIVE_INFINITY;
   }
 
-  #add(response: DatedResponse): void {
-    this.#responses.set(response.key, response);
-    this.#bytes += bytesOf(response);
+  #put(response: DatedResponse): void {
+    setEntry(this.#responses, response.key, response);
+    this.#count(response, 1);
   }
 
   #forget(response: DatedResponse): void {
-    this.#responses.delete(response.key);
-    this.#bytes -= bytesOf(response);
+    deleteInOrder(this.#responses, response.key);
+    this.#count(response, -1);
   }
+
+  #count(response: DatedResponse, sign: 1 | -1): void {
+    const { caller } = response;
+    const change = sign * bytesOf(response);
+    const bytes = (this.#bytesByCaller.get(caller) ?? 0) + change;
+    if (bytes === 0) deleteEntry(this.#bytesByCaller, caller);
+    else setEntry(this.#bytesByCaller, caller, bytes);
+    this.#bytes += change;
+  }
+
+  #findOldest(): void {
+    const [oldest] = this.#responses.values();
+    this.#oldestAt = oldest?.at ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+/**
+ * The most that a caller can have so that all together have what making room leaves. What callers with little leave of their equal
+ * parts goes to the others, so nobody loses anything to somebody who has more.
+ */
+function equalShare(bytesOfCallers: readonly number[]): number {
+  let left = RESPONSES_BYTES_AFTER;
+  let others = bytesOfCallers.length;
+  for (const bytes of bytesOfCallers.toSorted((one, other) => one - other)) {
+    if (bytes * others > left) return left / others;
+    left -= bytes;
+    others -= 1;
+  }
+  return left;
 }

@@ -29,6 +29,12 @@ const REPLAY_RULES: readonly ReplayRule[] = [
       'Tokens and groups follow what is deleted, because one event for each could be more than a change may hold.',
     release: '0.2.0',
   },
+  {
+    number: 4,
+    reason:
+      'The responses kept for retries are shared by caller, because one caller could push out those of all.',
+    release: '0.3.0',
+  },
 ];
 
 /** From this rule on the idempotency cache is bounded in bytes, and not only in count. */
@@ -36,6 +42,9 @@ export const RESPONSES_BOUNDED_IN_BYTES = 2;
 
 /** From this rule on what names a deleted project, environment or user changes with it, whether or not there is an event of it. */
 export const NAMES_GO_WITH_DELETED = 3;
+
+/** From this rule on nobody's retries push out the responses of somebody who sends less. */
+export const RESPONSES_SHARED_BY_CALLER = 4;
 
 /** The newest rule that this build knows: what it does live. */
 export const RULES_VERSION = REPLAY_RULES.length;

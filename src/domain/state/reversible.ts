@@ -12,8 +12,6 @@ import assert from 'node:assert/strict';
 export interface Step {
   undo(): void;
   redo(): void;
-  /** Called once, when the change can no longer be taken back. */
-  readonly settle?: () => void;
 }
 
 /** The steps of one change. */
@@ -42,11 +40,6 @@ export class Recording {
     assert(!this.#isDone && open === null, 'what is made again was undone, and is not recorded');
     for (const step of this.steps) step.redo();
     this.#isDone = true;
-  }
-
-  settle(): void {
-    assert(this.#isDone, 'what can no longer be undone is done');
-    for (const { settle } of this.steps) settle?.();
   }
 }
 

@@ -120,7 +120,7 @@ describe('the state as a snapshot', () => {
     // Counted by no Map of the state: a bad snapshot that was half loaded would leave its responses behind.
     world.directory.responses.remember(
       { key: 'k', fingerprint: 'f', status: 201, body: null },
-      1,
+      { at: 1, by: 'ada', userId: 1 },
       RULES_VERSION,
     );
     clearWorld(world);
