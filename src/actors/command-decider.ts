@@ -102,6 +102,7 @@ export class CommandDecider {
     if (unwanted !== null) return { kind: 'refusal', refusal: unwanted };
     const earlier = this.#earlierOutcome(retry, turnTime.at);
     if (earlier !== null) return earlier;
+    if (isRefusal(command)) return { kind: 'refusal', refusal: command };
     const refusal =
       this.#refusalBefore(turnTime.monotonic - queuedAt) ?? submission.precondition?.(this.#world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };

@@ -142,7 +142,7 @@ export class Scheduler<T> {
 /** No project can have this id, because ids have at least one character. */
 const DIRECTORY = '';
 
-export function addressOf(command: Command): string {
+export function addressOf(command: Command | Refusal): string {
   return 'project' in command && typeof command.project === 'string' ? command.project : DIRECTORY;
 }
 

@@ -7,7 +7,8 @@ import type { Refusal } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 
 export interface Submission<T> {
-  readonly command: Command;
+  /** A refusal where the request led to no command; a retry gets the first response before it is asked for. */
+  readonly command: Command | Refusal;
   readonly actor: Actor;
   /**
    * Asked first in the command's turn: whether it is still wanted and allowed. It may have waited for seconds, in which

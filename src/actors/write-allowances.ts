@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { ADMIN_ROLE_ID } from '../domain/access/roles.ts';
 import type { Command } from '../domain/decide/decide.ts';
 import { groupsOf } from '../domain/people/roles-and-groups.ts';
-import { type Refusal, refuse } from '../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 import type { Submission } from './submission.ts';
 
@@ -47,7 +47,8 @@ export class WriteAllowances {
     // Nothing is charged to tokens and to the server itself.
     if (userId <= 0) return null;
     const { bytes } = this.#usedBy(userId);
-    if (bytes < WRITE_BURST_BYTES || ENDS_SESSIONS.has(command.type) || !this.#isBounded(userId)) return null;
+    if (bytes < WRITE_BURST_BYTES || isRefusal(command) || ENDS_SESSIONS.has(command.type)) return null;
+    if (!this.#isBounded(userId)) return null;
     const waitSeconds = Math.ceil((bytes - WRITE_BURST_BYTES + 1) / WRITTEN_BYTES_A_SECOND);
     return refuse(
       'ServiceUnavailableError',

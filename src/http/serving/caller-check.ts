@@ -3,7 +3,7 @@
  * turn after a wait.
  */
 import { isIP } from 'node:net';
-import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 import { type Asked, type Authenticator, type Caller, NOBODY } from './access.ts';
@@ -47,6 +47,31 @@ export class CallerCheck {
     params: readonly string[],
   ): Caller | Refusal {
     const { access } = bound.surface;
+    const caller = this.#authenticate(head, bound, route);
+    if (isRefusal(caller) || access === null || caller === NOBODY) return caller;
+    const world = worldSeenBy(this.#world, caller);
+    return access.refuse(world, caller, route, askedOf(world, bound, params)) ?? caller;
+  }
+
+  /**
+   * The caller where the project that gave the right is no more, or the flag that led to it; null otherwise. Nobody can tell
+   * whether it had the right, so it may be told only what it was told before, under its own key.
+   */
+  identifyWithoutProject(
+    head: TransportRequestHead,
+    bound: BoundRoute,
+    route: Route,
+    params: readonly string[],
+  ): Caller | null {
+    if (bound.projectAt === -1 && bound.flagAt === -1) return null;
+    const { projectId } = askedOf(this.#world, bound, params);
+    if (projectId !== null && this.#world.projects.has(projectId)) return null;
+    const caller = this.#authenticate(head, bound, route);
+    return isRefusal(caller) ? null : caller;
+  }
+
+  #authenticate(head: TransportRequestHead, bound: BoundRoute, route: Route): Caller | Refusal {
+    const { access } = bound.surface;
     if (access === null) return NOBODY;
     const authorization = head.header('authorization');
     const session = this.#sessionOf(head, access, authorization);
@@ -68,9 +93,7 @@ export class CallerCheck {
     // What a browser sends of its own accord, any page could make it send.
     const isAmbient = session !== null || caller.kind === 'anyone';
     const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller) : null;
-    if (crossSite !== null) return crossSite;
-    const world = worldSeenBy(this.#world, caller);
-    return access.refuse(world, caller, route, askedOf(world, bound, params)) ?? caller;
+    return crossSite ?? caller;
   }
 
   /** The event that began the request's session, where the session is not known here; null otherwise. */

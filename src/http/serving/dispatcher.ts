@@ -67,6 +67,14 @@ export function createApi(options: ApiOptions): Api {
 }
 
 /** A request to a node of a cluster, whose path is one of the route. */
+/** A request that goes on. */
+interface Checked {
+  readonly caller: Caller;
+  readonly params: readonly string[];
+  /** The response, unless the request is a retry. */
+  readonly refusal?: Refusal;
+}
+
 interface FoundInCluster {
   readonly cluster: ClusterAccess;
   readonly route: Route;
@@ -188,26 +196,25 @@ class Dispatcher {
   }
 
   #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
-    const caller = this.#callers.identify(call.request, bound, route, params);
-    if (!isRefusal(caller)) {
-      const { cluster } = this.#options;
-      if (cluster !== null && route.kind === 'write' && !cluster.isLeading()) {
-        call.caller = caller;
-        if (call.request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
-        return this.#writes.forward(call, cluster);
-      }
-      return this.#start(call, bound, route, { caller, params });
+    const { request } = call;
+    const found = this.#callers.identify(request, bound, route, params);
+    const asksAgain = isRefusal(found) && isKeyed(request, route) && !request.bodyDropped;
+    const caller = asksAgain
+      ? (this.#callers.identifyWithoutProject(request, bound, route, params) ?? found)
+      : found;
+    if (isRefusal(caller)) return this.#refuseCaller(call, caller);
+    const { cluster } = this.#options;
+    if (cluster !== null && route.kind === 'write' && !cluster.isLeading()) {
+      call.caller = caller;
+      if (request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
+      return this.#writes.forward(call, cluster);
     }
-    this.#refuseCaller(call, caller);
+    if (isRefusal(found)) return this.#prepare(call, bound, route, { caller, params, refusal: found });
+    this.#start(call, bound, route, { caller, params });
   }
 
   /** Starts the request now, unless its caller has held the event loop for too long. */
-  #start(
-    call: Call,
-    bound: BoundRoute,
-    route: Route,
-    { caller, params }: { readonly caller: Caller; readonly params: readonly string[] },
-  ): void {
+  #start(call: Call, bound: BoundRoute, route: Route, { caller, params }: Checked): void {
     const accounts = this.#accounts;
     const { surface } = bound;
     if (isSpared(call.request, surface)) return this.#prepare(call, bound, route, { caller, params });
@@ -284,26 +291,24 @@ class Dispatcher {
     if (cluster.atLeast.check(String(begunBy), waiting, goOn) !== undefined) goOn();
   }
 
-  #prepare(
-    call: Call,
-    bound: BoundRoute,
-    route: Route,
-    { caller, params: values }: { readonly caller: Caller; readonly params: readonly string[] },
-  ): void {
+  #prepare(call: Call, bound: BoundRoute, route: Route, { caller, params: values, refusal }: Checked): void {
     call.caller = caller;
     // What refused the caller when the head arrived has changed since; the body is lost.
     if (call.request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
     const params = paramsOf(bound.paramNames, values);
     call.params = params;
-    const located = route.locate?.(worldSeenBy(this.#world, caller), params);
-    if (isRefusal(located)) return this.sender.refuseSettled(call, located);
+    const located = refusal ?? route.locate?.(worldSeenBy(this.#world, caller), params);
+    if (isRefusal(located) && !isKeyed(call.request, route)) return this.sender.refuseSettled(call, located);
     if (route.kind === 'read' && route.bodyItems !== undefined && this.#pieces.takes(call.request)) {
       return this.#readInPieces(call, route, { caller, params });
     }
     let body: unknown;
     if (route.body !== undefined) {
       const outcome = readBody(route, call.request);
-      if (isRefusal(outcome)) return this.sender.refuse(call, outcome);
+      if (isRefusal(outcome)) {
+        if (isRefusal(located)) return this.sender.refuseSettled(call, located);
+        return this.sender.refuse(call, outcome);
+      }
       body = outcome.value;
     }
     const context = new Context(this.#options, call, { caller, params, body });
@@ -335,6 +340,11 @@ class Dispatcher {
       (error: unknown) => this.sender.fail(call, error),
     );
   }
+}
+
+/** Whether the request may be a retry, whose response does not depend on what there is by now. */
+function isKeyed(request: TransportRequest, route: Route): boolean {
+  return route.kind === 'write' && request.header('idempotency-key') !== '';
 }
 
 /** Bytes of the largest context of a visitor that is charged to nobody: evaluating for it costs about the same for all. */

@@ -1,4 +1,5 @@
 /** Takes a checked request to its command, into its mailbox, and to the response when its event is durable (invariant 3). */
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
 import type { Outcome, Retry, Submission } from '../../actors/submission.ts';
@@ -32,7 +33,7 @@ const WARNINGS_HEADER = 'flagstaff-warnings';
 export interface PreparedWrite {
   readonly route: WriteRoute;
   readonly context: RequestContext<unknown>;
-  /** The object that the path names. */
+  /** The object that the path names, or why there is none. */
   readonly located: unknown;
   /** The values in the path, in its order. */
   readonly params: readonly string[];
@@ -57,7 +58,8 @@ export class WritePath {
   }
 
   write(call: Call, bound: BoundRoute, prepared: PreparedWrite): void {
-    const command = prepared.route.command(prepared.context, prepared.located);
+    const { route, context, located } = prepared;
+    const command = isRefusal(located) ? located : route.command(context, located);
     if (!(command instanceof Promise)) return this.#submit(call, bound, prepared, command);
     command.then(
       (late) => this.#sender.guarded(call, () => this.#submit(call, bound, prepared, late)),
@@ -77,9 +79,10 @@ export class WritePath {
   }
 
   #submit(call: Call, bound: BoundRoute, prepared: PreparedWrite, command: Command | Refusal): void {
-    if (isRefusal(command)) return this.#sender.refuseSettled(call, command);
     const { route, context } = prepared;
     const retry = retryOf(call.request, context.caller, route);
+    const isUnkeyed = retry === undefined || isRefusal(retry);
+    if (isRefusal(command) && isUnkeyed) return this.#sender.refuseSettled(call, command);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
     call.trace?.queued();
     this.#engine.submit(new Write({ path: this, call, bound, prepared, command, retry }));
@@ -108,13 +111,13 @@ interface WriteParts {
   readonly call: Call;
   readonly bound: BoundRoute;
   readonly prepared: PreparedWrite;
-  readonly command: Command;
+  readonly command: Command | Refusal;
   readonly retry: Retry<HttpResponse> | undefined;
 }
 
 /** A command of a request, in its mailbox. One object: a function for each question would take a seventh of a read. */
 class Write implements Submission<HttpResponse> {
-  readonly command: Command;
+  readonly command: Command | Refusal;
   readonly actor: Actor;
   readonly retry: Retry<HttpResponse> | undefined;
   readonly precondition: Submission<HttpResponse>['precondition'];
@@ -128,7 +131,8 @@ class Write implements Submission<HttpResponse> {
     this.#parts = parts;
     this.#caller = context.caller;
     this.command = command;
-    this.actor = route.actor?.(path.world, command) ?? context.caller.actor;
+    const foundActor = isRefusal(command) ? undefined : route.actor?.(path.world, command);
+    this.actor = foundActor ?? context.caller.actor;
     this.retry = retry;
     this.precondition =
       flagPrecondition(ifMatch, context.params) ?? recordPrecondition(ifMatch, context.params, route.pinned);
@@ -142,8 +146,13 @@ class Write implements Submission<HttpResponse> {
     const { path, call, bound, prepared, command } = this.#parts;
     call.trace?.begun();
     if (!call.responder.isAwaited) return NOT_WANTED;
-    const found = path.callers.identify(call.request, bound, prepared.route, prepared.params);
-    if (isRefusal(found)) return found;
+    const { route, params } = prepared;
+    const found = path.callers.identify(call.request, bound, route, params);
+    if (isRefusal(found)) {
+      const former = path.callers.identifyWithoutProject(call.request, bound, route, params);
+      return isRefusal(command) && former !== null ? null : found;
+    }
+    if (isRefusal(command)) return null;
     this.#caller = found;
     return bound.surface.access?.refuseCommand?.(worldSeenBy(world, found), found, command) ?? null;
   }
@@ -154,6 +163,7 @@ class Write implements Submission<HttpResponse> {
 
   respond(world: World, events: readonly DomainEvent[]): HttpResponse {
     const { call, prepared, command } = this.#parts;
+    assert(!isRefusal(command), 'a refusal changes nothing');
     call.trace?.appended();
     const response = prepared.route.respond(prepared.context, events, command);
     const warnings = ruleWarnings(world, events);
