@@ -73,9 +73,18 @@ for (const { name, folder } of GOLDEN_FOLDERS.filter((one) => one.name.startsWit
     assert.deepEqual(warned, [true, false]);
   });
 
-/** The files that an older version has to read; it makes the other ones anew. */
+/** The files that an older version has to read, without the room that a running server keeps ahead; it makes the other ones anew. */
 const stored = (folder: string): ReadonlyMap<string, string> =>
-  new Map([...contentOf(folder)].filter(([path]) => /\.(?:journal|snapshot)$/.test(path)));
+  new Map(
+    [...contentOf(folder)]
+      .filter(([path]) => /\.(?:journal|snapshot)$/.test(path))
+      .map(([path, content]) => [
+        path,
+        Buffer.from(content, 'base64')
+          .toString('hex')
+          .replace(/(?:00)+$/, ''),
+      ]),
+  );
 
 for (const { name, folder } of GOLDEN_FOLDERS)
   it(`an upgrade of ${name} that records no change leaves the way back open`, async () => {
