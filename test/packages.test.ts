@@ -19,19 +19,19 @@ const { packages } = readJson<{ packages: Record<string, LockedPackage> }>('pack
 const nameOf = (path: string): string =>
   path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** Whether one of the alternatives of an `engines` entry, such as `^18.17 || >=20`, lets Node 20 in. */
-function admitsNode20(range: string): boolean {
+/** Whether one of the alternatives of an `engines` entry, such as `^18.17 || >=20`, lets Node 22 in. */
+function admitsNode22(range: string): boolean {
   return range.split('||').some((part) => {
     const [, operator = '', major = ''] = /^\s*([<>=^~]*)\s*v?(\d+|\*)/.exec(part) ?? [];
     if (major === '*') return true;
-    return operator.startsWith('>') ? Number(major) <= 20 : Number(major) === 20;
+    return operator.startsWith('>') ? Number(major) <= 22 : Number(major) === 22;
   });
 }
 
-it('every locked package takes Node 20, the oldest version that this project supports', () => {
+it('every locked package takes Node 22, the oldest version that this project supports', () => {
   const refused = Object.entries(packages).filter(
     ([, { engines, optional }]) =>
-      optional !== true && engines?.node !== undefined && !admitsNode20(engines.node),
+      optional !== true && engines?.node !== undefined && !admitsNode22(engines.node),
   );
   assert.deepEqual(
     refused.map(([path, { engines }]) => `${nameOf(path)} ${engines?.node}`),
@@ -39,7 +39,7 @@ it('every locked package takes Node 20, the oldest version that this project sup
   );
 });
 
-it('uWebSockets.js has the binary for Node 20 that package-lock.json relies on', () => {
+it('uWebSockets.js has the binaries for Node 20 and 22 that package-lock.json relies on', () => {
   const folder = join(ROOT_FOLDER, 'node_modules', 'uWebSockets.js', 'dist', 'bin');
   for (const abi of ['115', '127'])
     assert(readdirSync(folder).includes(`uws_linux_x64_${abi}.node`), `ABI ${abi}`);
