@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { type ConsoleOptions, choose, describeConsole, ending, openTab } from '../support/browser/console.ts';
+import {
+  type ConsoleOptions,
+  choose,
+  describeConsole,
+  ending,
+  isAccessible,
+  openTab,
+} from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 import type { Call } from '../support/server.ts';
 
@@ -319,5 +326,23 @@ describeConsole('the edges of a day in the console', (shared) => {
     }
     assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 1);
     await ending(opened);
+  });
+
+  it('a name in a notice is seen in both themes', async () => {
+    await makeFlag(call, 'noticed');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await call('POST', '/features/noticed/tags', { type: 'simple', value: 'spring' });
+      const opened = await openFlag('noticed', { colorScheme });
+      const { page } = opened;
+      await press(page, 'Remove the tag simple: spring');
+      const said = page.locator('.notice .said');
+      await said.waitFor();
+      const [name, notice] = await page.evaluate<string[]>(
+        `['.notice .said', '.notice'].map((of) => getComputedStyle(document.querySelector(of)).color)`,
+      );
+      assert.equal(name, notice, colorScheme);
+      await isAccessible(page, `a notice, ${colorScheme}`);
+      await ending(opened);
+    }
   });
 });
