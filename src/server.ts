@@ -316,10 +316,10 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       log.fatal({ err: error }, error.message);
       process.exit(exitCodeOf(error));
     },
-    announceToken: (secret) => {
+    announceToken: async (secret) => {
       if (process.stderr.isTTY)
         return void process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
-      const file = writeFirstToken(config.dataDir, secret);
+      const file = await writeFirstToken(realFileSystem, config.dataDir, secret);
       // Operators: what it says
       log.info(
         { file },

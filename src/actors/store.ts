@@ -32,6 +32,7 @@ import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
 import { HeadKeeper } from './head-keeper.ts';
+import type { HeadStatus } from './head-view.ts';
 import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
@@ -77,7 +78,7 @@ export interface StoreOptions {
   /** Time between two readings of all of the journal; it is read once, after the start, when absent or null. */
   readonly historyCheckMs?: number | null;
   /** Signs what the journal holds; nobody does when absent. */
-  readonly signer?: HeadSigner;
+  readonly signer?: HeadSigner | UnusableKey;
   /** Schedules the durable mark and the pauses of work in the background; uses real time by default. */
   readonly timer?: Timer;
   /** Makes the journal file that begins with this event anew from elsewhere; whether it could. Rejects where it may be able to later. */
@@ -86,6 +87,11 @@ export interface StoreOptions {
   holdsLock?(): Promise<boolean>;
   onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
+}
+
+/** Why nothing can be signed. */
+export interface UnusableKey {
+  readonly problem: string;
 }
 
 export interface Store {
@@ -98,7 +104,7 @@ export interface Store {
   /** Reads what the start has not read. */
   readonly historyCheck: HistoryCheck;
   /** Signs the history; null where nobody does. */
-  readonly heads: HeadKeeper | null;
+  readonly heads: HeadStatus | null;
   /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
 }
@@ -158,7 +164,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   void historyCheck.run();
   heads?.start();
   return {
-    ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck, heads },
+    ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
+    heads: heads ?? unusableKey(options),
     close: () => {
       isClosing = true;
       indexReading.stop();
@@ -224,7 +231,7 @@ function openEngine(
 function openKeeper(
   options: StoreOptions,
   { eventLog, packed, recovery }: RecoveredState,
-  { engine, heads, onFailed }: Pick<Store, 'engine' | 'heads'> & { onFailed(error: unknown): void },
+  { engine, heads, onFailed }: Pick<Store, 'engine'> & Signing & { onFailed(error: unknown): void },
 ): SnapshotKeeper {
   const { fs, clock, log } = options;
   const retention = new EventRetention({
@@ -257,9 +264,19 @@ function openKeeper(
   });
 }
 
+interface Signing {
+  /** Null where nothing is signed. */
+  readonly heads: HeadKeeper | null;
+}
+
 function openHeads(options: StoreOptions, engine: Engine): HeadKeeper | null {
   const { fs, folder, signer, log, clock, timer = realTimer } = options;
   if (signer === undefined) return null;
+  if ('problem' in signer) {
+    // Operators, of "History is not signed: …": put [the key](docs/audit.md#keys) back, and start again
+    log.error({}, signer.problem);
+    return null;
+  }
   const background = new Background(backgroundClock(options));
   return new HeadKeeper({
     ...{ fs, folder, signer, log, timer },
@@ -273,6 +290,9 @@ function openHeads(options: StoreOptions, engine: Engine): HeadKeeper | null {
     },
   });
 }
+
+const unusableKey = ({ signer }: StoreOptions): HeadStatus | null =>
+  signer !== undefined && 'problem' in signer ? { newest: null, ...signer } : null;
 
 /** Read in some 30 ms: a journal that is not much longer is wholly read before the start. */
 const DEFERRED_BYTES_MIN = 16 * 1024 * 1024;
@@ -373,7 +393,7 @@ function backgroundClock({ clock, timer }: Pick<StoreOptions, 'clock' | 'timer'>
 
 /** Closes the journal properly even when the last snapshot fails. */
 async function close(
-  { engine, keeper, heads, recovery }: Pick<Store, 'engine' | 'keeper' | 'heads' | 'recovery'>,
+  { engine, keeper, heads, recovery }: Pick<Store, 'engine' | 'keeper' | 'recovery'> & Signing,
   onFailed: (error: unknown) => void,
 ): Promise<void> {
   keeper.hurry();

@@ -44,8 +44,8 @@ export const addAudit: AddCommand = (program, context) => {
     .action((options: CommonOptions) => replaceKey(context, options));
   withDataDir(audit.command('key'))
     .description('Print the public key that verifies the heads of this folder.')
-    .action((options: CommonOptions) =>
-      context.terminal.out(ownKey(dataDirectory(context, options), context).text),
+    .action(async (options: CommonOptions) =>
+      context.terminal.out((await ownKey(dataDirectory(context, options), context)).text),
     );
 };
 
@@ -58,15 +58,19 @@ Examples:
   flagstaff audit verify`;
 
 /** The key of the folder, whose private part the server has. */
-function ownKey(folder: string, { terminal }: CommandContext): PublicKey {
+async function ownKey(folder: string, { fs, terminal }: CommandContext): Promise<PublicKey> {
   const file = keyFileOf(terminal.env, folder);
-  const signer = readHistoryKey(file);
+  const signer = await readHistoryKey(fs, file);
   if (signer !== null) return signer.publicKey;
   throw new OperationError('missing', `There is no key at ${file}; name the public one with --key.`);
 }
 
-function keysOf(folder: string, { key }: KeyOptions, context: CommandContext): readonly PublicKey[] {
-  if (key === undefined) return [ownKey(folder, context)];
+async function keysOf(
+  folder: string,
+  { key }: KeyOptions,
+  context: CommandContext,
+): Promise<readonly PublicKey[]> {
+  if (key === undefined) return [await ownKey(folder, context)];
   return key.map((text) => {
     const parsed = PublicKey.parse(existsSync(text) ? contentOf(text, '--key') : text);
     if (parsed !== null) return parsed;
@@ -125,7 +129,7 @@ function keptHead(file: string, keys: TrustedKeys): Head {
 async function verify(context: CommandContext, options: VerifyOptions): Promise<void> {
   const { fs, terminal, monotonicMs } = context;
   const folder = dataDirectory(context, options);
-  const keys = await TrustedKeys.read(fs, folder, keysOf(folder, options, context));
+  const keys = await TrustedKeys.read(fs, folder, await keysOf(folder, options, context));
   const kept = options.head === undefined ? null : keptHead(options.head, keys);
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'events', monotonicMs);

@@ -236,7 +236,7 @@ async function mendFrom(
   const { folder, verified, copy } = mending;
   const taken = wantedRanges(verified);
   await checkCopy(copy, taken);
-  const key = readHistoryKey(keyFileOf(terminal.env, folder));
+  const key = await readHistoryKey(fs, keyFileOf(terminal.env, folder));
   const proof =
     key === null
       ? 'There is no key here, so checksums alone prove it.'

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Engine } from '../actors/engine.ts';
 import { ALL } from '../domain/state/world.ts';
 import { digestOf } from '../http/serving/access.ts';
-import { writeSecretFile } from './secret-file.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { replaceFile } from '../persistence/disk/write-fully.ts';
 
 /** The operator who runs the command, and the name of the token, as the event log shows both. */
 const OPERATOR = { name: 'flagstaff token create', userId: -1337 } as const;
@@ -41,8 +42,8 @@ export async function createAdminToken(engine: Engine): Promise<string> {
 const FILE_NAME = 'first-admin-token';
 
 /** Writes the token durably and returns the path of the file. A file of an earlier start that failed is replaced. */
-export function writeFirstToken(folder: string, secret: string): string {
+export async function writeFirstToken(fs: FileSystem, folder: string, secret: string): Promise<string> {
   const file = join(folder, FILE_NAME);
-  writeSecretFile(file, `${secret}\n`);
+  await replaceFile(fs, file, Buffer.from(`${secret}\n`), { durable: true });
   return file;
 }

@@ -33,8 +33,8 @@ export interface FirstStartOptions {
   readonly config: Config;
   readonly log: Log;
   readonly fs: FileSystem;
-  /** Shows a secret, which is shown only once and never logged. */
-  announceToken(secret: string): void;
+  /** Shows a secret, which is shown only once and never logged. It resolves when the secret cannot be lost. */
+  announceToken(secret: string): Promise<void>;
 }
 
 /** Nothing happens in a folder that has events already. */
@@ -45,7 +45,7 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
   if (config.importFile === null) {
     const events = seedEvents(now);
     refuseUnknownNames(config.initialTokens, namesIn(events));
-    return engine.record(SYSTEM, [...events, ...tokenEvents(tokensOf(options), now)]);
+    return engine.record(SYSTEM, [...events, ...tokenEvents(await tokensOf(options), now)]);
   }
   const source = await openImportFile(config.importFile);
   const marker = await placeMarker(options);
@@ -59,7 +59,7 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
     throw refusedImport(config.importFile, outcome.issues);
   }
   refuseUnknownNames(config.initialTokens, namesOf(engine.world), IMPORTED_ADVICE);
-  const tokens = tokensOf(options);
+  const tokens = await tokensOf(options);
   if (tokens.length > 0) await engine.record(SYSTEM, tokenEvents(tokens, now));
   await options.fs.remove(marker);
   await options.fs.syncFolder(config.dataDir);
@@ -91,11 +91,11 @@ function tokenEvents(tokens: readonly InitialToken[], now: string): readonly Dom
 }
 
 /** The tokens of the settings, and an admin token if there is none. Without authentication none is needed, so none is made. */
-function tokensOf({ config, announceToken }: FirstStartOptions): readonly InitialToken[] {
+async function tokensOf({ config, announceToken }: FirstStartOptions): Promise<readonly InitialToken[]> {
   const { initialTokens, authType } = config;
   if (authType === 'none' || initialTokens.some(({ type }) => type === 'admin')) return initialTokens;
   const secret = makeAdminSecret();
-  announceToken(secret);
+  await announceToken(secret);
   return [{ variable: '', type: 'admin', secret, project: ALL, environment: ALL }, ...initialTokens];
 }
 

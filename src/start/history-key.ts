@@ -1,31 +1,52 @@
 /** The key that signs the history, in a file of its own: PKCS #8 as PEM, which `openssl pkey` reads, for the server alone to read. */
+import { AssertionError } from 'node:assert';
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { UnusableKey } from '../actors/store.ts';
 import { DataFolderError } from '../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { type FileSystem, withFile } from '../persistence/disk/file-system.ts';
+import { replaceFile } from '../persistence/disk/write-fully.ts';
 import { HeadsFile, newestCut, type RecordedHead } from '../persistence/proof/heads-file.ts';
 import { HeadSigner, handoverOf, type PublicKey } from '../persistence/proof/signed-head.ts';
 import { ConfigError, type Environment, text } from '../process/settings.ts';
-import { renameSecretFile, writeSecretFile } from './secret-file.ts';
 
 /** The file of the key: in the data folder, unless the operator names another one. */
 export const keyFileOf = (env: Environment, dataDir: string): string =>
   text(env, 'HISTORY_KEY_FILE') ?? join(dataDir, 'history.key');
 
-/** Null where there is no such file. */
-export function readHistoryKey(file: string): HeadSigner | null {
-  return existsSync(file) ? new HeadSigner(parse(readFileSync(file, 'utf8'), file)) : null;
+/** A key in PEM has 119 bytes; a file without a bound may be anything. */
+const KEY_BYTES_MAX = 4096;
+
+/** Null where there is no such file, or an empty one, which a full disk may have left. */
+export async function readHistoryKey(fs: FileSystem, file: string): Promise<HeadSigner | null> {
+  if (!(await fs.exists(file))) return null;
+  const bytes = Buffer.alloc(KEY_BYTES_MAX);
+  const count = await withFile(fs, file, (open) => open.read(bytes, 0, bytes.length, 0));
+  return count === 0 ? null : new HeadSigner(parse(bytes.toString('utf8', 0, count), file));
+}
+
+/** The key that signs from now on. One that cannot be used costs signatures, and keeps no flag from being served. */
+export async function openSigner(
+  fs: FileSystem,
+  folder: string,
+  file: string,
+): Promise<HeadSigner | UnusableKey> {
+  try {
+    return await openHistoryKey(fs, folder, file);
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof AssertionError) throw error;
+    return { problem: `History is not signed: ${error.message}` };
+  }
 }
 
 /**
  * The key that signs from now on; made where there is none. A change of the key that a crash interrupted is completed. The caller
- * holds the lock of the data folder. Throws `ConfigError` where the key has handed over to one that is not here.
+ * holds the lock of the data folder. Throws `ConfigError` where the key is damaged, or has handed over to one that is not here.
  */
-export async function openHistoryKey(fs: FileSystem, folder: string, file: string): Promise<HeadSigner> {
-  const signer = readHistoryKey(file);
-  if (signer === null) return makeKey(file);
-  return takeOver(await newestHead(fs, folder), signer, file) ?? signer;
+async function openHistoryKey(fs: FileSystem, folder: string, file: string): Promise<HeadSigner> {
+  const signer = await readHistoryKey(fs, file);
+  if (signer === null) return makeKey(fs, file);
+  return (await takeOver(fs, await newestHead(fs, folder), signer, file)) ?? signer;
 }
 
 /** Null also where the heads are those of a newer version: nothing is signed then. */
@@ -47,21 +68,33 @@ const nextFileOf = (file: string): string => `${file}.next`;
  * Completes a change of the key that ended between the handover and the renaming of the new key's file: what the old key signs
  * does not count any more. Null where the key has not handed over.
  */
-function takeOver(newest: RecordedHead | null, signer: HeadSigner, file: string): HeadSigner | null {
+async function takeOver(
+  fs: FileSystem,
+  newest: RecordedHead | null,
+  signer: HeadSigner,
+  file: string,
+): Promise<HeadSigner | null> {
   const handover = newest === null ? null : handoverOf(newest.note);
   if (handover === null || handover.from.text !== signer.publicKey.text) return null;
-  const next = readHistoryKey(nextFileOf(file));
+  const next = await readHistoryKey(fs, nextFileOf(file));
   if (next === null || next.publicKey.text !== handover.to.text)
     throw new ConfigError(
       `The key in ${file} has handed over to ${handover.to.text}, so what it signs does not count any more. Put the private key of that one in its place. If it is lost, remove ${file}: the next start makes a new key, and signs all history anew.`,
     );
-  renameSecretFile(nextFileOf(file), file);
+  await putInPlace(fs, file);
   return next;
 }
 
-function makeKey(file: string): HeadSigner {
+/** Durable when it resolves. */
+async function putInPlace(fs: FileSystem, file: string): Promise<void> {
+  await fs.rename(nextFileOf(file), file);
+  await fs.syncFolder(dirname(file));
+}
+
+async function makeKey(fs: FileSystem, file: string): Promise<HeadSigner> {
   const { privateKey } = generateKeyPairSync('ed25519');
-  writeSecretFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  const pem = Buffer.from(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await replaceFile(fs, file, pem, { durable: true });
   return new HeadSigner(privateKey);
 }
 
@@ -76,22 +109,22 @@ export async function replaceHistoryKey(
   folder: string,
   file: string,
 ): Promise<PublicKey | null> {
-  const signer = readHistoryKey(file);
+  const signer = await readHistoryKey(fs, file);
   const heads = await HeadsFile.open(fs, folder);
   try {
     const { newest } = heads;
     if (signer === null || newest === null || heads.isDamaged || !signer.publicKey.signed(newest.note))
       return null;
-    const interrupted = takeOver(newest, signer, file);
+    const interrupted = await takeOver(fs, newest, signer, file);
     if (interrupted !== null) return interrupted.publicKey;
-    const next = makeKey(nextFileOf(file));
+    const next = await makeKey(fs, nextFileOf(file));
     // An older key counts for no cut, and the new one for nothing before the handover.
     const cut = await newestCut(fs, folder, signer.publicKey);
     if (cut !== null) await heads.cut({ ...cut, note: signer.sign(cut.head, next) });
     const head = { ...newest.head, isCut: false, at: Date.now() };
     await heads.append({ ...newest, note: signer.handOver(head, next), head });
     await heads.sync();
-    renameSecretFile(nextFileOf(file), file);
+    await putInPlace(fs, file);
     return next.publicKey;
   } finally {
     await heads.close();

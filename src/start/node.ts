@@ -11,7 +11,7 @@ import type { FileArchive } from '../addons/replication/file-archive.ts';
 import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
 import type { CommitMeter } from '../http/serving/metrics.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, realFileSystem } from '../persistence/disk/file-system.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { FolderLock } from '../persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from '../persistence/event-log/log-reader.ts';
 import { decideAlone } from '../persistence/journal/log-history.ts';
@@ -21,15 +21,15 @@ import { coreUsedMs } from '../process/schedule-times.ts';
 import { joinCluster, type OpenCluster } from './cluster.ts';
 import type { Config } from './config.ts';
 import { recordFirstEvents } from './first-start.ts';
-import { openHistoryKey } from './history-key.ts';
+import { openSigner } from './history-key.ts';
 
 export interface NodeOptions {
   readonly config: Config;
   readonly log: Log;
   /** Ends the process: the journal or the state cannot be trusted any more (invariant 6). */
   stop(error: Error): void;
-  /** Shows a secret, which is shown only once and never logged. */
-  announceToken(secret: string): void;
+  /** Shows a secret, which is shown only once and never logged. It resolves when the secret cannot be lost. */
+  announceToken(secret: string): Promise<void>;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
   /** For tests: in place of the log that the configuration names, and its archive. */
@@ -55,11 +55,10 @@ export async function openNode(
 ): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
   const { log, stop, replicatedLog, replicatedArchive, usageStream } = options;
   const { cluster: config, dataDir: folder } = options.config;
-  const firstEvents = (store: Store): Promise<void> =>
-    recordFirstEvents(store, { ...options, fs: realFileSystem });
+  const firstEvents = (store: Store): Promise<void> => recordFirstEvents(store, { ...options, fs: parts.fs });
   if (config === null) {
     const store = await open(options, parts);
-    if (await decideAlone(realFileSystem, folder))
+    if (await decideAlone(parts.fs, folder))
       // Operators: stop it, if the node belongs to [its cluster](docs/cluster.md#starting-one)
       log.warn(
         {},
@@ -105,7 +104,7 @@ async function open(
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
     historyCheckMs: options.config.historyCheckMs,
-    signer: await openHistoryKey(fs, dataDir, historyKeyFile),
+    signer: await openSigner(fs, dataDir, historyKeyFile),
     limits: options.config.limits,
     memoryBudgetBytes: options.config.memoryBudgetBytes,
     onCommit: (observation) => commits.observe(observation),

@@ -5,6 +5,7 @@ import { runClusterSeeds } from '../simulation/cluster/run-cluster-seeds.ts';
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
+import { ENDS, FOLDERS, interruptStart } from '../start/interrupted-start.ts';
 import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.ts';
 import { searchWorst } from '../support/evaluation/worst-rules.ts';
 import { pastFolder } from '../support/operator.ts';
@@ -32,6 +33,10 @@ import { declareSingleDamages, mendSingleDamages, wholeFolder } from './single-d
 import { stallReaders } from './slow-readers.ts';
 import { soak } from './soak/soak.ts';
 import { flood } from './stalled-sync.ts';
+
+const INTERRUPTIONS = Object.keys(FOLDERS).flatMap((folder) =>
+  Object.keys(ENDS).map((end) => ({ folder, end })),
+);
 
 export type Counts = Readonly<Record<string, number>>;
 
@@ -166,6 +171,19 @@ export const LONG_FORMS: readonly LongForm[] = [
     leastSeconds: 40,
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (_, first) => ({ starts: await failAllStarts(START_CALLS[first - 1] ?? '') }),
+  },
+  {
+    name: 'interrupted start',
+    total: INTERRUPTIONS.length,
+    batch: 1,
+    leastSeconds: 40,
+    run: async (_, first) => {
+      const interruption = INTERRUPTIONS[first - 1];
+      assert(interruption !== undefined, 'there are so many');
+      let write = 1;
+      while (await interruptStart({ ...interruption, write })) write += 1;
+      return { starts: write - 1 };
+    },
   },
   {
     name: 'shutdown',

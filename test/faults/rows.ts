@@ -182,9 +182,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A call to the disk fails during a start',
-    promise: 'It ends with 74, or 65 where the file seems damaged, and names the file.',
+    promise:
+      'It ends with 74, or 65 where the file seems damaged, and names the file; the next start serves.',
     tests: [...named('persistence/disk/failing-start.test.ts')('ends with 74 and the name of the file when')],
     longForms: ['failing start'],
+  },
+  {
+    fault:
+      'A full disk, a kill or a power cut at any write of the first start, on a new folder or one of 0.2.0',
+    promise: 'The next start serves and signs.',
+    tests: [...named('start/interrupted-start.test.ts')('may end at any write on')],
+    longForms: ['interrupted start'],
   },
   {
     fault: 'A sync fails, and the next one would succeed',

@@ -23,7 +23,7 @@ const server = await startServer({
   stop: (error) => {
     throw error;
   },
-  announceToken: () => undefined,
+  announceToken: async () => undefined,
   store: { segmentBytes: SEGMENT_BYTES },
 });
 process.once('SIGTERM', () => void server.close().then(() => process.exit(0)));

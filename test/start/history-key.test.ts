@@ -1,12 +1,12 @@
-/** The change of the key that signs the history, ended by a crash: no head is signed by a key that has handed over. */
+/** The key that signs the history: what happens where it is damaged, and that a crash in a change of it leaves no head signed by the old one. */
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { type FileSystem, type OpenFile, realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { type Handover, handoverOf, PublicKey } from '../../src/persistence/proof/signed-head.ts';
 import { ConfigError } from '../../src/process/settings.ts';
-import { openHistoryKey, readHistoryKey, replaceHistoryKey } from '../../src/start/history-key.ts';
+import { openSigner, readHistoryKey, replaceHistoryKey } from '../../src/start/history-key.ts';
 import { headsOf } from '../support/journal-fixture.ts';
 import { copyOf, flagstaff, pastFolder } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
@@ -43,7 +43,7 @@ describe('a change of the key of the history', () => {
 
   before(async () => {
     ({ folder } = await pastFolder());
-    oldKey = readHistoryKey(keyFileIn(folder))!.publicKey.text;
+    oldKey = (await readHistoryKey(realFileSystem, keyFileIn(folder)))!.publicKey.text;
   });
 
   /** A copy in which the change of the key ended after so many calls of the file system; null where it did not end early. */
@@ -72,10 +72,16 @@ describe('a change of the key of the history', () => {
     for (let calls = 0; ; calls += 1) {
       const copy = await crashedAfter(calls);
       if (copy === null) break;
-      const key = (await openHistoryKey(realFileSystem, copy, keyFileIn(copy))).publicKey.text;
+      const signer = await openSigner(realFileSystem, copy, keyFileIn(copy));
+      assert(!('problem' in signer), `after ${calls} calls`);
+      const key = signer.publicKey.text;
       const handover = await newestHandover(copy);
       assert.equal(key, handover?.to.text ?? oldKey, `after ${calls} calls`);
-      assert.equal(readHistoryKey(keyFileIn(copy))!.publicKey.text, key, `after ${calls} calls`);
+      assert.equal(
+        (await readHistoryKey(realFileSystem, keyFileIn(copy)))!.publicKey.text,
+        key,
+        `after ${calls} calls`,
+      );
       seen.add(handover === null ? 'before the handover' : 'after it');
     }
     assert.deepEqual([...seen], ['before the handover', 'after it']);
@@ -86,7 +92,7 @@ describe('a change of the key of the history', () => {
     const handover = await newestHandover(copy);
     const key = await replaceHistoryKey(realFileSystem, copy, keyFileIn(copy));
     assert.equal(key?.text, handover?.to.text);
-    assert.equal(readHistoryKey(keyFileIn(copy))!.publicKey.text, key?.text);
+    assert.equal((await readHistoryKey(realFileSystem, keyFileIn(copy)))!.publicKey.text, key?.text);
     assert(!existsSync(`${keyFileIn(copy)}.next`));
     const handovers = (await headsOf(realFileSystem, copy)).filter(({ note }) => handoverOf(note) !== null);
     assert.equal(handovers.length, 1);
@@ -106,17 +112,58 @@ describe('a change of the key of the history', () => {
     }
   });
 
-  it('leaves no old key that starts a server once more: it refuses, and says what to do', async () => {
+  it('leaves no old key that signs once more: the server serves, signs nothing, and says what to do', async () => {
     const copy = copyOf(folder);
     const key = await replaceHistoryKey(realFileSystem, copy, keyFileIn(copy));
     copyFileSync(keyFileIn(folder), keyFileIn(copy));
-    const heads = readFileSync(join(copy, 'history.heads'));
-    const isRefusal = (error: unknown): boolean =>
-      error instanceof ConfigError &&
-      error.message.includes(`has handed over to ${key?.text}`) &&
-      error.message.includes('Put the private key of that one in its place');
-    await assert.rejects(startTestServer({ folder: copy }), isRefusal);
-    await assert.rejects(replaceHistoryKey(realFileSystem, copy, keyFileIn(copy)), isRefusal);
-    assert(heads.equals(readFileSync(join(copy, 'history.heads'))), 'nothing was changed');
+    const told = `has handed over to ${key?.text}`;
+    await servesUnsigned(copy, told);
+    await assert.rejects(
+      replaceHistoryKey(realFileSystem, copy, keyFileIn(copy)),
+      (error) => error instanceof ConfigError && error.message.includes(told),
+    );
+  });
+});
+
+/** Starts a server, changes something, and asserts that the heads stay as they are, and that `/health` has the reason. */
+async function servesUnsigned(folder: string, told: string): Promise<void> {
+  const heads = readFileSync(join(folder, 'history.heads'));
+  const server = await startTestServer({ folder });
+  const { status } = await server.call('POST', '/projects/default/features', { name: 'unsigned' });
+  const { body } = await server.callBelow('')('GET', '/health');
+  await server.stop();
+  assert.equal(status, 201);
+  assert(body.warning.includes('History is not signed: ') && body.warning.includes(told), body.warning);
+  assert(heads.equals(readFileSync(join(folder, 'history.heads'))), 'nothing is signed');
+}
+
+describe('a key file', () => {
+  let folder: string;
+  before(async () => {
+    ({ folder } = await pastFolder());
+  });
+
+  it('that is empty is none: the start makes a key', async () => {
+    const copy = copyOf(folder);
+    writeFileSync(keyFileIn(copy), '');
+    const server = await startTestServer({ folder: copy });
+    await server.stop();
+    const { newest } = server.server.store.heads!;
+    assert.equal(newest?.lastId, server.server.store.engine.lastId);
+    assert.equal((await readHistoryKey(realFileSystem, keyFileIn(copy)))?.publicKey.text, newest.key);
+  });
+
+  it('that is damaged, or that the server may not read, costs signatures and nothing else', async () => {
+    for (const spoil of [
+      (file: string): void => writeFileSync(file, readFileSync(file, 'utf8').replace('PRIVATE', 'QRIVATE')),
+      (file: string): void => {
+        rmSync(file);
+        mkdirSync(file);
+      },
+    ]) {
+      const copy = copyOf(folder);
+      spoil(keyFileIn(copy));
+      await servesUnsigned(copy, 'history.key');
+    }
   });
 });

@@ -174,7 +174,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         ((error) => {
           throw error;
         }),
-      announceToken: () => undefined,
+      announceToken: async () => undefined,
       passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
       ...(options.store === undefined ? {} : { store: options.store }),
       ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),

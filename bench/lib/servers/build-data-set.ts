@@ -45,7 +45,7 @@ async function build(folder: string, set: DataSet): Promise<void> {
     stop: (error) => {
       throw error;
     },
-    announceToken: () => undefined,
+    announceToken: async () => undefined,
     // One at the end is all that anybody reads.
     store: { eventsPerSnapshot: Number.MAX_SAFE_INTEGER },
   });

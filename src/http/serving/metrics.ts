@@ -131,7 +131,7 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ],
   [
     'flagstaff_history_contradicted',
-    '1: the journal is not what was signed. The log and `/health` say where.',
+    '1: the journal is not what was signed, or no key can sign it. The log and `/health` say why.',
     ({ heads }) => (heads?.problem == null ? 0 : 1),
   ],
   [

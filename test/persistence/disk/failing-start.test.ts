@@ -11,9 +11,9 @@ describe('a start on a disk that fails', { skip: isTraceable() ? false : 'strace
     ['write', 'ENOSPC', 1, 'the lock file'],
     ['openat', 'EMFILE', 2, 'the lock file'],
     ['close', 'EIO', 1, 'a file that was written'],
-    ['write', 'EIO', 2, 'the first token'],
+    ['pwrite64', 'EIO', 2, 'the first token'],
     ['fsync', 'EIO', 2, 'the folder of the journal'],
-    ['pwrite64', 'ENOSPC', 1, 'the first segment'],
+    ['pwrite64', 'ENOSPC', 3, 'the first segment'],
   ] as const) {
     it(`ends with 74 and the name of the file when ${call} gives ${error} on ${what}`, async () => {
       assert(await failStart({ call, error, when }), 'the call was made');

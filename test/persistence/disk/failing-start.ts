@@ -1,6 +1,6 @@
 /**
  * Makes single calls to the disk fail while a server starts, by strace: `node --import tsx test/faults/run.ts 'failing start'`. Whatever
- * fails, the process ends with 74, or with 65 where it takes the file for damaged, and its one line names the file.
+ * fails, the process ends with 74, or with 65 where it takes the file for damaged, its one line names the file, and the next start serves.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT } from '../../../src/process/exit-codes.ts';
-import { ROOT_FOLDER, spawnServer, temporaryFolder } from '../../support/server.ts';
+import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
 
 /** Calls of a start that reach the disk. */
@@ -36,6 +36,7 @@ export const ERRORS = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'];
 /** strace looks at calls on these files alone, so that those of Node itself are not counted. */
 const FILES = [
   ...['', 'journal', 'snapshots', 'usage', 'flagstaff.lock', 'log.beginning', 'log.beginning.tmp'],
+  ...['history.key', 'history.key.tmp', 'history.heads', 'first-admin-token.tmp'],
   ...['journal/00000000000000000001.journal', 'journal/durable.mark', 'journal/durable.mark.tmp'],
   ...['first-admin-token', 'snapshots/00000000000000000006.snapshot', 'journal/00000000000000000001.index'],
 ];
@@ -74,6 +75,7 @@ export async function failStart({ call, error, when, filled }: FailingStart): Pr
   child.stderr.on('data', read);
   const [code] = (await once(child, 'close')) as [number | null];
   const injected = /^.*INJECTED.*$/m.exec(readFileSync(trace, 'utf8'))?.[0];
+  if (code !== null) await (await startTestServer({ folder })).stop();
   rmSync(folder, { recursive: true, force: true });
   rmSync(trace);
   if (injected === undefined) return false;
