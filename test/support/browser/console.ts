@@ -1,8 +1,7 @@
 /** The console in a browser, for the suites about it: opened, signed in, looked at by an accessibility checker, and closed. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before } from 'node:test';
+import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../server.ts';
 import { describePages, type OpenPage, openPage, type PageOptions } from './browser.ts';
@@ -91,15 +90,12 @@ interface Violation {
   readonly targets: readonly string[];
 }
 
-/** The accessibility checker, without the comments and the long names, which take a page as long as a check. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** Runs in the page: all that the accessibility checker finds on it as it is now. */
 const FIND_VIOLATIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary) })))`;
 
 export async function isAccessible(page: Page, what: string): Promise<void> {
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE);
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   const violations: readonly Violation[] = await page.evaluate(FIND_VIOLATIONS);
   assert.deepEqual(violations, [], what);
 }
