@@ -6,13 +6,14 @@ import { gapsOf } from '../operations/gap-plan.ts';
 import { lostRanges, type MendingWay, planRepair, rangeText, waysToMend } from '../operations/repair-plan.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import {
+  damageOf,
   type FolderVerification,
   type VerifiedSnapshot,
   type VerifyOptions,
   verifyFolder,
 } from '../operations/verify-folder.ts';
 import type { Damage, DeclaredGap } from '../operations/verify-journal.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { INDEX_FILE_SUFFIX } from '../persistence/event-log/index-file.ts';
 import { isIndexForged } from '../persistence/event-log/index-file-store.ts';
@@ -205,9 +206,9 @@ async function verifyDeep(options: VerifyDeepOptions): Promise<DeepVerification>
   const { verified } = options;
   const comparison = new Comparison(options);
   const firstId = verified.journal.segments[0] ?? null;
-  if (firstId === 1 || verified.snapshots.length === 0) await comparison.way(null);
+  if (firstId === 1 || verified.snapshots.length === 0) await comparison.attempt(null);
   for (const snapshot of verified.snapshots) {
-    if (firstId === null || snapshot.id >= firstId - 1) await comparison.way(snapshot);
+    if (firstId === null || snapshot.id >= firstId - 1) await comparison.attempt(snapshot);
   }
   const { damages, ...result } = comparison.result();
   return { ...result, damages: [...damages, ...(await forgedIndexes(options))] };
@@ -240,8 +241,21 @@ class Comparison {
     this.#lastId = Math.max(options.verified.lastId, options.verified.snapshots.at(-1)?.id ?? 0);
   }
 
-  /** Replays from one snapshot, or from the first event, past the later snapshots to the end. */
-  async way(from: VerifiedSnapshot | null): Promise<void> {
+  /** Replays from one snapshot, or from the first event, past the later snapshots to the end, or to an event that does not fit. */
+  async attempt(from: VerifiedSnapshot | null): Promise<void> {
+    try {
+      await this.#way(from);
+    } catch (error) {
+      if (!(error instanceof DataFolderError)) throw error;
+      const damage = damageOf(error);
+      const isKnown = this.#damages.some(
+        ({ file, offset }) => file === damage.file && offset === damage.offset,
+      );
+      if (!isKnown) this.#damages.push(damage);
+    }
+  }
+
+  async #way(from: VerifiedSnapshot | null): Promise<void> {
     const { fs, folder, verified, onReplayed } = this.#options;
     const startId = from?.id ?? 0;
     const state = await StateAt.open({

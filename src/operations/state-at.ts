@@ -8,13 +8,16 @@
  */
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { loaderOf, replayFrame } from '../actors/state/state-loader.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { declaresLost } from '../persistence/journal/declared-gap.ts';
 import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
+import { segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
+import { attempt } from '../persistence/recovery/recovery.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
@@ -78,11 +81,13 @@ export class StateAt {
     const total = upTo - this.lastId;
     const end = await readJournal(this.#source, {
       afterId: this.lastId,
-      visit: ({ frame, raw }) => {
+      visit: ({ frame, raw, segment }) => {
         if (this.replayedEvents === 0 && this.snapshot !== null) this.#checkChain(raw.previous);
         if (declaresLost(frame) === true) throw lostBetween(frame.id);
         assert(frame.id > this.#replayedId, `event ${frame.id} is newer than the state`);
-        replayFrame(this.world, frame);
+        const file = join(this.#source.folder, segmentFileName(segment));
+        const place = { file, offset: raw.offset, lastGoodEventId: frame.id - 1 };
+        attempt(() => replayFrame(this.world, frame), place, `event ${frame.id}`);
         this.#changeFirstId = frame.id;
         this.#replayedId = lastEventId(frame);
         this.lastAt = frame.at;

@@ -7,7 +7,12 @@
  */
 import { join } from 'node:path';
 import { askServer } from '../control/control-client.ts';
-import { DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
+import {
+  DAMAGED_SUFFIX,
+  type DataFolder,
+  type DataFolderError,
+  dataFolder,
+} from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistence/journal/durable-mark.ts';
 import { LOG_BEGINNING_FILE_NAME, readLogBeginning } from '../persistence/journal/log-beginning.ts';
@@ -102,10 +107,12 @@ async function lastSigned(fs: FileSystem, root: string): Promise<FolderVerificat
 async function refusedStart({ fs, folder }: VerifyOptions): Promise<Damage[]> {
   if ((await askServer(folder, 'status')) !== null) return [];
   const { refusal } = await checkStart({ fs, folder });
-  if (refusal === null) return [];
-  const { file, offset, lastGoodEventId, problem } = refusal;
-  return [{ file, offset, lastGoodEventId: lastGoodEventId ?? 0, what: problem }];
+  return refusal === null ? [] : [damageOf(refusal)];
 }
+
+export const damageOf = ({ file, offset, lastGoodEventId, problem }: DataFolderError): Damage => ({
+  ...{ file, offset, lastGoodEventId: lastGoodEventId ?? 0, what: problem },
+});
 
 async function verifySnapshots(
   fs: FileSystem,

@@ -15,10 +15,12 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { loadSnapshotFile } from '../../src/operations/copy-folder.ts';
+import { readJournal } from '../../src/operations/journal-reading.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FRAME_HEADER_BYTES, frameEnd } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
+import { forge } from '../support/forged-folder.ts';
 import {
   contentOf,
   copyOf,
@@ -124,6 +126,33 @@ describe('flagstaff verify', () => {
       json.damages.map(({ file }: { file: string }) => file),
       [target],
     );
+  });
+
+  it('finds with --deep an event that does not fit, from behind which a snapshot keeps the server starting', async () => {
+    let createdId = 0;
+    const folder = await forge(past.folder, (frames) => {
+      const at = frames.findIndex(({ events }) => events.some(({ type }) => type === 'feature-created'));
+      const [created] = frames.splice(at, 1);
+      assert(created !== undefined, 'a flag was created');
+      createdId = created.id;
+      return [...frames, { ...created, at: frames.at(-1)?.at ?? created.at }];
+    });
+    const { world } = await loadSnapshotFile({ fs: realFileSystem, from: fileAt(snapshotsIn(past.folder)) });
+    const journal = { fs: realFileSystem, folder: join(folder, 'journal') };
+    const { lastId, boundary } = await readJournal(journal, { afterId: 0, visit: () => true });
+    const header = { id: lastId, at: Date.now(), chain: boundary?.chain ?? 0 };
+    await writeSnapshot({
+      ...{ fs: realFileSystem, folder: join(folder, 'snapshots'), ...header },
+      sections: snapshotSections(world),
+      durable: () => Promise.resolve(),
+    });
+    const shallow = await flagstaff(['verify', '-d', folder]);
+    assert.equal(shallow.code, 0, shallow.out);
+    const { code, json } = await flagstaff(['verify', '--deep', '--json', '-d', folder]);
+    const [damage] = json.damages;
+    assert.deepEqual([code, json.damages.length], [65, 1]);
+    assert.match(damage.what, /does not fit/);
+    assert(damage.file.endsWith('.journal') && damage.lastGoodEventId >= createdId - 1);
   });
 
   it('names file, offset and last good event of a flipped bit, and goes on behind it', async () => {

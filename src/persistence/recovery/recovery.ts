@@ -235,7 +235,7 @@ interface Place {
 }
 
 /** Turns an error of the loader into a refusal that names the place. */
-function attempt(step: () => void, place: Place, what: string): void {
+export function attempt(step: () => void, place: Place, what: string): void {
   try {
     step();
   } catch (cause) {
