@@ -54,16 +54,17 @@ function flagResponse(
 /** Names, of the flags as they are at the moment of the call. */
 async function parentOptions(
   { world, params, requester }: RequestContext<unknown>,
-  { project }: LocatedFlag,
+  { project, record: child }: LocatedFlag,
 ): Promise<ReadResponse> {
   const revision = projectRevision(world, project);
+  const isParent = child.flag.children.length > 0;
   const texts: string[] = [];
   const add = ({ record }: ShownFlag): void => {
     const { archivedAt, dependencies, name } = record.flag;
     if (archivedAt === null && dependencies.length === 0 && name !== params.child)
       texts.push(JSON.stringify(name));
   };
-  await inTurns(each(flagsNow([project]), add), requester);
+  if (!isParent) await inTurns(each(flagsNow([project]), add), requester);
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
 

@@ -92,6 +92,7 @@ describeInterface('parents', (server) => {
     assert(body.includes('q-parent') && !body.includes('q-child'));
     const { body: ofChild } = await parents('q-child');
     assert(ofChild.includes('q-parent') && ofChild.includes('q-other'));
+    assert.deepEqual((await parents('q-parent')).body, [], 'a parent may have no parents');
     const { body: parent } = await server().call('GET', `${FEATURES}/q-parent`);
     assert.deepEqual(parent.children, ['q-child']);
   });
