@@ -332,9 +332,11 @@ async function flagOf(client: AdminClient, path: string): Promise<WithSegments<F
   const { environments, dependencies, ...flag } = sent;
   const { tags } = await read(client, `/features/${encodeURIComponent(flag.name)}/tags`, TAGS);
   const found: [string, WithSegments<FlagEnvironment>][] = [];
-  for (const { name, enabled, strategies, variants: sentVariants } of environments) {
+  for (const { name, enabled, strategies, variants: sorted } of environments) {
     const variantsPath = `${path}/environments/${encodeURIComponent(name)}/variants`;
-    const variants = sentVariants ?? (await read(client, variantsPath, VARIANTS)).variants;
+    // Unleash sorts those of the flag by name, and evaluates them as they are stored.
+    const isInOrder = sorted !== undefined && sorted.length < 2;
+    const { variants } = isInOrder ? { variants: sorted } : await read(client, variantsPath, VARIANTS);
     const place: WithSegments<FlagEnvironment> = (segmentNames) => ({
       enabled,
       strategies: inOrder(strategies).map((strategy) => strategyOf(strategy, segmentNames)),

@@ -118,6 +118,25 @@ describe('flagstaff import-unleash', () => {
     assert.equal((await server.call('GET', '/projects/default/features/only-here')).status, 200);
   });
 
+  it('brings variants in the order in which they are stored, which decides who gets them, and then finds it equal', async (t) => {
+    const path = '/projects/default/features/flag-0000/environments/production/variants';
+    const { variants } = recorded.admin[path] as { variants: { name: string }[] };
+    const admin = { ...recorded.admin, [path]: { variants: variants.toReversed() } };
+    const [unsorted, to] = [await playUnleash({ ...recorded, admin }), await startTestServer()];
+    t.after(async () => {
+      unsorted.close();
+      await to.stop();
+    });
+    const migrate = () => flagstaff(['import-unleash', unsorted.url, '--to', to.origin], { env });
+    assert.equal((await migrate()).code, 0);
+    const { body } = await to.call('GET', path);
+    assert.deepEqual(
+      body.variants.map(({ name }: { name: string }) => name),
+      ['two', 'one'],
+    );
+    assert.match((await migrate()).out, /^Everything is equal already\.$/m);
+  });
+
   /** A run from the recorded server, changed, to a new one. */
   async function fromChanged(admin: RecordedUnleash['admin']) {
     const [changed, to] = [await playUnleash({ ...recorded, admin }), await startTestServer()];
