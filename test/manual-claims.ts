@@ -202,9 +202,10 @@ export const SENTENCES: readonly Sentence[] = [
       ['POST', `${FLAGS}/clone/environments/production/strategies`, strategy(), '200 sortOrder=1'],
     ],
     [
-      '`values`, with at least one string',
+      '`values`, with at least one string that is not empty',
       ...['IN', 'NOT_IN', 'STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH'].flatMap((one) => [
         add(rule(one, { values: ['a'] }), 200),
+        add(rule(one, { values: [''] }), 400),
         add(rule(one, { values: [] }), 400),
       ]),
     ],

@@ -34,7 +34,7 @@ export function addDependency(world: World, { project, child, dependency }: AddD
     refuseParent(world, located, dependency.feature) ?? refuseArchived(flag) ?? refuseDepth(flag, dependency);
   if (refusal !== null) return refusal;
   const before = flag.dependencies.find((one) => one.feature === dependency.feature);
-  return jsonEqual(before, dependency) ? UNCHANGED : dependencySet(flag, before, dependency);
+  return jsonEqual(before, dependency) ? UNCHANGED : [dependencySet(flag, dependency)];
 }
 
 function refuseParent(world: World, { project, record }: LocatedFlag, name: string): Refusal | null {
@@ -103,13 +103,9 @@ export function locateDependency(
 }
 
 /** `before`: the dependency on the same parent until now. */
-export function dependencySet(
-  flag: Pick<Flag, 'name' | 'project'>,
-  before: Dependency | undefined,
-  data: Dependency,
-): DomainEvent[] {
-  const removed = before === undefined ? [] : [dependencyRemoved(flag, before)];
-  return [...removed, { type: 'feature-dependency-added', ...aboutFlag(flag), data, preData: null }];
+/** A new dependency, or another one on the same parent. */
+export function dependencySet(flag: Pick<Flag, 'name' | 'project'>, data: Dependency): DomainEvent {
+  return { type: 'feature-dependency-added', ...aboutFlag(flag), data, preData: null };
 }
 
 export function dependencyRemoved(flag: Pick<Flag, 'name' | 'project'>, preData: Dependency): DomainEvent {

@@ -106,7 +106,7 @@ function eventsOf(world: World, step: Step<Here>, making: Making | null): Decisi
     case 'remove-parent':
       return [dependencyRemoved(step, step.before)];
     case 'set-parent':
-      return dependencySet(step, step.before, step.after);
+      return [dependencySet(step, step.after)];
     default:
       return assert.fail(`no change within a server has the step ${step.type}`);
   }

@@ -191,16 +191,16 @@ export function strategyIssue(after: DefaultStrategy, before: DefaultStrategy | 
   return emptyConstraint(after, before) ?? wrongPercentage(after, before);
 }
 
-/** A constraint without values matches nobody, or inverted everybody: always a slip. */
+/** A constraint without values matches nobody, or inverted everybody; also one with empty texts alone is always a slip. */
 function emptyConstraint({ constraints }: DefaultStrategy, before: DefaultStrategy | null): Issue | null {
   if (before !== null && constraints === before.constraints) return null;
   for (const [index, constraint] of constraints.entries()) {
-    if (constraint.values.length > 0 || isSingleValue(constraint.operator)) continue;
+    if (constraint.values.some((value) => value !== '') || isSingleValue(constraint.operator)) continue;
     if (before?.constraints.some((one: Constraint) => jsonEqual(one, constraint))) continue;
     const { operator } = constraint;
     return {
       path: `/constraints/${index}/values`,
-      message: `The field values must be a list of at least one string, for the operator ${operator}, not an empty list.`,
+      message: `The field values must be a list of at least one string that is not empty, for the operator ${operator}.`,
     };
   }
   return null;

@@ -230,8 +230,10 @@ function partsOf(flag: Flag, event: ChangeEvent, { createdAt }: EventStamp): Fla
       const { type, value } = event.preData;
       return { tags: flag.tags.filter((tag) => tag.type !== type || tag.value !== value) };
     }
-    case 'feature-dependency-added':
-      return { dependencies: [...flag.dependencies, event.data] };
+    case 'feature-dependency-added': {
+      const others = flag.dependencies.filter(({ feature }) => feature !== event.data.feature);
+      return { dependencies: [...others, event.data] };
+    }
     default:
       return null;
   }
@@ -368,7 +370,7 @@ function change({ world, project, name, stamp }: Touched, recipe: Recipe): void 
 function addChild({ world, project, name, stamp }: Touched, child: string): void {
   const record = recordOf(project, name, stamp);
   const { flag } = record;
-  const children = [...flag.children, child];
+  const children = [...flag.children.filter((name) => name !== child), child];
   replaceFlag(world, record, { flag: withParts(flag, { children }), revision: stamp.id });
 }
 

@@ -96,7 +96,6 @@ it('a flag gets the parents that are desired, and loses the others first', () =>
     [
       ['feature-dependency-removed', 'old'],
       ['feature-dependency-added', 'new'],
-      ['feature-dependency-removed', 'kept'],
       ['feature-dependency-added', 'kept'],
     ],
   );

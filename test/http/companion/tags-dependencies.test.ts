@@ -105,10 +105,7 @@ describeInterface('dependencies', (server) => {
     assert.deepEqual((await recording(server(), () => add('child', first))).events, []);
     const second = { feature: 'parent', enabled: true, variants: ['red'] };
     const changed = await recording(server(), () => add('child', second));
-    assert.deepEqual(changed.events, [
-      flagEvent('feature-dependency-removed', 'child', { preData: first }),
-      flagEvent('feature-dependency-added', 'child', { data: second }),
-    ]);
+    assert.deepEqual(changed.events, [flagEvent('feature-dependency-added', 'child', { data: second })]);
     assert.deepEqual((await flag('child')).dependencies, [second]);
     assert.deepEqual((await flag('parent')).children, ['child']);
   });

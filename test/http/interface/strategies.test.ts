@@ -375,6 +375,7 @@ const BROKEN: readonly (readonly [object, string])[] = [
   ...['IN', 'NOT_IN', 'STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH'].map(
     (operator) => [constraint({ operator, values: [] }), '/constraints/0/values'] as const,
   ),
+  [constraint({ operator: 'IN', values: ['', ''] }), '/constraints/0/values'],
   ...[-1, 100.5, '101', 'half', '', true, null, []].map(
     (rollout) => [{ name: 'flexibleRollout', parameters: { rollout } }, '/parameters/rollout'] as const,
   ),
