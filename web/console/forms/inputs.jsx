@@ -28,20 +28,27 @@ const TYPING_MS = 250;
 export function QuerySearch(props) {
   const { get, set } = useQuery();
   const stands = get('query');
-  const [text, setText] = useState(stands);
+  /** What the address does not have yet. */
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const timer = useRef(0);
   // A link may have led to another one.
-  useEffect(() => {
-    setText(stands);
-    return () => clearTimeout(timer.current);
-  }, [stands]);
-  /** @param {string} typed */
-  function change(typed) {
-    setText(typed);
+  useEffect(
+    () => () => {
+      setTyped(null);
+      clearTimeout(timer.current);
+    },
+    [stands],
+  );
+  /** @param {string} text */
+  function change(text) {
+    setTyped(text);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => set({ query: typed }), TYPING_MS);
+    timer.current = setTimeout(() => {
+      setTyped(null);
+      set({ query: text });
+    }, TYPING_MS);
   }
-  return <SearchBox {...props} value={text} change={change} />;
+  return <SearchBox {...props} value={typed ?? stands} change={change} />;
 }
 
 /** @param {{ text: ComponentChildren, checked: boolean, change: (checked: boolean) => void, title?: string | undefined }} props */
