@@ -108,13 +108,14 @@ describe('work in turns', () => {
     };
     for (let job = 0; job < jobs; job += 1) atOnce(until(step));
     assert(steps <= jobs + 5, `${steps} steps in one round: those beyond the first take one each`);
-    await new Promise((resolve) => setImmediate(resolve));
-    let left = 2;
-    const shrink = (): boolean => {
-      left -= 1;
-      return left === 0;
-    };
-    assert(atOnce(until(shrink)), 'the next round has room again');
+    // On a busy machine a round may pass while the process waits for a processor.
+    for (let round = 0, taken = 0; taken < 2; round += 1) {
+      assert(round < 50, 'a later round has room again');
+      await new Promise((resolve) => setImmediate(resolve));
+      steps = 0;
+      atOnce(until(step));
+      taken = steps;
+    }
   });
 
   it('in brief turns begins in a later round, and yields after each step that takes long', async () => {
