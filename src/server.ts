@@ -8,14 +8,13 @@ import { DiskUsageReader } from './actors/disk-usage.ts';
 import type { StalenessCheck } from './actors/staleness-check.ts';
 import type { Store } from './actors/store.ts';
 import type { Usage } from './actors/usage.ts';
-import { openTracer } from './addons/tracing/tracing.ts';
 import { askServer } from './control/control-client.ts';
 import { type ControlServer, controlHandlers, openControl } from './control/control-server.ts';
 import type { ScryptCost } from './domain/access/password-hash.ts';
+import type { AddonParts, OpenAddon } from './host/addon.ts';
 import { describeInterface } from './http/description/document.ts';
 import { pageSurface } from './http/description/page-routes.ts';
 import { Authenticator } from './http/serving/access.ts';
-import type { Tracer } from './http/serving/call.ts';
 import { type Api, createApi } from './http/serving/dispatcher.ts';
 import { errorOfTransport, plainErrorResponse } from './http/serving/errors.ts';
 import { createInstance } from './http/serving/instance.ts';
@@ -32,6 +31,7 @@ import { refuseUnfinishedImport } from './persistence/recovery/unfinished-work.t
 import { EXIT } from './process/exit-codes.ts';
 import { VERSION } from './process/installation.ts';
 import { createLog } from './process/log.ts';
+import { configureAddons, openAddons } from './start/addons.ts';
 import { createAdminToken, writeFirstToken } from './start/admin-token.ts';
 import type { OpenCluster } from './start/cluster.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
@@ -45,8 +45,8 @@ const DRAIN_LOOK_MS = 10;
 export interface ServerOptions extends NodeOptions {
   /** For tests, whose passwords nobody guesses. */
   readonly passwordCost?: ScryptCost;
-  /** Told of requests; nobody is unless given. */
-  readonly tracer?: Tracer | null;
+  /** The add-ons as the settings have them; none unless given. */
+  readonly addons?: readonly OpenAddon[];
 }
 
 export interface Server {
@@ -88,7 +88,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       },
     });
     const usage = await openUsage(store, fs, options, cluster);
-    const api = createHandler({ store, cluster, usage, transport, commits, front }, options);
+    const addons = await openAddons({ log }, options.addons);
+    const api = createHandler({ store, cluster, usage, transport, commits, front, addons }, options);
     front.handle = api.handle;
     front.admit = api.admit;
     front.refuse = api.refuse;
@@ -106,7 +107,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     staleness.start();
     front.phase = 'ready';
     return serverOf({
-      ...{ port, store, cluster, usage, staleness, transport, front, control, lock, patience },
+      ...{ port, store, cluster, usage, staleness, transport, front, control, lock, patience, addons },
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     });
   } catch (error) {
@@ -133,14 +134,15 @@ interface Parts {
   readonly transport: Transport;
   readonly commits: CommitMeter;
   readonly front: Front;
+  readonly addons: readonly AddonParts[];
 }
 
 /** Bound, and not called from a function of ours: each request asks twice. */
 const monotonicMs = performance.now.bind(performance);
 
 function createHandler(parts: Parts, options: ServerOptions): Api {
-  const { store, cluster, usage, transport } = parts;
-  const { config, log, passwordCost, tracer = null } = options;
+  const { store, cluster, usage, transport, addons } = parts;
+  const { config, log, passwordCost } = options;
   const { engine } = store;
   const { basePath } = config;
   const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
@@ -189,7 +191,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
     metered: config.metrics,
     cluster: cluster?.access ?? null,
     ageMs: () => cluster?.ageMs ?? null,
-    tracer,
+    tracer: addons.find(({ tracer }) => tracer !== undefined)?.tracer ?? null,
   });
   return api;
 }
@@ -256,7 +258,8 @@ interface Running extends Omit<Parts, 'commits'> {
 }
 
 function serverOf(running: Running): Server {
-  const { port, store, cluster, usage, staleness, transport, front, control, lock, patience } = running;
+  const { port, store, cluster, usage, staleness, transport, front, control, lock, patience, addons } =
+    running;
   const { shutdownTimeoutMs } = running;
   const close = async (): Promise<void> => {
     front.phase = 'draining';
@@ -275,6 +278,7 @@ function serverOf(running: Running): Server {
     await store.close();
     await cluster?.close();
     lock.release();
+    for (const { close: closeAddon } of addons) await closeAddon?.();
   };
   return { port, store, cluster, usage, staleness, transport, close };
 }
@@ -302,16 +306,13 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',
     );
   const startedAt = performance.now();
-  const tracer = config.tracing === null ? null : await openTracer(config.tracing, log);
-  const signals = stopOnSignals(
-    // Operators, of "…: finishing the requests under way, then stopping": nothing
-    (message) => log.info({}, message),
-    () => tracer?.close(),
-  );
+  const addons = await configureAddons(env);
+  // Operators, of "…: finishing the requests under way, then stopping": nothing
+  const signals = stopOnSignals((message) => log.info({}, message));
   const server = await startServer({
     config,
     log,
-    tracer,
+    addons,
     stop: (error) => {
       log.fatal({ err: error }, error.message);
       process.exit(exitCodeOf(error));
@@ -352,10 +353,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
  * which loses nothing either. The listeners exist from the first moment, because the first process of a container
  * ignores signals for which it has no listener.
  */
-function stopOnSignals(
-  say: (message: string) => void,
-  afterwards: () => Promise<void> | undefined,
-): { server: Server | null } {
+function stopOnSignals(say: (message: string) => void): { server: Server | null } {
   const signals: { server: Server | null } = { server: null };
   let stopping = false;
   const stop = (signal: string): void => {
@@ -363,11 +361,7 @@ function stopOnSignals(
     if (stopping || server === null) process.exit(EXIT.ok);
     stopping = true;
     say(`${signal}: finishing the requests under way, then stopping`);
-    const close = async (): Promise<void> => {
-      await server.close();
-      await afterwards();
-    };
-    close().then(
+    server.close().then(
       () => process.exit(EXIT.ok),
       (error: unknown) => fail(error),
     );

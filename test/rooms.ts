@@ -242,6 +242,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/snapshots',
     ],
   },
+  host: {
+    purpose: 'the seam: what an add-on gives and is given, and the base of commands',
+    imports: ['http/serving', 'operations', 'persistence/disk', 'process'],
+  },
   'addons/edge': {
     purpose: 'SDKs served from copies of what an upstream has',
     imports: [
@@ -251,6 +255,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/kinds',
       'domain/state',
       'domain/usage',
+      'host',
       'http/body',
       'http/sdk',
       'http/serving',
@@ -261,7 +266,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/migration': {
     purpose: 'import from an Unleash',
-    imports: ['domain/access', 'domain/desired', 'domain/evaluation', 'domain/flags'],
+    imports: ['domain/access', 'domain/desired', 'domain/evaluation', 'domain/flags', 'host', 'process'],
   },
   'addons/replication': {
     purpose: 'the cluster: shared log, leadership, archive, NATS JetStream',
@@ -269,14 +274,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/tracing': {
     purpose: 'traces of requests, by OpenTelemetry',
-    imports: ['http/serving', 'http/transport', 'process'],
+    imports: ['host', 'http/serving', 'http/transport', 'process'],
+  },
+  'start/addons.ts': {
+    purpose: 'the list of add-ons, and the only file of the core that imports one',
+    imports: ['addons/edge', 'addons/migration', 'addons/tracing', 'host', 'process'],
   },
   start: {
     purpose: 'the steps of a start: settings, first events, surfaces, sign-in, store, cluster',
     imports: [
       'actors',
       'addons/replication',
-      'addons/tracing',
       'domain/desired',
       'domain/flags',
       'domain/growth',
@@ -301,9 +309,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the server, put together from all the other rooms, and its process: arguments and signals',
     imports: [
       'actors',
-      'addons/tracing',
       'control',
       'domain/access',
+      'host',
       'http/description',
       'http/serving',
       'http/transport',
@@ -312,6 +320,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/recovery',
       'process',
       'start',
+      'start/addons.ts',
     ],
   },
   cli: {
@@ -320,11 +329,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
       'actors',
       'actors/state',
-      'addons/edge',
-      'addons/migration',
       'addons/replication',
       'control',
       'domain/state',
+      'host',
       'http/transport',
       'operations',
       'persistence/disk',
@@ -335,6 +343,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/snapshots',
       'process',
       'start',
+      'start/addons.ts',
     ],
   },
 };

@@ -1,13 +1,5 @@
 /** `flagstaff audit`: what an auditor checks, and the keys. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { newestEvent } from '../operations/journal-reading.ts';
-import { OperationError } from '../operations/operation-error.ts';
-import { lockFolder } from '../persistence/disk/folder-lock.ts';
-import { type Audit, auditFolder, type Difference } from '../persistence/proof/audit.ts';
-import { type Head, PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
-import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
-import { EXIT } from '../process/exit-codes.ts';
-import { keyFileOf, readHistoryKey, replaceHistoryKey } from '../start/history-key.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -16,10 +8,18 @@ import {
   printResult,
   withCommonOptions,
   withDataDir,
-} from './command.ts';
-import { misuse } from './command-failure.ts';
-import { rateText } from './format.ts';
-import { progressOn } from './progress.ts';
+} from '../host/command.ts';
+import { misuse } from '../host/command-failure.ts';
+import { rateText } from '../host/format.ts';
+import { progressOn } from '../host/progress.ts';
+import { newestEvent } from '../operations/journal-reading.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import { lockFolder } from '../persistence/disk/folder-lock.ts';
+import { type Audit, auditFolder, type Difference } from '../persistence/proof/audit.ts';
+import { type Head, PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
+import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
+import { EXIT } from '../process/exit-codes.ts';
+import { keyFileOf, readHistoryKey, replaceHistoryKey } from '../start/history-key.ts';
 
 interface KeyOptions extends CommonOptions {
   readonly key?: readonly string[];

@@ -1,21 +1,21 @@
 /** `flagstaff backup`: make a consistent, verified copy of a data folder. */
 import { resolve } from 'node:path';
 import { askServer } from '../control/control-client.ts';
-import { buildFolder, copyUpTo } from '../operations/copy-folder.ts';
-import { boundaryAt, newestOfStopped } from '../operations/journal-reading.ts';
-import { OperationError } from '../operations/operation-error.ts';
-import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { checkStart } from '../persistence/recovery/start-check.ts';
 import {
   type AddCommand,
   type CommonOptions,
   dataDirectory,
   printResult,
   withCommonOptions,
-} from './command.ts';
-import { bytesText, secondsText } from './format.ts';
-import { progressOn } from './progress.ts';
+} from '../host/command.ts';
+import { bytesText, secondsText } from '../host/format.ts';
+import { progressOn } from '../host/progress.ts';
+import { buildFolder, copyUpTo } from '../operations/copy-folder.ts';
+import { boundaryAt, newestOfStopped } from '../operations/journal-reading.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { checkStart } from '../persistence/recovery/start-check.ts';
 
 interface BackupCommandOptions extends CommonOptions {
   readonly to: string;

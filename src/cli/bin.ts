@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=64
+import { processTerminal } from '../host/terminal.ts';
 /** The program `flagstaff`. Its first line lets the young generation of the heap grow as `npm start` does. */
 import { runCommands } from './main.ts';
-import { processTerminal } from './terminal.ts';
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

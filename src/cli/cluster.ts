@@ -2,6 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { encodeRecord, type NodeIdentity } from '../addons/replication/record-format.ts';
 import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
+import {
+  type AddCommand,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+  withJson,
+} from '../host/command.ts';
+import { CommandFailure, misuse } from '../host/command-failure.ts';
+import { fields, printable } from '../host/format.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
@@ -11,17 +22,6 @@ import { type JournalEnd, readJournalEnd } from '../persistence/recovery/journal
 import { EXIT } from '../process/exit-codes.ts';
 import { openLog, type Shared } from '../start/cluster.ts';
 import { type ClusterConfig, clusterConfig } from '../start/cluster-config.ts';
-import {
-  type AddCommand,
-  type CommandContext,
-  type CommonOptions,
-  dataDirectory,
-  printResult,
-  withCommonOptions,
-  withJson,
-} from './command.ts';
-import { CommandFailure, misuse } from './command-failure.ts';
-import { fields, printable } from './format.ts';
 import { askRunningServer } from './running-server.ts';
 
 export const addCluster: AddCommand = (program, context) => {

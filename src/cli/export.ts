@@ -1,14 +1,20 @@
 /** `flagstaff export`: write the state as a JSON document that another server can start with. */
 import { dirname, resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
+import {
+  type AddCommand,
+  type CommandContext,
+  dataDirectory,
+  momentOf,
+  withDataDir,
+} from '../host/command.ts';
+import { bytesText } from '../host/format.ts';
+import { stateProgressOn } from '../host/progress.ts';
 import { PARTIAL_SUFFIX } from '../operations/copy-folder.ts';
 import { resolveMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { StateAt } from '../operations/state-at.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
-import { type AddCommand, type CommandContext, dataDirectory, momentOf, withDataDir } from './command.ts';
-import { bytesText } from './format.ts';
-import { stateProgressOn } from './progress.ts';
 
 interface ExportCommandOptions {
   readonly dataDir?: string;

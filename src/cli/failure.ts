@@ -1,6 +1,7 @@
 /** Maps an error to an exit code and a message of one line. */
 import { LogGoneError, UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { ControlError } from '../control/control-client.ts';
+import { CommandFailure } from '../host/command-failure.ts';
 import { ListenError } from '../http/transport/transport.ts';
 import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
 import { DataFolderError } from '../persistence/disk/data-folder.ts';
@@ -9,7 +10,6 @@ import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
 import { wordedFault } from '../process/file-faults.ts';
 import { ConfigError } from '../process/settings.ts';
-import { CommandFailure } from './command-failure.ts';
 
 const OPERATION_EXITS: Readonly<Record<OperationErrorKind, ExitCode>> = {
   missing: EXIT.noInput,

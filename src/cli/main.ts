@@ -3,14 +3,16 @@
  * goes to standard error, and the exit code says how the command ended (src/process/exit-codes.ts).
  */
 import { Command, CommanderError } from 'commander';
+import type { Addon } from '../host/addon.ts';
+import type { CommandContext } from '../host/command.ts';
+import type { Terminal } from '../host/terminal.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
 import { VERSION } from '../process/installation.ts';
-import type { AddCommand, CommandContext } from './command.ts';
-import type { Terminal } from './terminal.ts';
+import { ADDONS } from '../start/addons.ts';
 
-/** Each is loaded when its name is given, and all of them for help: an edge that starts anew has no time for the others. */
-const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+/** Each is loaded when its name is given, and all of them for help. */
+const COMMANDS: NonNullable<Addon['verbs']> = {
   start: async () => (await import('./start.ts')).addStart,
   status: async () => (await import('./status.ts')).addStatus,
   snapshot: async () => (await import('./running-server.ts')).addSnapshot,
@@ -21,10 +23,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   upgrade: async () => (await import('./upgrade.ts')).addUpgrade,
   repair: async () => (await import('./repair.ts')).addRepair,
   export: async () => (await import('./export.ts')).addExport,
-  'import-unleash': async () => (await import('./import-unleash.ts')).addImportUnleash,
   token: async () => (await import('./running-server.ts')).addToken,
   cluster: async () => (await import('./cluster.ts')).addCluster,
-  edge: async () => (await import('./edge.ts')).addEdge,
+  ...Object.assign({}, ...ADDONS.map(({ verbs }) => verbs)),
 };
 
 export interface RunOptions {

@@ -5,6 +5,16 @@ import { ArchiveDamageError } from '../addons/replication/archived-frames.ts';
 import type { ReadArchive } from '../addons/replication/file-archive.ts';
 import { archiveSource } from '../addons/replication/mend.ts';
 import { LogAwayError } from '../addons/replication/replicated-log.ts';
+import {
+  type AddCommand,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from '../host/command.ts';
+import { CommandFailure, misuse } from '../host/command-failure.ts';
+import { progressOn } from '../host/progress.ts';
 import { gapsWorth } from '../operations/declare-gaps.ts';
 import { type GapPlan, gapsOf } from '../operations/gap-plan.ts';
 import { checkCopy, folderSource } from '../operations/mend.ts';
@@ -30,16 +40,6 @@ import { EXIT } from '../process/exit-codes.ts';
 import { openArchive } from '../start/cluster.ts';
 import { clusterConfig } from '../start/cluster-config.ts';
 import { keyFileOf, readHistoryKey } from '../start/history-key.ts';
-import {
-  type AddCommand,
-  type CommandContext,
-  type CommonOptions,
-  dataDirectory,
-  printResult,
-  withCommonOptions,
-} from './command.ts';
-import { CommandFailure, misuse } from './command-failure.ts';
-import { progressOn } from './progress.ts';
 import { damageText } from './verify.ts';
 
 interface RepairCommandOptions extends CommonOptions {

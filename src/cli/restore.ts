@@ -4,6 +4,10 @@ import { resolve } from 'node:path';
 import { loaderOf } from '../actors/state/state-loader.ts';
 import { snapshotSections, stateHash } from '../actors/state/world-snapshot.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
+import { type AddCommand, type CommonOptions, momentOf, printResult } from '../host/command.ts';
+import { misuse } from '../host/command-failure.ts';
+import { rateText, timeText } from '../host/format.ts';
+import { stateProgressOn } from '../host/progress.ts';
 import { buildFolder, copyUpTo, loadSnapshotFile, refuseOccupied } from '../operations/copy-folder.ts';
 import { boundaryAt, newestEvent, newestState } from '../operations/journal-reading.ts';
 import { type Moment, resolveMoment } from '../operations/moment.ts';
@@ -14,10 +18,6 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
 import type { SnapshotStamp } from '../persistence/snapshots/snapshot-format.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
-import { type AddCommand, type CommonOptions, momentOf, printResult } from './command.ts';
-import { misuse } from './command-failure.ts';
-import { rateText, timeText } from './format.ts';
-import { stateProgressOn } from './progress.ts';
 
 interface RestoreCommandOptions extends CommonOptions {
   readonly to: string;

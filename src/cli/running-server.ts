@@ -1,16 +1,16 @@
 /** Commands that the server which has the data folder open carries out: `flagstaff snapshot` and `flagstaff token create --admin`. */
 import { askServer } from '../control/control-client.ts';
 import type { ControlCommand, ControlResults } from '../control/control-protocol.ts';
-import { EXIT } from '../process/exit-codes.ts';
 import {
   type AddCommand,
   type CommonOptions,
   dataDirectory,
   printResult,
   withCommonOptions,
-} from './command.ts';
-import { CommandFailure } from './command-failure.ts';
-import { bytesText, secondsText } from './format.ts';
+} from '../host/command.ts';
+import { CommandFailure } from '../host/command-failure.ts';
+import { bytesText, secondsText } from '../host/format.ts';
+import { EXIT } from '../process/exit-codes.ts';
 
 /** Ends the command with the exit code for it when no server can be reached. */
 export async function askRunningServer<C extends ControlCommand>(

@@ -1,5 +1,5 @@
 /** `flagstaff start`: the server, in this process. */
-import type { AddCommand } from './command.ts';
+import type { AddCommand } from '../host/command.ts';
 
 interface StartOptions {
   readonly dataDir?: string;

@@ -3,6 +3,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../control/control-client.ts';
 import type { ControlResults } from '../control/control-protocol.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from '../host/command.ts';
+import { bytesText, count, fields } from '../host/format.ts';
 import { readFirstFrame, readLastFrame } from '../operations/journal-reading.ts';
 import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, isUnreadable, withFile } from '../persistence/disk/file-system.ts';
@@ -17,14 +25,6 @@ import { listSnapshots, readSnapshotHeader } from '../persistence/snapshots/snap
 import { SNAPSHOT_VERSION } from '../persistence/snapshots/snapshot-format.ts';
 import { EXIT } from '../process/exit-codes.ts';
 import { roleText } from './cluster.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dataDirectory,
-  printResult,
-  withCommonOptions,
-} from './command.ts';
-import { bytesText, count, fields } from './format.ts';
 
 export const addStatus: AddCommand = (program, context) => {
   withCommonOptions(program.command('status'))

@@ -1,13 +1,14 @@
 /** `flagstaff upgrade --check`: what the way back from an upgrade is, before anything is written. */
-import { checkStart } from '../persistence/recovery/start-check.ts';
+
 import {
   type AddCommand,
   type CommonOptions,
   dataDirectory,
   printResult,
   withCommonOptions,
-} from './command.ts';
-import { misuse } from './command-failure.ts';
+} from '../host/command.ts';
+import { misuse } from '../host/command-failure.ts';
+import { checkStart } from '../persistence/recovery/start-check.ts';
 
 interface UpgradeOptions extends CommonOptions {
   readonly check?: boolean;

@@ -1,6 +1,16 @@
 /** `flagstaff verify`: read every byte of a data folder and report every damage. */
 import { join } from 'node:path';
 import { stateHash } from '../actors/state/world-snapshot.ts';
+import {
+  type AddCommand,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from '../host/command.ts';
+import { bytesText, count, rateText, secondsText } from '../host/format.ts';
+import { progressOn, stateProgressOn } from '../host/progress.ts';
 import { gapsWorth } from '../operations/declare-gaps.ts';
 import { gapsOf } from '../operations/gap-plan.ts';
 import { lostRanges, type MendingWay, planRepair, rangeText, waysToMend } from '../operations/repair-plan.ts';
@@ -19,16 +29,6 @@ import { INDEX_FILE_SUFFIX } from '../persistence/event-log/index-file.ts';
 import { isIndexForged } from '../persistence/event-log/index-file-store.ts';
 import { SEGMENT_SUFFIX, segmentFileName } from '../persistence/journal/segment.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import {
-  type AddCommand,
-  type CommandContext,
-  type CommonOptions,
-  dataDirectory,
-  printResult,
-  withCommonOptions,
-} from './command.ts';
-import { bytesText, count, rateText, secondsText } from './format.ts';
-import { progressOn, stateProgressOn } from './progress.ts';
 
 interface VerifyCommandOptions extends CommonOptions {
   readonly deep?: boolean;

@@ -1,6 +1,7 @@
 /** Reading environment variables: what config.ts and its parts share. */
 import { readFileSync } from 'node:fs';
 import { wordedFault } from './file-faults.ts';
+import { DEFAULT_DATA_DIR } from './installation.ts';
 
 /** The message is everything that the operator needs to read. */
 export class ConfigError extends Error {
@@ -56,4 +57,9 @@ export function originIn(env: Environment, name: string): string | null {
   throw new ConfigError(
     `${name} must be where browsers reach this server, without a path, such as https://flags.example; BASE_URI_PATH is added to it. It is "${value}".`,
   );
+}
+
+/** The data folder alone, for commands that need nothing else of the configuration. */
+export function dataDirOf(env: Environment): string {
+  return text(env, 'DATA_DIR') ?? DEFAULT_DATA_DIR;
 }

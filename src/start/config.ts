@@ -4,7 +4,6 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget, memoryBudgetMax } from '../actors/memory-budget.ts';
-import { type TracingConfig, tracingConfig } from '../addons/tracing/tracing-config.ts';
 import { parseAddress } from '../domain/flags/address.ts';
 import { type GrowthLimits, growthLimits } from '../domain/flags/growth-limits.ts';
 import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-memory.ts';
@@ -13,11 +12,11 @@ import type { ApiTokenType } from '../domain/state/world.ts';
 import type { OidcSettings } from '../http/people/provider.ts';
 import { HTTP_ENGINES, type HttpEngine } from '../http/transport/select-transport.ts';
 import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
-import { DEFAULT_DATA_DIR } from '../process/installation.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
 import {
   ConfigError,
   countOf,
+  dataDirOf,
   type Environment,
   fileOf,
   oneOf,
@@ -93,8 +92,6 @@ export interface Config {
   readonly importFile: string | null;
   /** Null where the server runs alone. */
   readonly cluster: ClusterConfig | null;
-  /** Null where no traces are recorded. */
-  readonly tracing: TracingConfig | null;
 }
 
 export interface SessionConfig {
@@ -147,7 +144,6 @@ export function readConfig(env: Environment): Config {
     streamingHint: oneOf(env, 'STREAMING_HINT', STREAMING_HINTS, 'off'),
     streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
     ...clusterSettings(env),
-    tracing: tracingConfig(env),
   };
 }
 
@@ -177,11 +173,6 @@ function clusterSettings(env: Environment): Pick<Config, 'importFile' | 'cluster
 /** A server that asks for no token is not put on the network unless the operator says so. */
 function defaultHost(authType: Config['authType']): string {
   return authType === 'none' ? '127.0.0.1' : '0.0.0.0';
-}
-
-/** The data folder alone, for commands that need nothing else of the configuration. */
-export function dataDirOf(env: Environment): string {
-  return text(env, 'DATA_DIR') ?? DEFAULT_DATA_DIR;
 }
 
 /** 0 lets the operating system choose. */

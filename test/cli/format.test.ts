@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bytesText, count, fields, printable, rateText } from '../../src/cli/format.ts';
+import { bytesText, count, fields, printable, rateText } from '../../src/host/format.ts';
 
 describe('figures on the terminal', () => {
   it('have units that people read', () => {

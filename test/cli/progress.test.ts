@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { progressOn, stateProgressOn } from '../../src/cli/progress.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { progressOn, stateProgressOn } from '../../src/host/progress.ts';
+import type { Terminal } from '../../src/host/terminal.ts';
 
 function terminalWith(isInteractive: boolean) {
   let drawn = '';

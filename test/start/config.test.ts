@@ -223,20 +223,6 @@ describe('configuration', () => {
     );
   });
 
-  it('records traces where a collector is named, unless another variable says no', () => {
-    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
-    assert.equal(readConfig({}).tracing, null);
-    assert.deepEqual(readConfig(endpoint).tracing, { protocol: 'http/protobuf' });
-    for (const no of [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])
-      assert.equal(readConfig({ ...endpoint, ...no }).tracing, null);
-    for (const [name, value] of [
-      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
-      ['OTEL_TRACES_EXPORTER', 'zipkin'],
-      ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'collector'],
-    ] as const)
-      assert.throws(() => readConfig({ ...endpoint, [name]: value }), new RegExp(`${name} must be`));
-  });
-
   it('never repeats a token in a message', () => {
     const leaks = (error: unknown): boolean =>
       error instanceof ConfigError && !error.message.includes('hunter2');

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/host/terminal.ts';
 import { readJournal } from '../../src/operations/journal-reading.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';

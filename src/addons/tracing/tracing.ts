@@ -1,9 +1,19 @@
 /** Opens the tracer that the configuration asks for, and says which packages to install where they are missing. */
+import type { OpenAddon } from '../../host/addon.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { Log } from '../../process/log.ts';
-import { ConfigError } from '../../process/settings.ts';
+import { ConfigError, type Environment } from '../../process/settings.ts';
 import { type OpenTracer, openTelemetry } from './open-telemetry.ts';
-import type { TracingConfig } from './tracing-config.ts';
+import { type TracingConfig, tracingConfig } from './tracing-config.ts';
+
+export async function configureTracing(env: Environment): Promise<OpenAddon | null> {
+  const config = tracingConfig(env);
+  if (config === null) return null;
+  return async ({ log }) => {
+    const tracer = await openTracer(config, log);
+    return { tracer, close: () => tracer.close() };
+  };
+}
 
 /** The SDK reports a collector that is away with every batch. */
 const TROUBLE_PERIOD_MS = 60_000;
@@ -11,7 +21,7 @@ const TROUBLE_PERIOD_MS = 60_000;
 const PACKAGES =
   '@opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-base@2 @opentelemetry/exporter-trace-otlp-proto@0.223';
 
-export async function openTracer({ protocol }: TracingConfig, log: Log): Promise<OpenTracer> {
+async function openTracer({ protocol }: TracingConfig, log: Log): Promise<OpenTracer> {
   let toldAt = Number.NEGATIVE_INFINITY;
   const onTrouble = (message: string): void => {
     if (performance.now() - toldAt < TROUBLE_PERIOD_MS) return;

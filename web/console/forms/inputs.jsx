@@ -28,7 +28,7 @@ const TYPING_MS = 250;
 export function QuerySearch(props) {
   const { get, set } = useQuery();
   const stands = get('query');
-  /** What the address does not have yet. */
+  /** Typed text that the address does not have yet. */
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));
   const timer = useRef(0);
   // A link may have led to another one.

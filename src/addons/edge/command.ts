@@ -1,9 +1,9 @@
 /** `flagstaff edge`: an edge in this process; and `edge health` and `edge ready`, which ask one that runs. */
 import type { Command } from 'commander';
-import { EDGE_OPTIONS, OTHER_OPTIONS } from '../addons/edge/options.ts';
-import { EXIT } from '../process/exit-codes.ts';
-import type { AddCommand, CommandContext } from './command.ts';
-import { CommandFailure } from './command-failure.ts';
+import type { AddCommand, CommandContext } from '../../host/command.ts';
+import { CommandFailure } from '../../host/command-failure.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { EDGE_OPTIONS, OTHER_OPTIONS } from './options.ts';
 
 const EDGE_URL = 'http://127.0.0.1:3063';
 
@@ -31,7 +31,7 @@ Examples:
     )
     .action(async (options: Readonly<Record<string, string | true | undefined>>) => {
       // Loaded for this command only.
-      const { runEdge } = await import('../addons/edge/run.ts');
+      const { runEdge } = await import('./run.ts');
       await runEdge(givenOptions(options), context.terminal.env);
     });
   for (const probe of ['health', 'ready'] as const) addProbe(edge, context, probe);

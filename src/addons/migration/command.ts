@@ -1,16 +1,16 @@
 /** `flagstaff import-unleash`: makes a running Flagstaff equal to an Unleash. */
 import { readFileSync } from 'node:fs';
-import { AdminCallError, AdminClient } from '../addons/migration/admin-client.ts';
-import { type ClientDocument, readDocument } from '../addons/migration/client-document.ts';
-import type { Configuration } from '../addons/migration/configuration.ts';
-import { type FailedStep, type MigrationResult, takeSteps } from '../addons/migration/migrate.ts';
-import { type Plan, planMigration } from '../addons/migration/plan.ts';
-import { type Comparison, compareDocuments, type Difference } from '../addons/migration/prove.ts';
-import { readExport } from '../addons/migration/read-export.ts';
-import { readServer, withWholeFlags } from '../addons/migration/read-server.ts';
-import { EXIT } from '../process/exit-codes.ts';
-import { type AddCommand, type CommandContext, jsonText } from './command.ts';
-import { CommandFailure, misuse } from './command-failure.ts';
+import { type AddCommand, type CommandContext, jsonText } from '../../host/command.ts';
+import { CommandFailure, misuse } from '../../host/command-failure.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { AdminCallError, AdminClient } from './admin-client.ts';
+import { type ClientDocument, readDocument } from './client-document.ts';
+import type { Configuration } from './configuration.ts';
+import { type FailedStep, type MigrationResult, takeSteps } from './migrate.ts';
+import { type Plan, planMigration } from './plan.ts';
+import { type Comparison, compareDocuments, type Difference } from './prove.ts';
+import { readExport } from './read-export.ts';
+import { readServer, withWholeFlags } from './read-server.ts';
 
 interface ImportOptions extends ProveOptions {
   readonly prove?: boolean;

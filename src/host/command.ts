@@ -6,7 +6,7 @@ import { type Moment, parseMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { ExitCode } from '../process/exit-codes.ts';
-import { dataDirOf } from '../start/config.ts';
+import { dataDirOf } from '../process/settings.ts';
 import { misuse } from './command-failure.ts';
 import type { Terminal } from './terminal.ts';
 

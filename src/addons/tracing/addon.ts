@@ -1,0 +1,7 @@
+/** Traces of requests, by OpenTelemetry. */
+import type { Addon } from '../../host/addon.ts';
+
+export const tracing: Addon = {
+  name: 'tracing',
+  configure: async (env) => (await import('./tracing.ts')).configureTracing(env),
+};

@@ -1,0 +1,33 @@
+/**
+ * An add-on: a folder of `src/addons` that the core neither imports nor names. With its folder, its tests and its line in
+ * src/start/addons.ts taken away, everything else compiles, passes its tests, and opens every folder of data.
+ */
+import type { Tracer } from '../http/serving/call.ts';
+import type { Log } from '../process/log.ts';
+import type { Environment } from '../process/settings.ts';
+import type { AddCommand } from './command.ts';
+
+export interface Addon {
+  /** Its folder. */
+  readonly name: string;
+  /** Commands of `flagstaff` by name, each loaded once its name is given: an edge that starts anew has no time for the others. */
+  readonly verbs?: Readonly<Record<string, () => Promise<AddCommand>>>;
+  /** Reads the settings of a server; null where they turn the add-on off. Throws a ConfigError for a value that cannot be used. */
+  readonly configure?: (env: Environment) => Promise<OpenAddon | null>;
+}
+
+/** Opens an add-on that is configured, once the state is there and before a request is served. */
+export type OpenAddon = (host: Host) => AddonParts | Promise<AddonParts>;
+
+/** The core, as an add-on sees it. */
+export interface Host {
+  readonly log: Log;
+}
+
+/** The parts of an add-on that is open. */
+export interface AddonParts {
+  /** Called for each request; at most one add-on has it. */
+  readonly tracer?: Tracer;
+  /** Called at a stop, once nothing is served any more. */
+  close?(): Promise<void>;
+}
