@@ -11,7 +11,7 @@ import type { Usage } from './actors/usage.ts';
 import { askServer } from './control/control-client.ts';
 import { type ControlServer, controlHandlers, openControl } from './control/control-server.ts';
 import type { ScryptCost } from './domain/access/password-hash.ts';
-import type { AddonParts, OpenAddon } from './host/addon.ts';
+import type { AddonParts, ConfiguredAddon } from './host/addon.ts';
 import { describeInterface } from './http/description/document.ts';
 import { pageSurface } from './http/description/page-routes.ts';
 import { Authenticator } from './http/serving/access.ts';
@@ -31,7 +31,7 @@ import { refuseUnfinishedImport } from './persistence/recovery/unfinished-work.t
 import { EXIT } from './process/exit-codes.ts';
 import { VERSION } from './process/installation.ts';
 import { createLog } from './process/log.ts';
-import { configureAddons, openAddons } from './start/addons.ts';
+import { configureAddons } from './start/addons.ts';
 import { createAdminToken, writeFirstToken } from './start/admin-token.ts';
 import type { OpenCluster } from './start/cluster.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
@@ -46,7 +46,7 @@ export interface ServerOptions extends NodeOptions {
   /** For tests, whose passwords nobody guesses. */
   readonly passwordCost?: ScryptCost;
   /** The add-ons as the settings have them; none unless given. */
-  readonly addons?: readonly OpenAddon[];
+  readonly addons?: readonly ConfiguredAddon[];
 }
 
 export interface Server {
@@ -61,7 +61,8 @@ export interface Server {
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { config, log } = options;
+  const { config, log, addons: configured = [] } = options;
+  const surfaces = surfacesOf(configured);
   const lock = lockFolder(config.dataDir);
   let transport: Transport | null = null;
   try {
@@ -75,7 +76,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       refuse: (status, reason) => plainErrorResponse(errorOfTransport(status, reason)),
       handedOnFor: () => null,
     };
-    transport = await createFront(front, options);
+    transport = await createFront(front, { config, log, surfaces });
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
@@ -88,8 +89,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       },
     });
     const usage = await openUsage(store, fs, options, cluster);
-    const addons = await openAddons({ log }, options.addons);
-    const api = createHandler({ store, cluster, usage, transport, commits, front, addons }, options);
+    const addons = await Promise.all(configured.map(async ({ open }) => (await open?.({ log })) ?? {}));
+    const api = createHandler(
+      { store, cluster, usage, transport, commits, front, addons, surfaces },
+      options,
+    );
     front.handle = api.handle;
     front.admit = api.admit;
     front.refuse = api.refuse;
@@ -135,6 +139,8 @@ interface Parts {
   readonly commits: CommitMeter;
   readonly front: Front;
   readonly addons: readonly AddonParts[];
+  /** The surfaces that programs talk to. */
+  readonly surfaces: readonly Surface[];
 }
 
 /** Bound, and not called from a function of ours: each request asks twice. */
@@ -179,12 +185,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
     }),
     surfaces: createSurfaces(parts, options, { cookies, api: () => api }),
     basePath,
-    streaming: {
-      forSdks: config.streamingHint !== 'off',
-      forPages: config.streamingHint === 'all',
-      areOpen,
-      ...{ basePath, publicOrigin: config.publicOrigin },
-    },
+    site: { isOpen: areOpen, basePath, publicOrigin: config.publicOrigin },
     log,
     now: Date.now,
     monotonicMs,
@@ -204,7 +205,7 @@ interface SurfaceParts {
 
 /** The surfaces that programs talk to, and the pages, which describe the former. */
 function createSurfaces(
-  { store, cluster, usage, transport, commits, front }: Parts,
+  { store, cluster, usage, transport, commits, front, surfaces }: Parts,
   { config, log }: ServerOptions,
   { cookies, api }: SurfaceParts,
 ): readonly Surface[] {
@@ -233,7 +234,7 @@ function createSurfaces(
     monotonicMs,
   };
   const described = [
-    ...surfacesOf(config),
+    ...surfaces,
     probeSurface({
       ...{ engine, historyCheck, heads, replica },
       metrics: config.metrics ? metrics : null,
@@ -247,7 +248,7 @@ function createSurfaces(
   return [...described, pageSurface({ basePath, describe })];
 }
 
-interface Running extends Omit<Parts, 'commits'> {
+interface Running extends Omit<Parts, 'commits' | 'surfaces'> {
   readonly port: number;
   readonly staleness: StalenessCheck;
   readonly control: ControlServer;

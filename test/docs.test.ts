@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
-import { ROUTES } from '../src/http/admin/surface.ts';
 import { FRAME_HEADER_BYTES } from '../src/persistence/journal/frame-format.ts';
 import { encodePayload } from '../src/persistence/journal/frame-payload.ts';
 import { EXIT } from '../src/process/exit-codes.ts';
@@ -17,6 +16,7 @@ import { DESCRIBED } from './support/described-routes.ts';
 import { messagesOf } from './support/log-messages.ts';
 import { MANUAL_TABLES, withTables } from './support/manual-tables.ts';
 import { ROOT_FOLDER } from './support/server.ts';
+import { ADMIN_ROUTES } from './support/surfaces.ts';
 
 interface Reference {
   /** The file that refers, from the root of the repository. */
@@ -230,7 +230,7 @@ test('a message that is logged without a line for operators is found', () => {
 test('the specification numbers 23 endpoints, and the server has a route for each', () => {
   const endpoints = numberedEndpoints();
   assert.equal(endpoints.length, 23);
-  const routes = new Set(ROUTES.map(({ method, path }) => `${method} ${path}`));
+  const routes = new Set(ADMIN_ROUTES.map(({ method, path }) => `${method} ${path}`));
   assert.deepEqual(
     endpoints.filter((endpoint) => !routes.has(endpoint)),
     [],

@@ -9,16 +9,17 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ROUTES } from '../src/http/admin/surface.ts';
 import { ERROR_STATUS } from '../src/http/serving/errors.ts';
 import { METRICS_PATH } from '../src/http/serving/metrics-page.ts';
 import { LINKS_FROM_ADDRESS } from '../src/passwords/passwords.ts';
 import { ConfigError } from '../src/process/settings.ts';
+import { configureAddons } from '../src/start/addons.ts';
 import { readConfig } from '../src/start/config.ts';
 import { SENTENCES } from './manual-claims.ts';
 import { ENGINES } from './support/installed-engines.ts';
 import { flagstaff } from './support/operator.ts';
 import { ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
+import { ADMIN_ROUTES } from './support/surfaces.ts';
 
 interface Claim {
   /** Page and line. */
@@ -67,7 +68,7 @@ function pathOf(method: string, named: string): string | null {
   const isPart = !written.startsWith('/');
   const suffix = written.replace(/^…?\/?/, '/');
   const route = isPart
-    ? ROUTES.find((one) => one.method === method && one.path.endsWith(suffix))?.path
+    ? ADMIN_ROUTES.find((one) => one.method === method && one.path.endsWith(suffix))?.path
     : written;
   if (route === undefined) return null;
   const filled = route.replaceAll(/:\w+/g, 'nothing-here');
@@ -161,8 +162,8 @@ function settingClaims(): Claim[] {
       at,
       what: `${name} is a setting`,
       check: () =>
-        assert.throws(
-          () => readConfig({ [name]: 'no value' }),
+        assert.rejects(
+          async () => [readConfig({ [name]: 'no value' }), await configureAddons({ [name]: 'no value' })],
           (error) => error instanceof ConfigError && error.message.includes(name),
         ),
     }));

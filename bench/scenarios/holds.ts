@@ -4,8 +4,8 @@
  * a hold longer, and never shorter. The first answers are made from nothing, the later ones from what is kept.
  */
 
-import { ROUTES } from '../../src/http/admin/surface.ts';
 import type { Route } from '../../src/http/serving/route.ts';
+import { ADMIN_ROUTES } from '../../test/support/surfaces.ts';
 import { type Request, toggles } from '../lib/load/operation.ts';
 import { timedMs, timedResponse } from '../lib/load/timed-get.ts';
 import type { Measurement, Scenario } from '../lib/measurement.ts';
@@ -37,7 +37,7 @@ export const holds: Scenario = {
     const flags = Math.max(...bench.effort.flagSizes);
     const found = await withGrowing(bench, { flags, projects: 1, events: 0 }, async (server) => {
       const measured: Hold[] = [];
-      for (const route of ROUTES) {
+      for (const route of ADMIN_ROUTES) {
         const path = pathOf(route);
         const hold = path === null ? null : await longestHold(server, path);
         if (hold !== null) measured.push({ route: `GET ${route.path}`, holdMs: hold });

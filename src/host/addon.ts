@@ -3,21 +3,33 @@
  * src/start/addons.ts taken away, everything else compiles, passes its tests, and opens every folder of data.
  */
 import type { Tracer } from '../http/serving/call.ts';
+import type { Route } from '../http/serving/route.ts';
+import type { Surface } from '../http/serving/surface.ts';
 import type { Log } from '../process/log.ts';
+import type { SettingRow } from '../process/setting-row.ts';
 import type { Environment } from '../process/settings.ts';
 import type { AddCommand } from './command.ts';
 
 export interface Addon {
   /** Its folder. */
   readonly name: string;
+  /** Its settings, for the manual. */
+  readonly settings?: readonly SettingRow[];
   /** Commands of `flagstaff` by name, each loaded once its name is given: an edge that starts anew has no time for the others. */
   readonly verbs?: Readonly<Record<string, () => Promise<AddCommand>>>;
   /** Reads the settings of a server; null where they turn the add-on off. Throws a ConfigError for a value that cannot be used. */
-  readonly configure?: (env: Environment) => Promise<OpenAddon | null>;
+  readonly configure?: (env: Environment) => Promise<ConfiguredAddon | null>;
 }
 
-/** Opens an add-on that is configured, once the state is there and before a request is served. */
-export type OpenAddon = (host: Host) => AddonParts | Promise<AddonParts>;
+/** An add-on with the settings of a server. */
+export interface ConfiguredAddon {
+  /** Paths of its own. */
+  readonly surfaces?: readonly Surface[];
+  /** Routes of the administrative interface. */
+  readonly adminRoutes?: readonly Route[];
+  /** Called once the state is there, and before a request is served. */
+  open?(host: Host): AddonParts | Promise<AddonParts>;
+}
 
 /** The core, as an add-on sees it. */
 export interface Host {

@@ -37,9 +37,6 @@ import {
 
 const AUTH_TYPES = ['open-source', 'none'] as const;
 
-/** Nobody; server-side SDKs; OpenFeature clients besides. */
-const STREAMING_HINTS = ['off', 'sdk', 'all'] as const;
-
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -76,16 +73,12 @@ export interface Config {
   readonly metrics: boolean;
   /** The bearer token that readers of the metrics page must present; null: none is needed. */
   readonly metricsToken: string | null;
-  /** Whether SDKs in browsers and phones are served. */
-  readonly frontendApi: boolean;
   /** Origins of pages that may call the frontend API and OFREP; `*` for any. */
   readonly frontendOrigins: readonly string[];
   /** Bytes of memory that the state may take. */
   readonly memoryBudgetBytes: number;
   /** How large the parts of a flag may grow. */
   readonly limits: GrowthLimits;
-  /** Clients that are told to stream although they would not do so by themselves. */
-  readonly streamingHint: (typeof STREAMING_HINTS)[number];
   /** Streams that may be open at once. */
   readonly streamsMax: number;
   /** A JSON document to start a new data folder with; null for none. */
@@ -137,11 +130,9 @@ export function readConfig(env: Environment): Config {
     historyKeyFile: keyFileOf(env, dataDirOf(env)),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: secretIn(env, 'METRICS_TOKEN', 16),
-    frontendApi: oneOf(env, 'FRONTEND_API', ['on', 'off'], 'on') === 'on',
     frontendOrigins: frontendOrigins(env),
     memoryBudgetBytes: memoryBudget(env),
     limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),
-    streamingHint: oneOf(env, 'STREAMING_HINT', STREAMING_HINTS, 'off'),
     streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
     ...clusterSettings(env),
   };

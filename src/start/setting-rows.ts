@@ -1,17 +1,10 @@
 /**
- * The settings of a server, environment variables: their defaults, their ranges, and what docs/settings.md says of them. config.ts
+ * The settings of the core, environment variables: their defaults, their ranges, and what docs/settings.md says of them. config.ts
  * reads them. The limits on parts of a flag have rows of their own (src/domain/flags/growth-limits.ts).
  */
 import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
 import { LOG_LEVELS } from '../process/log.ts';
-
-export interface SettingRow {
-  /** One variable, or several that are set in the same way. */
-  readonly names: readonly string[];
-  /** The default, as the manual prints it; null for none. */
-  readonly initial: string | null;
-  readonly purpose: string;
-}
+import { row, type SettingRow } from '../process/setting-row.ts';
 
 /** Thirty days, and a week: somebody who works here every week signs in once a month. */
 export const SESSION_HOURS = { initial: 30 * 24, initialIdle: 7 * 24, max: 8_760 };
@@ -32,12 +25,6 @@ export const STREAMS_MAX_MAX = 100_000;
 
 /** Bytes of the log. A node that was away for a day finds all there, unless there were more changes than this. */
 export const LOG_BYTES = 256 * 1024 * 1024;
-
-const row = (names: string, initial: string | number | null, purpose: string): SettingRow => ({
-  names: names.split(' '),
-  initial: initial === null ? null : `\`${initial}\``,
-  purpose,
-});
 
 const grouped = (count: number): string => count.toLocaleString('en');
 
@@ -99,16 +86,10 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
       .join(', ')} or \`${LOG_LEVELS.at(-1)}\``,
   ),
   row('IMPORT_FILE', null, 'JSON document of `flagstaff export` that a new data folder starts with'),
-  row('FRONTEND_API', 'on', '`off`: everything below `/api/frontend` responds 404'),
   row(
     'UNLEASH_FRONTEND_API_ORIGINS',
     '*',
     'origins of pages that may call `/api/frontend` and OFREP, separated by commas',
-  ),
-  row(
-    'STREAMING_HINT',
-    'off',
-    '`sdk`: server-side SDKs that poll are told to stream; `all`: OpenFeature clients in pages too',
   ),
   row(
     'STREAMS_MAX',

@@ -1,5 +1,6 @@
 /** The surfaces that programs talk to, all of which the description lists. */
 import { performance } from 'node:perf_hooks';
+import type { ConfiguredAddon } from '../host/addon.ts';
 import { adminSurface } from '../http/admin/surface.ts';
 import { inviteSurface, resetSurface } from '../http/people/link-surfaces.ts';
 import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from '../http/people/oidc-surface.ts';
@@ -10,10 +11,6 @@ import {
   SessionStart,
   sessionSurfaces,
 } from '../http/people/session-surfaces.ts';
-import { clientSurface } from '../http/sdk/client-surface.ts';
-import { edgeSurface } from '../http/sdk/edge-surface.ts';
-import { frontendSurface } from '../http/sdk/frontend-surface.ts';
-import { ofrepStreamSurface, ofrepSurface } from '../http/sdk/ofrep-surface.ts';
 import type { Api } from '../http/serving/dispatcher.ts';
 import type { Phase } from '../http/serving/probes.ts';
 import type { SessionCookies } from '../http/serving/session-cookie.ts';
@@ -23,33 +20,21 @@ import type { Transport, TransportOptions } from '../http/transport/transport.ts
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
 
-/** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
-const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };
-
-/** `frontendApi`: whether SDKs in browsers and phones are served. */
-export function surfacesOf({ frontendApi }: { readonly frontendApi: boolean }): readonly Surface[] {
-  return frontendApi ? SURFACES : SURFACES.map((one) => (one === frontendSurface ? frontendOff : one));
+/** The surfaces that programs talk to, with those of add-ons. */
+export function surfacesOf(addons: readonly ConfiguredAddon[]): readonly Surface[] {
+  const routes = addons.flatMap(({ adminRoutes = [] }) => adminRoutes);
+  const surfaces = addons.flatMap((addon) => addon.surfaces ?? []);
+  return [adminSurface(routes), ...surfaces, resetSurface, inviteSurface];
 }
 
 /** The full paths of the routes that SDKs poll. */
-function polledPaths(basePath: string): readonly string[] {
-  return SURFACES.flatMap(({ prefix, routes }) =>
+function polledPaths(surfaces: readonly Surface[], basePath: string): readonly string[] {
+  return surfaces.flatMap(({ prefix, routes }) =>
     routes.flatMap((route) =>
       route.kind === 'read' && route.isPolled === true ? basePath + prefix + route.path : [],
     ),
   );
 }
-
-export const SURFACES: readonly Surface[] = [
-  adminSurface,
-  clientSurface,
-  frontendSurface,
-  ofrepSurface,
-  ofrepStreamSurface,
-  edgeSurface,
-  resetSurface,
-  inviteSurface,
-];
 
 // The ways to sign in to the pages, as the server puts them together. The client of a provider is loaded only where one is set.
 
@@ -89,6 +74,7 @@ export function signInSurfaces({ config, cookies, log }: SignInParts): readonly 
 interface FrontOptions {
   readonly config: Config;
   readonly log: Log;
+  readonly surfaces: readonly Surface[];
 }
 
 /**
@@ -102,7 +88,7 @@ export interface Front {
   handedOnFor: Required<TransportOptions>['handedOnFor'];
 }
 
-export function createFront(front: Front, { config, log }: FrontOptions): Promise<Transport> {
+export function createFront(front: Front, { config, log, surfaces }: FrontOptions): Promise<Transport> {
   const { host, port, trustedProxies, streamsMax, connectionsPerAddressMax, basePath } = config;
   return selectTransport(config.httpEngine, {
     ...{ host, port, log, trustedProxies },
@@ -110,7 +96,7 @@ export function createFront(front: Front, { config, log }: FrontOptions): Promis
     admit: (head) => front.admit(head),
     refuse: (...refused) => front.refuse(...refused),
     handedOnFor: (request) => front.handedOnFor(request),
-    polledPaths: polledPaths(basePath),
+    polledPaths: polledPaths(surfaces, basePath),
     limits: { streamsMax, ...(connectionsPerAddressMax !== null && { connectionsPerAddressMax }) },
   });
 }

@@ -8,7 +8,6 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { describeInterface } from '../../src/http/description/document.ts';
-import { SURFACES } from '../../src/start/surfaces.ts';
 import { startEdge } from '../addons/edge/edges.ts';
 import { addUser } from '../support/interface.ts';
 import { flagstaff } from '../support/operator.ts';
@@ -19,6 +18,7 @@ import {
   type TestServer,
   temporaryFolder,
 } from '../support/server.ts';
+import { SURFACES } from '../support/surfaces.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape.
 type Json = any;

@@ -7,10 +7,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { World } from '../../src/domain/state/world.ts';
-import { adminSurface } from '../../src/http/admin/surface.ts';
 import { DESCRIBED } from '../support/described-routes.ts';
 import { exampleBody } from '../support/example-body.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_SURFACE } from '../support/surfaces.ts';
 
 /** Makes every look at the state throw, until `mend`. */
 function breakState(world: World): { readonly mend: () => void } {
@@ -66,7 +66,7 @@ describe('a dependency that throws', () => {
   });
   after(() => server.stop());
 
-  for (const described of DESCRIBED.filter(({ surface }) => surface === adminSurface)) {
+  for (const described of DESCRIBED.filter(({ surface }) => surface === ADMIN_SURFACE)) {
     const { route } = described;
     it(`behind ${route.method} ${route.path} is a 500, and nothing hangs`, async () => {
       const { engine } = server.server.store;

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../support/check-responses.ts';
-import { ROUTES } from '../../src/http/admin/surface.ts';
 import { NO_UWS } from '../support/installed-engines.ts';
 import { addUser } from '../support/interface.ts';
 import { ADMIN_TOKEN, type ReceivedResponse, startTestServer, type TestServer } from '../support/server.ts';
+import { ADMIN_ROUTES } from '../support/surfaces.ts';
 
 describe('guessed tokens', () => {
   let server: TestServer;
@@ -21,7 +21,7 @@ describe('guessed tokens', () => {
     const tokens = await badTokens(server);
     // After a write without a length that it can see, uWebSockets.js closes, whatever the token was: by method.
     const seen = new Map<string, Set<string>>();
-    for (const route of ROUTES) {
+    for (const route of ADMIN_ROUTES) {
       const shapes = seen.get(route.method) ?? new Set();
       seen.set(route.method, shapes);
       const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
@@ -36,7 +36,7 @@ describe('guessed tokens', () => {
       [...shapes].map((one) => one.replace('"connection",', '')),
     );
     assert.equal(new Set(apartFromClosing).size, 1, apartFromClosing.join('\n'));
-    t.diagnostic(`${ROUTES.length * Object.keys(tokens).length} guesses`);
+    t.diagnostic(`${ADMIN_ROUTES.length * Object.keys(tokens).length} guesses`);
   });
 
   it('with bytes outside ASCII are refused, as are all headers with them where the engine trims such bytes', async () => {

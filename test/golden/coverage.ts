@@ -1,7 +1,7 @@
 /** The things that the scenario has to cover: every write of the interface, and events of every type. */
 import assert from 'node:assert/strict';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
-import { ROUTES } from '../../src/http/admin/surface.ts';
+import { ADMIN_ROUTES } from '../support/surfaces.ts';
 import type { EventShown } from './picture.ts';
 
 /**
@@ -98,7 +98,9 @@ const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
 
 /** Throws unless every route that changes the state was called successfully. */
 export function checkCovered(called: ReadonlySet<string>): void {
-  const writes = ROUTES.filter(({ kind }) => kind === 'write').map(({ method, path }) => `${method} ${path}`);
+  const writes = ADMIN_ROUTES.filter(({ kind }) => kind === 'write').map(
+    ({ method, path }) => `${method} ${path}`,
+  );
   const missing = writes.filter((write) => {
     const pattern = new RegExp(`^${write.replaceAll(/:[^/]+/g, '[^/]+')}$`);
     return ![...called].some((one) => pattern.test(one));

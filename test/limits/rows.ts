@@ -43,8 +43,23 @@ import {
   VALID_MAX,
 } from '../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX } from '../../src/addons/edge/upstream-client.ts';
+import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/addons/playground/combinations.ts';
+import { RESPONSE_LENGTH_MAX } from '../../src/addons/playground/explanation-view.ts';
+import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/addons/playground/playground.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
+import { FLAGS_AT_ONCE } from '../../src/addons/sdk/evaluated.ts';
+import {
+  BEGINNING_TICKS_MAX,
+  PAGE_STREAMS_MAX,
+  PAST_HYDRATIONS_MAX,
+} from '../../src/addons/sdk/flag-streams.ts';
+import {
+  NARROWED_STREAMED_MAX,
+  NARROWED_STREAMED_PER_TOKEN_MAX,
+} from '../../src/addons/sdk/query-watches.ts';
+import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/addons/sdk/reports.ts';
+import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/addons/sdk/watch-log.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { FLAG_ENVIRONMENTS_MAX } from '../../src/domain/decide/archive-commands.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
@@ -92,34 +107,21 @@ import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/s
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/archive.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/bodies.ts';
-import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/combinations.ts';
 import {
   STREAMS_MAX as EVENT_STREAMS_MAX,
   STREAMS_PER_CALLER_MAX,
 } from '../../src/http/admin/event-stream.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/events.ts';
-import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/explanation-view.ts';
 import {
   FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
   SIZE_MAX as ROLLED_BACK_SIZE_MAX,
 } from '../../src/http/admin/flag-history.ts';
-import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/recorded-news.ts';
 import { LIST_BYTES_MAX } from '../../src/http/admin/responses.ts';
 import { EXPORT_SIZE_MAX } from '../../src/http/admin/transfer.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/people/oidc-surface.ts';
 import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/people/provider.ts';
-import { FLAGS_AT_ONCE } from '../../src/http/sdk/evaluated.ts';
-import {
-  BEGINNING_TICKS_MAX,
-  PAGE_STREAMS_MAX,
-  PAST_HYDRATIONS_MAX,
-} from '../../src/http/sdk/flag-streams.ts';
-import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX } from '../../src/http/sdk/query-watches.ts';
-import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/sdk/reports.ts';
-import { LONG_LISTS } from '../../src/http/sdk/scope-evaluators.ts';
-import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/sdk/watch-log.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,
@@ -130,6 +132,7 @@ import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/serving/leade
 import { METRICS_AGE_MS_MAX } from '../../src/http/serving/metrics-page.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
+import { LONG_LISTS } from '../../src/http/serving/scope-evaluators.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
   CONNECTIONS_BESIDE_STREAMS_MAX,

@@ -23,8 +23,7 @@ describe('configuration', () => {
     assert.equal(rest.httpEngine, 'auto');
     assert.deepEqual(rest.initialTokens, []);
     assert.equal(rest.eventRetentionDays, null);
-    assert.equal(rest.frontendApi, true);
-    assert.deepEqual([rest.streamingHint, rest.streamsMax], ['off', 10_000]);
+    assert.deepEqual([rest.streamsMax], [10_000]);
     const hourMs = 3_600_000;
     assert.deepEqual(rest.sessions, {
       ...{ lifetimeMs: 720 * hourMs, idleMs: 168 * hourMs, isSecureOnly: false },
@@ -162,7 +161,6 @@ describe('configuration', () => {
     ['BASE_URI_PATH', '/../x'],
     ['INIT_ADMIN_API_TOKENS', 'secret'],
     ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
-    ['FRONTEND_API', 'yes'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'shop.example'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'https://ä.example'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'https://shop.example/path'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Route } from '../../src/http/serving/route.ts';
 import type { Surface } from '../../src/http/serving/surface.ts';
-import { SURFACES } from '../../src/start/surfaces.ts';
+import { SURFACES } from './surfaces.ts';
 
 export interface DescribedRoute {
   readonly surface: Surface;

@@ -1,7 +1,7 @@
 /** TypeScript types generated from the description of the interface. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { describeInterface } from '../../src/http/description/document.ts';
-import { SURFACES } from '../../src/start/surfaces.ts';
+import { SURFACES } from './surfaces.ts';
 
 /** The text of a file of declarations, with a type for each schema under its name. `select` may leave out parts of the description. */
 export async function describedTypes(select = (document: OpenAPI3): OpenAPI3 => document): Promise<string> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describeInterface } from '../../src/http/description/document.ts';
 import { VERSION } from '../../src/process/installation.ts';
-import { SURFACES } from '../../src/start/surfaces.ts';
 import type { DescribedRoute } from './described-routes.ts';
+import { SURFACES } from './surfaces.ts';
 
 interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };

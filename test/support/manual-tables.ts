@@ -10,12 +10,9 @@ import { type EdgeMetricsSources, edgeMetrics } from '../../src/addons/edge/metr
 import { EDGE_OPTIONS, OTHER_OPTIONS } from '../../src/addons/edge/options.ts';
 import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
-import {
-  CLUSTER_SETTINGS,
-  OIDC_SETTINGS,
-  SERVER_SETTINGS,
-  type SettingRow,
-} from '../../src/start/setting-rows.ts';
+import type { SettingRow } from '../../src/process/setting-row.ts';
+import { ADDONS } from '../../src/start/addons.ts';
+import { CLUSTER_SETTINGS, OIDC_SETTINGS, SERVER_SETTINGS } from '../../src/start/setting-rows.ts';
 import { logMessages } from './log-messages.ts';
 import { ROOT_FOLDER } from './server.ts';
 
@@ -33,7 +30,11 @@ export const MANUAL_TABLES: readonly ManualTable[] = [
   { page: 'docs/edge.md', name: 'options of an edge', make: edgeOptions },
   { page: 'docs/edge.md', name: 'other options of an edge', make: otherOptions },
   { page: 'docs/edge.md', name: 'metrics of an edge', make: metricsOfEdge },
-  { page: 'docs/settings.md', name: 'settings', make: () => settings(SERVER_SETTINGS) },
+  {
+    page: 'docs/settings.md',
+    name: 'settings',
+    make: () => settings([...SERVER_SETTINGS, ...ADDONS.flatMap((addon) => addon.settings ?? [])]),
+  },
   { page: 'docs/settings.md', name: 'settings of OpenID Connect', make: () => settings(OIDC_SETTINGS) },
   { page: 'docs/settings.md', name: 'settings of clusters', make: () => settings(CLUSTER_SETTINGS) },
 ];

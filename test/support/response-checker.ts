@@ -7,9 +7,9 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describeInterface } from '../../src/http/description/document.ts';
 import { compileRoutes } from '../../src/http/serving/route-matcher.ts';
-import { SURFACES } from '../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import type { ReceivedResponse } from './server.ts';
+import { SURFACES } from './surfaces.ts';
 
 type Json = { readonly [field: string]: unknown };
 

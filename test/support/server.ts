@@ -16,6 +16,7 @@ import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
 import type { ReplicatedLog } from '../../src/addons/replication/replicated-log.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
+import { configureAddons } from '../../src/start/addons.ts';
 import { type Config, readConfig } from '../../src/start/config.ts';
 import { ENGINES } from './installed-engines.ts';
 import { nodeArguments } from './source.ts';
@@ -165,8 +166,9 @@ export function testConfig(folder: string, env: Readonly<Record<string, string>>
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? temporaryFolder();
-  const start = (): Promise<Server> =>
+  const start = async (): Promise<Server> =>
     startServer({
+      addons: await configureAddons(options.env ?? {}),
       config: testConfig(folder, options.env),
       log: options.log ?? createLog('silent'),
       stop:

@@ -1,5 +1,5 @@
 /** The longest stall of the event loop that any read of the administrative interface makes, each asked alone. */
-import { ROUTES } from '../../../src/http/admin/surface.ts';
+import { ADMIN_ROUTES } from '../../../test/support/surfaces.ts';
 import type { BenchRun } from '../measurement.ts';
 import { FLAG_ENVIRONMENT, flagName } from './data-set.ts';
 import { type GrowingServer, watchingStalls } from './growing-server.ts';
@@ -22,7 +22,7 @@ export interface WorstRead {
 export async function worstRead(bench: BenchRun, server: GrowingServer): Promise<WorstRead> {
   const { origin, basePath, token } = server.process.target;
   let worst: WorstRead = { route: '', stallMs: 0 };
-  for (const { method, path, kind } of ROUTES) {
+  for (const { method, path, kind } of ADMIN_ROUTES) {
     if (kind !== 'read' || method !== 'GET') continue;
     const url = `${origin}${basePath}/api/admin${path.replace(/:([a-zA-Z]+)/g, (_, name: string) => NAMES[name] ?? '1')}`;
     const { longestStallMs } = await watchingStalls(server, async () => {

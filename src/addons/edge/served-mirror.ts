@@ -70,7 +70,7 @@ export class ServedMirror {
         timer: () => undefined,
       }),
       ...{ surfaces, basePath, log, now, monotonicMs, metered: true, tracer: null },
-      streaming: { forSdks: false, forPages: false, areOpen: false, basePath, publicOrigin: null },
+      site: { isOpen: false, basePath, publicOrigin: null },
       // The front has requests wait for an event, and only those that name one.
       cluster: null,
       ...(feed === null ? {} : { ageMs: () => feed.ageMs }),

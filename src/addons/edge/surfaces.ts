@@ -1,21 +1,15 @@
 /** The surfaces of an edge: those of a server for SDKs, what Unleash Edge has beside them, and what operators ask. */
 import * as v from 'valibot';
 import { titled } from '../../domain/json/schema.ts';
-import { clientSurface } from '../../http/sdk/client-surface.ts';
-import { edgeSurface } from '../../http/sdk/edge-surface.ts';
-import { evaluated, evaluatedList, type ListOptions } from '../../http/sdk/evaluated.ts';
-import { frontendSurface } from '../../http/sdk/frontend-surface.ts';
-import { ofrepSurface } from '../../http/sdk/ofrep-surface.ts';
-import { OutcomeLists } from '../../http/sdk/outcome-lists.ts';
+import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
+import { jsonResponse } from '../../http/serving/json-response.ts';
+import { METRICS_PATH } from '../../http/serving/metrics-page.ts';
 import {
   ContextSchema,
   contextInBody,
   contextInQuery,
   type SentContext,
-} from '../../http/sdk/request-input.ts';
-import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
-import { jsonResponse } from '../../http/serving/json-response.ts';
-import { METRICS_PATH } from '../../http/serving/metrics-page.ts';
+} from '../../http/serving/request-input.ts';
 import {
   type PlainRoute,
   type RequestContext,
@@ -24,6 +18,12 @@ import {
   underTag,
 } from '../../http/serving/route.ts';
 import type { Surface } from '../../http/serving/surface.ts';
+import { clientSurface } from '../sdk/client-surface.ts';
+import { edgeSurface } from '../sdk/edge-surface.ts';
+import { evaluated, evaluatedList, type ListOptions } from '../sdk/evaluated.ts';
+import { frontendSurface } from '../sdk/frontend-surface.ts';
+import { ofrepSurface } from '../sdk/ofrep-surface.ts';
+import { OutcomeLists } from '../sdk/outcome-lists.ts';
 import type { Backstage } from './backstage.ts';
 
 export interface SurfaceOptions {
@@ -35,19 +35,21 @@ export interface SurfaceOptions {
 export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
   const frontend = frontendWithOffFlags(options.disabled.has('all'));
   return [
-    { ...clientSurface, routes: [...clientSurface.routes, ...postedDocument] },
+    { ...client, routes: [...client.routes, ...postedDocument] },
     frontend,
     // The older name of the frontend API.
     { ...frontend, prefix: '/api/proxy', description: null },
-    ofrepSurface,
+    ofrepSurface({ hintsAtStreams: false }),
     edgeSurface,
     noAdministration,
     backstageSurface(options),
   ];
 }
 
+const client = clientSurface({ hintsAtStreams: false });
+
 /** Some SDKs ask for the document with a body, whatever it says. */
-const postedDocument = clientSurface.routes.flatMap((route): Route[] =>
+const postedDocument = client.routes.flatMap((route): Route[] =>
   route.kind === 'read' && route.path === '/features' ? [{ ...route, method: 'POST' }] : [],
 );
 

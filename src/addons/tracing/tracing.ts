@@ -1,18 +1,19 @@
 /** Opens the tracer that the configuration asks for, and says which packages to install where they are missing. */
-import type { OpenAddon } from '../../host/addon.ts';
+import type { AddonParts, ConfiguredAddon, Host } from '../../host/addon.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { Log } from '../../process/log.ts';
 import { ConfigError, type Environment } from '../../process/settings.ts';
 import { type OpenTracer, openTelemetry } from './open-telemetry.ts';
 import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 
-export async function configureTracing(env: Environment): Promise<OpenAddon | null> {
+export async function configureTracing(env: Environment): Promise<ConfiguredAddon | null> {
   const config = tracingConfig(env);
   if (config === null) return null;
-  return async ({ log }) => {
+  const open = async ({ log }: Host): Promise<AddonParts> => {
     const tracer = await openTracer(config, log);
     return { tracer, close: () => tracer.close() };
   };
+  return { open };
 }
 
 /** The SDK reports a collector that is away with every batch. */

@@ -5,7 +5,7 @@
 import type { Change, ChangeFeed } from '../../actors/change-feed.ts';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import { toLoggedEvent } from '../../persistence/event-log/logged-event.ts';
-import { EVENT_END, eventHead } from '../sdk/stream-format.ts';
+import { EVENT_END, eventHead } from '../serving/server-sent-events.ts';
 
 /** Events of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;

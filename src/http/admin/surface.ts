@@ -8,7 +8,7 @@ import type { ProjectState, World } from '../../domain/state/world.ts';
 import { type Asked, type Caller, mayDo, rolesIn } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import type { Route } from '../serving/route.ts';
-import type { Surface } from '../serving/surface.ts';
+import type { Surface, SurfaceAccess } from '../serving/surface.ts';
 import { apiTokenRoutes, projectTokenRoutes, refuseToken } from './api-tokens.ts';
 import { applicationChangeRoutes, applicationRoutes } from './applications.ts';
 import { archiveRoutes } from './archive.ts';
@@ -17,19 +17,16 @@ import { environmentRoutes } from './environments.ts';
 import { eventCreatorRoutes, eventListRoutes, eventSearchRoutes } from './event-search.ts';
 import { eventStreamRoutes } from './event-stream.ts';
 import { eventRoutes } from './events.ts';
-import { explainRoutes } from './explain.ts';
 import { historyRoutes, projectHistoryRoutes } from './flag-history.ts';
 import { flagCreatorRoutes, flagSearchRoutes } from './flag-search.ts';
 import { flagUsageRoutes } from './flag-usage.ts';
 import { favoriteRoutes, flagCheckRoutes, flagRoutes, lifecycleRoutes, linkRoutes } from './flags.ts';
-import { instanceRoutes, maintenanceRoutes, statisticsRoutes } from './instance.ts';
+import { instanceRoutes, maintenanceRoutes } from './instance.ts';
 import { kindRoutes } from './kinds.ts';
 import { moveRoutes, refuseMove } from './move.ts';
 import { invitationRoutes, passwordRoutes } from './passwords.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
-import { playgroundRoutes } from './playground.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
-import { projectReportRoutes } from './project-reports.ts';
 import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './projects.ts';
 import { groupRoutes, roleRoutes } from './roles-and-groups.ts';
 import { signOnRoutes } from './sign-on-settings.ts';
@@ -43,6 +40,7 @@ import { variantRoutes } from './variants.ts';
 
 export const API_PREFIX = '/api/admin';
 
+/** The routes of the core. */
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
@@ -85,8 +83,6 @@ export const ROUTES: readonly Route[] = [
   ...personalTokenRoutes,
   ...apiTokenRoutes,
   ...projectTokenRoutes,
-  ...playgroundRoutes,
-  ...explainRoutes,
   ...flagUsageRoutes,
   ...applicationRoutes,
   ...applicationChangeRoutes,
@@ -94,8 +90,6 @@ export const ROUTES: readonly Route[] = [
   ...uiConfigRoutes,
   ...maintenanceRoutes,
   ...signOnRoutes,
-  ...projectReportRoutes,
-  ...statisticsRoutes,
   ...eventCreatorRoutes,
 ];
 
@@ -213,29 +207,32 @@ const WHO_MAY: Readonly<Record<Right, string>> = {
   'access:give': 'Whoever may change the members of any project.',
 };
 
-export const adminSurface: Surface = {
+export const ADMIN_ACCESS: SurfaceAccess = {
+  unauthenticated: refuse(
+    'AuthenticationRequired',
+    'A valid API token or personal token is required in the header Authorization.',
+  ),
+  refuse: (world, caller, need, asked) =>
+    mayDo(world, caller, need, asked) ? null : noAccess(caller, need, asked),
+  refuseCommand,
+  whoMay,
+  takesSessions: true,
+  credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
+};
+
+/** With the routes of add-ons behind its own. */
+export const adminSurface = (more: readonly Route[]): Surface => ({
   prefix: API_PREFIX,
-  access: {
-    unauthenticated: refuse(
-      'AuthenticationRequired',
-      'A valid API token or personal token is required in the header Authorization.',
-    ),
-    refuse: (world, caller, need, asked) =>
-      mayDo(world, caller, need, asked) ? null : noAccess(caller, need, asked),
-    refuseCommand,
-    whoMay,
-    takesSessions: true,
-    credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
-  },
+  access: ADMIN_ACCESS,
   errors: COMMON_ERRORS,
-  routes: ROUTES,
+  routes: [...ROUTES, ...more],
   compresses: true,
   description: `Administration of feature flags: projects, flags, strategies, variants, membership, users, tokens
 and events.
 
 A change is answered once it is on disk. Every error but those of the membership rules has the same body, and its
 \`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`,
-};
+});
 
 function whoMay({ permission, needs = [], needsOneOf = [] }: Need): string {
   if (needsOneOf.length > 0)

@@ -86,12 +86,12 @@ const UiConfigSchema = titled('UiConfig', {
 });
 
 function uiConfigView(context: RequestContext<unknown>) {
-  const { instance, streaming, world } = context;
+  const { instance, site, world } = context;
   const { version, configuredOrigins, limits } = instance;
   return {
     ...{ name: 'Flagstaff', slogan: '', version, environment: '' },
     unleashUrl: publicUrl(context),
-    baseUriPath: streaming.basePath,
+    baseUriPath: site.basePath,
     versionInfo: {
       // The console of Unleash offers environments and further projects, which this server has, to this edition only.
       current: { oss: version, enterprise: version },

@@ -12,7 +12,7 @@ import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { KnownPasswordSchema } from '../admin/bodies.ts';
 import { CompanionUserSchema } from '../admin/schemas.ts';
-import { adminSurface } from '../admin/surface.ts';
+import { ADMIN_ACCESS, ROUTES } from '../admin/surface.ts';
 import { companionUserView } from '../admin/views.ts';
 import { actorOf, type Caller, digestOf, secretIn } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
@@ -53,15 +53,14 @@ export function sessionSurfaces(
   signOutAddress: () => string | null = () => null,
 ): readonly Surface[] {
   const surface = { prefix: '/auth', errors: COMMON_ERRORS, description: null };
-  const { access } = adminSurface;
-  if (access === null) throw new Error('the administrative interface asks for no token');
+  const access = ADMIN_ACCESS;
   // A session cannot begin another, or it would never end.
   const byHeader: SurfaceAccess = { ...access, takesSessions: false };
   const ended: SurfaceAccess = { ...access, isOptional: true };
   return [
     { ...surface, access: byHeader, routes: underTag('Sessions', [beginRoute(start)]) },
     { ...surface, access: ended, routes: underTag('Sessions', [endRoute(start, signOutAddress)]) },
-    { ...surface, access, routes: [...ownSessionsRoutes(start), ...consoleRoutes(adminSurface.routes)] },
+    { ...surface, access, routes: [...ownSessionsRoutes(start), ...consoleRoutes(ROUTES)] },
   ];
 }
 

@@ -8,7 +8,7 @@ import type { World } from '../../domain/state/world.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 import { type Asked, type Authenticator, type Caller, NOBODY } from './access.ts';
 import type { BoundRoute } from './call.ts';
-import type { Route, StreamingHints } from './route.ts';
+import type { Route, Site } from './route.ts';
 import type { SessionCookie, SessionCookies } from './session-cookie.ts';
 import type { SurfaceAccess } from './surface.ts';
 import { worldSeenBy } from './visible-world.ts';
@@ -23,7 +23,7 @@ const UNKNOWN_SESSION = refuse('AuthenticationRequired', 'The session has ended.
 interface CallerCheckOptions {
   readonly authenticator: Authenticator;
   readonly cookies: SessionCookies;
-  readonly streaming: Pick<StreamingHints, 'publicOrigin'>;
+  readonly site: Pick<Site, 'publicOrigin'>;
 }
 
 export class CallerCheck {
@@ -32,11 +32,11 @@ export class CallerCheck {
   readonly #cookies: SessionCookies;
   readonly #publicOrigin: string | null;
 
-  constructor(world: World, { authenticator, cookies, streaming }: CallerCheckOptions) {
+  constructor(world: World, { authenticator, cookies, site }: CallerCheckOptions) {
     this.#world = world;
     this.#authenticator = authenticator;
     this.#cookies = cookies;
-    this.#publicOrigin = streaming.publicOrigin;
+    this.#publicOrigin = site.publicOrigin;
   }
 
   /** The caller, or why it may not use the route: 401 or 403. */

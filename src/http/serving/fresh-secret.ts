@@ -61,7 +61,7 @@ export function secretOf(request: object): string {
 
 /** The configured URL, or else that of the request. A proxy may have ended HTTPS, which the origin of the browser's page shows. */
 export function publicUrl(context: RequestContext<unknown>): string {
-  const { publicOrigin, basePath } = context.streaming;
+  const { publicOrigin, basePath } = context.site;
   const host = context.header('host');
   const scheme = context.header('origin') === `https://${host}` ? 'https' : 'http';
   return `${publicOrigin ?? `${scheme}://${host}`}${basePath}`;

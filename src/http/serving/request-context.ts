@@ -11,7 +11,7 @@ import type { Responder, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { Params } from './params.ts';
-import type { RequestContext, StreamingHints } from './route.ts';
+import type { RequestContext, Site } from './route.ts';
 import { worldSeenBy } from './visible-world.ts';
 
 /** The sources that all requests share. */
@@ -23,7 +23,7 @@ export interface ContextSources {
   readonly instance: Instance;
   readonly usage: Usage;
   readonly passwords: Passwords;
-  readonly streaming: StreamingHints;
+  readonly site: Site;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -84,8 +84,8 @@ export class Context implements RequestContext<unknown> {
     return this.#shared.passwords;
   }
 
-  get streaming(): StreamingHints {
-    return this.#shared.streaming;
+  get site(): Site {
+    return this.#shared.site;
   }
 
   get now(): () => number {

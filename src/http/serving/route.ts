@@ -40,7 +40,7 @@ export interface RequestContext<Body> {
   /** The reports of applications. */
   readonly usage: Usage;
   readonly passwords: Passwords;
-  readonly streaming: StreamingHints;
+  readonly site: Site;
   readonly caller: Caller;
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
   readonly requester: Requester;
@@ -60,12 +60,10 @@ export interface RequestContext<Body> {
   now(): number;
 }
 
-/** Hints for clients: where the server is, and which clients may stream. */
-export interface StreamingHints {
-  readonly forSdks: boolean;
-  readonly forPages: boolean;
-  /** Whether nobody needs a token, so that streams of pages need no ticket. */
-  readonly areOpen: boolean;
+/** The server as clients reach it. */
+export interface Site {
+  /** Whether nobody needs a token. */
+  readonly isOpen: boolean;
   /** The prefix of every path in responses. */
   readonly basePath: string;
   /** The address at which people reach the server, such as `https://flags.example`; null where the operator does not say. */

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { surroundingsOf } from '../../../src/addons/sdk/client-document.ts';
+import { queryOfScope } from '../../../src/addons/sdk/client-query.ts';
+import { clientFlagView, segmentJson } from '../../../src/addons/sdk/flag-view.ts';
 import { refuseBeyondServed } from '../../../src/domain/growth/refuse-served.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { ServedBytes } from '../../../src/domain/state/served-bytes.ts';
 import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
 import { settleFlags, type World } from '../../../src/domain/state/world.ts';
-import { surroundingsOf } from '../../../src/http/sdk/client-document.ts';
-import { queryOfScope } from '../../../src/http/sdk/client-query.ts';
-import { clientFlagView, segmentJson } from '../../../src/http/sdk/flag-view.ts';
 import { anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

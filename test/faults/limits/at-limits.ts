@@ -11,7 +11,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ROUTES } from '../../../src/http/admin/surface.ts';
 import { environmentPath, FEATURES } from '../../support/interface.ts';
 import {
   ADMIN_TOKEN,
@@ -24,6 +23,7 @@ import {
   temporaryFolder,
 } from '../../support/server.ts';
 import { nodeArguments } from '../../support/source.ts';
+import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import { LOAD_PROBE, longestTurn } from '../soak/server-probe.ts';
 import { type Change, type Filling, IS_VERBOSE, type Names, REFUSALS } from './filling.ts';
 import { FILLINGS_OF_FLAGS } from './fillings-of-flags.ts';
@@ -160,7 +160,7 @@ class Run {
     };
     const read = this.#read.bind(this);
     for (const [reader, token] of this.#readers.entries()) {
-      for (const { method, path, kind } of ROUTES) {
+      for (const { method, path, kind } of ADMIN_ROUTES) {
         if (method !== 'GET' || kind !== 'read') continue;
         const named = path.replace(/:([A-Za-z]+)/g, (_, part: string) => names[part] ?? 'none');
         const { status, body } = await read('/api/admin', named, token);

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PERMISSIONS, type PermissionName } from '../../../src/domain/access/permissions.ts';
 import type { RolePermission } from '../../../src/domain/access/roles.ts';
-import { ROUTES } from '../../../src/http/admin/surface.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
+import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { addProject, addUser } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -171,7 +171,7 @@ describe('custom roles', () => {
     const all = PERMISSIONS.map(({ name }) => name);
     const both = ['development', 'production'];
     let calls = 0;
-    for (const route of ROUTES) {
+    for (const route of ADMIN_ROUTES) {
       const needs = neededFor(route);
       const path = harmlessPath(route, needs);
       const mayEverybody = FOR_EVERYBODY.includes(route.permission);
@@ -201,14 +201,14 @@ describe('custom roles', () => {
 
   it('are made of permissions of which each opens something, in the words of the table of routes', () => {
     for (const { name, within } of PERMISSIONS) {
-      const routes = ROUTES.filter(({ needs = [], needsOneOf = [] }) =>
+      const routes = ADMIN_ROUTES.filter(({ needs = [], needsOneOf = [] }) =>
         [...needs, ...needsOneOf].includes(name),
       );
       assert(within === 'read' || routes.length > 0, `${name} opens no route`);
       for (const { permission, operationId } of routes)
         assert.equal(permission, within, `${name}, ${operationId}`);
     }
-    const known = new Set(ROUTES.map(({ operationId }) => operationId));
+    const known = new Set(ADMIN_ROUTES.map(({ operationId }) => operationId));
     for (const operation of Object.values(NEEDED).flat()) assert(known.has(operation), operation);
   });
 

@@ -4,9 +4,9 @@ import { it } from 'node:test';
 import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/event-stream.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/recorded-news.ts';
 import { PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
+import { type OpenedStream, openStream } from '../../addons/sdk/event-stream.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
-import { type OpenedStream, openStream } from '../sdk/event-stream.ts';
 
 const VIEWER = 3;
 const DAY_MS = 86_400_000;

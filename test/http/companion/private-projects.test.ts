@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ROUTES } from '../../../src/http/admin/surface.ts';
+import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
+import { openStream } from '../../addons/sdk/event-stream.ts';
 import { addUser } from '../../support/interface.ts';
 import { type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
-import { openStream } from '../sdk/event-stream.ts';
 
 const [ADMIN, EDITOR, VIEWER, OWNER, MEMBER] = [1, 2, 3, 4, 5] as const;
 
@@ -122,7 +122,7 @@ describe('a private project', () => {
 
   /** Paths of reads that name nothing, or what everybody sees. */
   function openPaths(): string[] {
-    const named = ROUTES.flatMap(({ method, path, kind }) =>
+    const named = ADMIN_ROUTES.flatMap(({ method, path, kind }) =>
       method === 'GET' && kind === 'read' ? [path] : [],
     ).map((path) =>
       path
@@ -176,7 +176,7 @@ describe('a private project', () => {
         .replace(/^(\/segments\/):id/, `$1${isHidden ? ids.segment : NO_ID}`)
         .replaceAll(/:[A-Za-z]+/g, '999');
     };
-    for (const route of ROUTES) {
+    for (const route of ADMIN_ROUTES) {
       if (pathOf(route, HIDDEN) === pathOf(route, ABSENT)) continue;
       for (const [kind, token] of Object.entries(blind)) {
         const asked = async (word: string): Promise<string> =>
@@ -198,9 +198,9 @@ describe('a private project', () => {
     const eventId = server.server.store.engine.lastId;
     await made('PUT', `${flags}/${HIDDEN}.moved`, { description: 'nothing to hide' });
     await made('POST', `${flags}/${HIDDEN}.moved/changeProject`, { newProjectId: 'default' });
-    const routes = ROUTES.filter(({ query }) => query?.['at'] !== undefined);
+    const routes = ADMIN_ROUTES.filter(({ query }) => query?.['at'] !== undefined);
     assert(routes.length > 1);
-    const asked = async ({ method, path }: (typeof ROUTES)[number], word: string, token: string) => {
+    const asked = async ({ method, path }: (typeof ADMIN_ROUTES)[number], word: string, token: string) => {
       const named = path.replace(':projectId', word).replace(':featureName', `${word}.moved`);
       const body = method === 'POST' ? { environment: 'development' } : undefined;
       return server.call(method, `${named}?at=${eventId}`, body, { token });

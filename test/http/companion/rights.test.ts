@@ -8,9 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Right } from '../../../src/domain/access/permissions.ts';
-import { ROUTES } from '../../../src/http/admin/surface.ts';
 import { digestOf } from '../../../src/http/serving/access.ts';
 import type { Route } from '../../../src/http/serving/route.ts';
+import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -341,7 +341,7 @@ describe('rights', () => {
     const { engine } = server.server.store;
     const lastId = engine.lastId;
     let pairCount = 0;
-    for (const route of ROUTES) {
+    for (const route of ADMIN_ROUTES) {
       const permission = permissionOf(route);
       for (const kind of Object.keys(CALLERS) as CallerKind[]) {
         const rights: (typeof CALLERS)[CallerKind] = CALLERS[kind];
@@ -355,13 +355,13 @@ describe('rights', () => {
         pairCount += 1;
       }
     }
-    assert.equal(pairCount, ROUTES.length * Object.keys(CALLERS).length);
+    assert.equal(pairCount, ADMIN_ROUTES.length * Object.keys(CALLERS).length);
     assert.equal(engine.lastId, lastId, 'nothing was changed on the way');
     context.diagnostic(`${pairCount} pairs of route and caller checked, none undecided`);
   });
 
   it('have no decision about an operation that does not exist', () => {
-    const known = new Set(ROUTES.map((route) => route.operationId));
+    const known = new Set(ADMIN_ROUTES.map((route) => route.operationId));
     const decided = Object.values(OPERATIONS).flat();
     assert.deepEqual(
       decided.filter((operation) => !known.has(operation)),
@@ -410,12 +410,12 @@ describe('without authentication', () => {
   after(() => server.stop());
 
   it('everybody may do everything but what only users have', async (context) => {
-    for (const route of ROUTES) {
+    for (const route of ADMIN_ROUTES) {
       const response = await server.call(route.method, harmlessPath(route), undefined, { token: null });
       const expected = permissionOf(route) === 'personal' ? FORBIDDEN : ALLOWED;
       assert.equal(outcome(response.status), expected, `${route.operationId} answers ${response.status}`);
     }
-    context.diagnostic(`${ROUTES.length} routes checked without authentication`);
+    context.diagnostic(`${ADMIN_ROUTES.length} routes checked without authentication`);
   });
 
   it('a page of another site can make nobody write, while programs, its own pages and reads go on', async () => {

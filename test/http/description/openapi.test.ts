@@ -12,10 +12,10 @@ import { describeInterface } from '../../../src/http/description/document.ts';
 import { componentExamples } from '../../../src/http/description/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/description/parameters.ts';
 import { VERSION } from '../../../src/process/installation.ts';
-import { SURFACES } from '../../../src/start/surfaces.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
 import { closed, errorsOf, ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
 import { startTestServer } from '../../support/server.ts';
+import { SURFACES } from '../../support/surfaces.ts';
 
 const ROUTES = DESCRIBED.map(({ route }) => route);
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import '../../support/check-responses.ts';
+import { rawResponse } from '../../addons/sdk/raw-response.ts';
 import { addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface } from '../../support/server.ts';
-import { rawResponse } from '../sdk/raw-response.ts';
 
 const DECODED = {
   identity: (bytes: Buffer) => bytes,

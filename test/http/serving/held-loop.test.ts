@@ -9,9 +9,9 @@ import { setTurnMs } from '../../../src/actors/turn.ts';
 import type { Flag } from '../../../src/domain/flags/flag.ts';
 import { BULK_FLAGS_MAX } from '../../../src/http/admin/bodies.ts';
 import { describeInterface } from '../../../src/http/description/document.ts';
-import { SURFACES } from '../../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from '../../support/described-routes.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
+import { SURFACES } from '../../support/surfaces.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const FLAGS = 5_000;

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { it, test } from 'node:test';
 import fc from 'fast-check';
+import {
+  applicationReportRoutes,
+  BULK_COUNTS_MAX,
+  bulkReportRoutes,
+} from '../../../src/addons/sdk/reports.ts';
 import { LIST_LENGTH_MAX } from '../../../src/http/body/json-shape.ts';
-import { applicationReportRoutes, BULK_COUNTS_MAX, bulkReportRoutes } from '../../../src/http/sdk/reports.ts';
 import { PiecesOfBodies, readBody } from '../../../src/http/serving/request-body.ts';
 import type { ReadRoute } from '../../../src/http/serving/route.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { ISSUES_MAX } from '../../../src/domain/json/issues.ts';
-import { ROUTES } from '../../../src/http/admin/surface.ts';
+import { ADMIN_ROUTES } from '../../support/surfaces.ts';
 
 /** The schemas of lists in a schema, itself included, but not those that take any item, in which none can be wrong. */
 function listsIn(schema: unknown, found = new Set<v.GenericSchema>(), seen = new Set<unknown>()) {
@@ -21,7 +21,7 @@ function takesAnything(schema: object): boolean {
 test('no list in any body is looked at further than the first issues that are reported', () => {
   const wrong = Array(1000).fill(undefined);
   let lists = 0;
-  for (const { body, operationId } of ROUTES) {
+  for (const { body, operationId } of ADMIN_ROUTES) {
     for (const schema of listsIn(body)) {
       lists += 1;
       const issueCount = v.safeParse(schema, wrong).issues?.length;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { passwordSurface } from '../../../src/http/people/session-surfaces.ts';
 import { probeSurface } from '../../../src/http/serving/probes.ts';
-import { SURFACES } from '../../../src/start/surfaces.ts';
+import { SURFACES } from '../surfaces.ts';
 import { conformsToPublished } from './published-schemas.ts';
 
 /** By method and path: the statuses of successes, each with the name of the schema of its body, or null. */

@@ -1,0 +1,13 @@
+/** Reports: how the flags of a project are, what was done lately, and how much there is of everything in the service. */
+import type { Addon } from '../../host/addon.ts';
+
+export const reports: Addon = {
+  name: 'reports',
+  configure: async () => {
+    const [{ projectReportRoutes }, { statisticsRoutes }] = await Promise.all([
+      import('./project-reports.ts'),
+      import('./statistics.ts'),
+    ]);
+    return { adminRoutes: [...projectReportRoutes, ...statisticsRoutes] };
+  },
+};

@@ -1,0 +1,164 @@
+/** The formats of streams: the same updates, worded for each kind of client. */
+
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import { passes } from '../../http/serving/flag-filter.ts';
+import { EVENT_END, eventHead, KEEP_ALIVE } from '../../http/serving/server-sent-events.ts';
+import type { ClientQuery } from './client-query.ts';
+import type { FlagSurroundings } from './flag-view.ts';
+import type { FlagBlocks } from './json-blocks.ts';
+import type { WatchUpdate } from './watch-log.ts';
+
+export interface StreamFormat {
+  /** Whether pages open such streams, of which there can be any number. */
+  readonly isForPages: boolean;
+  /**
+   * The messages for a client that has seen nothing yet, or too little: all that the query shows, and the updates
+   * that it `missed` since that moment. `id`: the newest event that the two show. Each piece is made when it is asked
+   * for.
+   */
+  start(id: number, hydration: Iterable<Uint8Array>, missed: readonly WatchUpdate[]): Iterable<Uint8Array>;
+  /** The messages for a client that reconnects and has missed these updates. */
+  resume(missed: readonly WatchUpdate[]): readonly Uint8Array[];
+  /** The same bytes for every stream. */
+  update(update: WatchUpdate): Uint8Array;
+}
+
+/** Made once for each update. */
+class UpdateMessages {
+  readonly #made = new WeakMap<WatchUpdate, Uint8Array>();
+  readonly #make: (update: WatchUpdate) => string;
+
+  constructor(make: (update: WatchUpdate) => string) {
+    this.#make = make;
+  }
+
+  of(update: WatchUpdate): Uint8Array {
+    let message = this.#made.get(update);
+    if (message === undefined) {
+      message = Buffer.from(this.#make(update));
+      this.#made.set(update, message);
+    }
+    return message;
+  }
+}
+
+const updates = new UpdateMessages(
+  ({ id, changes }) => `${eventHead('unleash-updated', id)}{"events":[${changes}]}${EVENT_END}`,
+);
+
+/** For server-side SDKs and Unleash Edge: first all flags, then what changes. */
+export const DELTA_FORMAT: StreamFormat = {
+  isForPages: false,
+  *start(id, hydration, missed) {
+    yield Buffer.from(`${eventHead('unleash-connected', id)}{"events":[`);
+    yield* hydration;
+    for (const { changes } of missed) yield Buffer.from(`,${changes}`);
+    yield Buffer.from(`]}${EVENT_END}`);
+  },
+  resume(missed) {
+    const last = missed.at(-1);
+    if (last === undefined) return [KEEP_ALIVE];
+    const changes = missed.map(({ changes }) => changes).join(',');
+    return [Buffer.from(`${eventHead('unleash-connected', last.id)}{"events":[${changes}]}${EVENT_END}`)];
+  },
+  update: (update) => updates.of(update),
+};
+
+const refetch = (id: number): string => `${eventHead(null, id)}{"type":"refetchEvaluation"}${EVENT_END}`;
+
+const refetches = new UpdateMessages(({ id }) => refetch(id));
+
+/**
+ * For OpenFeature clients, which evaluate again when they are told that something has changed: at once too, since it may have
+ * changed before the stream was open.
+ */
+export const REFETCH_FORMAT: StreamFormat = {
+  isForPages: true,
+  start: (id) => [Buffer.from(refetch(id))],
+  resume: (missed) => [missed.length === 0 ? KEEP_ALIVE : refetches.of(missed.at(-1)!)],
+  update: (update) => refetches.of(update),
+};
+
+// All that a query shows at one moment, as one event for clients that have nothing yet, or too little. It refers to the state as it
+// was then, and its bytes are made in parts, each when a client has room for it.
+
+/** Small beside what the kernel takes for one client, and large enough to be worth a call. */
+const PART_CHARACTERS = 64 * 1024;
+
+/** Flags that are looked at for one part, which is empty where the query shows none of them. */
+const LOOKS_A_PART = 2_000;
+
+/** The flag with which a part begins. */
+export interface HydrationPosition {
+  readonly shelf: number;
+  readonly at: number;
+  /** Whether a flag stands before it. */
+  readonly isFirst: boolean;
+}
+
+export const HYDRATION_START: HydrationPosition = { shelf: 0, at: 0, isFirst: true };
+
+export interface HydrationPart {
+  readonly bytes: Uint8Array;
+  /** Null: this is the last part. */
+  readonly next: HydrationPosition | null;
+}
+
+export interface HydrationOptions {
+  /** The id of the newest event that it shows. */
+  readonly id: number;
+  readonly query: ClientQuery;
+  readonly shelves: readonly ShelvedFlags[];
+  /** The segments as JSON. */
+  readonly segments: readonly string[];
+  readonly blocks: FlagBlocks;
+  readonly around: FlagSurroundings;
+}
+
+let serials = 0;
+
+export class Hydration {
+  readonly id: number;
+  /** Tells it from all others of the process. */
+  readonly serial = ++serials;
+  readonly #options: HydrationOptions;
+
+  constructor(options: HydrationOptions) {
+    this.id = options.id;
+    this.#options = options;
+  }
+
+  /** All parts together are one JSON object. */
+  part(position: HydrationPosition): HydrationPart {
+    const { shelves, segments } = this.#options;
+    const { texts, shelf, at } = this.#textsFrom(position);
+    const isFirst = position.isFirst && texts.length === 0;
+    const isBeginning = position.shelf === 0 && position.at === 0;
+    const head = isBeginning ? `{"type":"hydration","eventId":${this.id},"features":[` : '';
+    const separator = position.isFirst || texts.length === 0 ? '' : ',';
+    const isLast = shelf >= shelves.length;
+    const tail = isLast ? `],"segments":[${segments.join(',')}]}` : '';
+    const bytes = Buffer.from(head + separator + texts.join(',') + tail);
+    return { bytes, next: isLast ? null : { shelf, at, isFirst } };
+  }
+
+  /** The flags of one part, and where the next one begins. */
+  #textsFrom({ shelf: firstShelf, at: firstAt }: HydrationPosition) {
+    const { shelves, query, blocks, around } = this.#options;
+    const texts: string[] = [];
+    let [shelf, at, characters] = [firstShelf, firstAt, 0];
+    for (let looks = 0; looks < LOOKS_A_PART && characters < PART_CHARACTERS; looks += 1) {
+      const shelved = shelves[shelf];
+      if (shelved === undefined) break;
+      const flag = shelved.flagAt(at);
+      if (flag.archivedAt === null && passes(query, flag)) {
+        const { json } = blocks.at(shelved.records[at]!, flag, around);
+        texts.push(json);
+        characters += json.length;
+      }
+      at += 1;
+      if (at === shelved.records.length) [shelf, at] = [shelf + 1, 0];
+    }
+    return { texts, shelf, at };
+  }
+}

@@ -1,0 +1,13 @@
+/** The surfaces that a server has, with every add-on as it is without settings. */
+
+import type { Route } from '../../src/http/serving/route.ts';
+import { configureAddons } from '../../src/start/addons.ts';
+import { surfacesOf } from '../../src/start/surfaces.ts';
+
+export const SURFACES = surfacesOf(await configureAddons({}));
+
+const [admin] = SURFACES;
+export const ADMIN_SURFACE = admin!;
+
+/** Routes of the administrative interface. */
+export const ADMIN_ROUTES = ADMIN_SURFACE.routes as readonly Route[];
