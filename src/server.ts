@@ -37,7 +37,7 @@ import type { OpenCluster } from './start/cluster.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
 import { exitCodeOf, fail } from './start/failures.ts';
 import { type NodeOptions, openNode, openUsage, stalenessCheck } from './start/node.ts';
-import { createFront, type Front, signInSurfaces, surfacesOf } from './start/surfaces.ts';
+import { createFront, type Front, surfacesOf } from './start/surfaces.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
@@ -89,7 +89,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       },
     });
     const usage = await openUsage(store, fs, options, cluster);
-    const addons = await Promise.all(configured.map(async ({ open }) => (await open?.({ log })) ?? {}));
+    const addons = await Promise.all(configured.map(async ({ open }) => (await open?.()) ?? {}));
     const api = createHandler(
       { store, cluster, usage, transport, commits, front, addons, surfaces },
       options,
@@ -148,11 +148,12 @@ const monotonicMs = performance.now.bind(performance);
 
 function createHandler(parts: Parts, options: ServerOptions): Api {
   const { store, cluster, usage, transport, addons } = parts;
-  const { config, log, passwordCost } = options;
+  const { config, log, passwordCost, addons: configured = [] } = options;
   const { engine } = store;
   const { basePath } = config;
   const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
   const areOpen = config.authType === 'none';
+  const publicOrigin = config.publicOrigin ?? configured.find((one) => one.publicOrigin)?.publicOrigin;
   const api = createApi({
     ...{ state: engine, engine },
     reads: store.reads,
@@ -160,7 +161,6 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
       version: VERSION,
       configuredOrigins: config.frontendOrigins,
       limits: config.limits,
-      signOn: config.oidc,
       tokenKey: config.tokenKey,
       storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
       transport,
@@ -183,9 +183,9 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
       onAttempt: (userId, succeeded) => usage.signInTried(userId, succeeded),
       queue: new ScryptQueue(passwordCost),
     }),
-    surfaces: createSurfaces(parts, options, { cookies, api: () => api }),
+    surfaces: createSurfaces(parts, options, () => api),
     basePath,
-    site: { isOpen: areOpen, basePath, publicOrigin: config.publicOrigin },
+    site: { isOpen: areOpen, basePath, publicOrigin: publicOrigin ?? null },
     log,
     now: Date.now,
     monotonicMs,
@@ -197,17 +197,11 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
   return api;
 }
 
-interface SurfaceParts {
-  readonly cookies: SessionCookies;
-  /** There once the server responds. */
-  api(): Api;
-}
-
-/** The surfaces that programs talk to, and the pages, which describe the former. */
+/** The surfaces that programs talk to, and the pages, which describe the former. `api` is there once the server responds. */
 function createSurfaces(
   { store, cluster, usage, transport, commits, front, surfaces }: Parts,
-  { config, log }: ServerOptions,
-  { cookies, api }: SurfaceParts,
+  { config }: ServerOptions,
+  api: () => Api,
 ): readonly Surface[] {
   const { engine, keeper, recoveryMs, historyCheck, heads } = store;
   const replica = cluster === null ? null : () => cluster.replica.view;
@@ -240,7 +234,6 @@ function createSurfaces(
       metrics: config.metrics ? metrics : null,
       phase: () => front.phase,
     }),
-    ...signInSurfaces({ config, cookies, log }),
   ];
   const { basePath, limits } = config;
   const open = config.authType === 'none';
@@ -307,7 +300,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',
     );
   const startedAt = performance.now();
-  const addons = await configureAddons(env);
+  const addons = await configureAddons(env, config, log);
   // Operators, of "…: finishing the requests under way, then stopping": nothing
   const signals = stopOnSignals((message) => log.info({}, message));
   const server = await startServer({

@@ -18,7 +18,28 @@ export interface Addon {
   /** Commands of `flagstaff` by name, each loaded once its name is given: an edge that starts anew has no time for the others. */
   readonly verbs?: Readonly<Record<string, () => Promise<AddCommand>>>;
   /** Reads the settings of a server; null where they turn the add-on off. Throws a ConfigError for a value that cannot be used. */
-  readonly configure?: (env: Environment) => Promise<ConfiguredAddon | null>;
+  readonly configure?: (setup: Setup) => Promise<ConfiguredAddon | null>;
+}
+
+/** The settings of a server, and those of the core among them that add-ons need. */
+export interface Setup {
+  readonly env: Environment;
+  readonly log: Log;
+  /** The prefix of every path. */
+  readonly basePath: string;
+  /** Whether nobody needs a token. */
+  readonly isOpen: boolean;
+  readonly sessions: SessionSettings;
+}
+
+/** The sessions of signed-in browsers. */
+export interface SessionSettings {
+  /** Milliseconds after which a session ends, however much it is used. */
+  readonly lifetimeMs: number;
+  /** Milliseconds after which an unused session ends. */
+  readonly idleMs: number;
+  /** Whether browsers reach the server over HTTPS alone. */
+  readonly isSecureOnly: boolean;
 }
 
 /** An add-on with the settings of a server. */
@@ -27,13 +48,10 @@ export interface ConfiguredAddon {
   readonly surfaces?: readonly Surface[];
   /** Routes of the administrative interface. */
   readonly adminRoutes?: readonly Route[];
+  /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */
+  readonly publicOrigin?: string;
   /** Called once the state is there, and before a request is served. */
-  open?(host: Host): AddonParts | Promise<AddonParts>;
-}
-
-/** The core, as an add-on sees it. */
-export interface Host {
-  readonly log: Log;
+  open?(): AddonParts | Promise<AddonParts>;
 }
 
 /** The parts of an add-on that is open. */

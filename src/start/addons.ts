@@ -1,17 +1,26 @@
 /** The list of add-ons, which is all that this program knows of them. */
 import { edge } from '../addons/edge/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
+import { people } from '../addons/people/addon.ts';
 import { playground } from '../addons/playground/addon.ts';
 import { reports } from '../addons/reports/addon.ts';
 import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
-import type { Addon, ConfiguredAddon } from '../host/addon.ts';
+import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
+import type { Log } from '../process/log.ts';
 import type { Environment } from '../process/settings.ts';
+import type { Config } from './config.ts';
 
-export const ADDONS: readonly Addon[] = [sdk, playground, reports, tracing, edge, migration];
+export const ADDONS: readonly Addon[] = [sdk, people, playground, reports, tracing, edge, migration];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */
-export async function configureAddons(env: Environment): Promise<readonly ConfiguredAddon[]> {
-  const configured = await Promise.all(ADDONS.map(({ configure }) => configure?.(env) ?? null));
+export async function configureAddons(
+  env: Environment,
+  config: Config,
+  log: Log,
+): Promise<readonly ConfiguredAddon[]> {
+  const { basePath, sessions, authType } = config;
+  const setup: Setup = { env, log, basePath, sessions, isOpen: authType === 'none' };
+  const configured = await Promise.all(ADDONS.map(({ configure }) => configure?.(setup) ?? null));
   return configured.filter((one) => one !== null);
 }

@@ -9,7 +9,7 @@ import { type GrowthLimits, growthLimits } from '../domain/flags/growth-limits.t
 import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-memory.ts';
 import { isOrigin } from '../domain/state/settings.ts';
 import type { ApiTokenType } from '../domain/state/world.ts';
-import type { OidcSettings } from '../http/people/provider.ts';
+import type { SessionSettings } from '../host/addon.ts';
 import { HTTP_ENGINES, type HttpEngine } from '../http/transport/select-transport.ts';
 import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
 import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
@@ -25,7 +25,6 @@ import {
 } from '../process/settings.ts';
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
 import { keyFileOf } from './history-key.ts';
-import { oidcConfig } from './oidc-config.ts';
 import {
   CONNECTIONS_PER_ADDRESS_MAX,
   HISTORY_CHECK_HOURS,
@@ -52,9 +51,7 @@ export interface Config {
   /** The key from which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
   readonly tokenKey: string | null;
   /** Sessions of signed-in browsers. */
-  readonly sessions: SessionConfig;
-  /** Null where nobody signs in at a provider of OpenID Connect. */
-  readonly oidc: OidcSettings | null;
+  readonly sessions: SessionSettings;
   /** `none`: no token is needed and everybody may do everything. */
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
@@ -87,15 +84,6 @@ export interface Config {
   readonly cluster: ClusterConfig | null;
 }
 
-export interface SessionConfig {
-  /** Milliseconds after which a session ends, however much it is used. */
-  readonly lifetimeMs: number;
-  /** Milliseconds after which an unused session ends. */
-  readonly idleMs: number;
-  /** Whether browsers reach the server over HTTPS alone. */
-  readonly isSecureOnly: boolean;
-}
-
 export interface InitialToken {
   /** The variable that it comes from. */
   readonly variable: string;
@@ -109,19 +97,17 @@ export interface InitialToken {
 
 export function readConfig(env: Environment): Config {
   const authType = oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source');
-  const oidc = oidcConfig(env, authType);
   return {
     host: text(env, 'HTTP_HOST') ?? defaultHost(authType),
     port: env['HTTP_PORT'] ? port(env, 'HTTP_PORT') : port(env, 'PORT'),
     trustedProxies: trustedProxies(env),
-    publicOrigin: originIn(env, 'PUBLIC_URL') ?? oidc?.origin ?? null,
+    publicOrigin: originIn(env, 'PUBLIC_URL'),
     basePath: basePath(env),
     dataDir: dataDirOf(env),
     initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
     tokenKey: secretIn(env, 'API_TOKEN_KEY', 32),
     authType,
     sessions: sessionSettings(env),
-    oidc,
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     ...connectionSettings(env),
     shutdownTimeoutMs: shutdownTimeout(env),
@@ -140,7 +126,7 @@ export function readConfig(env: Environment): Config {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-function sessionSettings(env: Environment): SessionConfig {
+function sessionSettings(env: Environment): SessionSettings {
   const { initial, initialIdle, max } = SESSION_HOURS;
   const hours = countOf(env, 'SESSION_TTL_HOURS', initial, max);
   const idleHours = countOf(env, 'SESSION_IDLE_HOURS', initialIdle, max);

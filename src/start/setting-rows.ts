@@ -136,22 +136,6 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first that runs here'),
 ];
 
-export const OIDC_SETTINGS: readonly SettingRow[] = [
-  row('OIDC_ISSUER', null, 'issuer, as its `/.well-known/openid-configuration` names it'),
-  row('OIDC_CLIENT_ID OIDC_CLIENT_SECRET', null, 'the client, the same on all nodes of a cluster'),
-  row('OIDC_BASE_URL', 'PUBLIC_URL', 'where browsers reach this server, without a path'),
-  row('OIDC_SCOPES', 'openid email profile', 'scopes; add the one that gives groups, if there is one'),
-  row('OIDC_GROUPS_CLAIM', 'groups', "claim that lists a user's groups"),
-  row(
-    'OIDC_ROLES',
-    '{}',
-    'root roles by group, such as `{"flag-admins":"Admin","flag-editors":"Editor"}`; the first that applies counts',
-  ),
-  row('OIDC_DEFAULT_ROLE', 'Viewer', 'root role of other users; `none` turns them away'),
-  row('OIDC_ADMINS', null, 'verified emails, or subjects, of Admins, separated by commas'),
-  row('OIDC_BUTTON', 'Sign in with OpenID Connect', 'text of the button'),
-];
-
 export const CLUSTER_SETTINGS: readonly SettingRow[] = [
   row(
     'REPLICATION_URL',

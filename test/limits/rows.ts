@@ -43,6 +43,8 @@ import {
   VALID_MAX,
 } from '../../src/addons/edge/tokens.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX } from '../../src/addons/edge/upstream-client.ts';
+import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/addons/people/oidc-surface.ts';
+import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/addons/people/provider.ts';
 import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/addons/playground/combinations.ts';
 import { RESPONSE_LENGTH_MAX } from '../../src/addons/playground/explanation-view.ts';
 import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/addons/playground/playground.ts';
@@ -120,8 +122,6 @@ import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../src/http/admin/recorded-
 import { LIST_BYTES_MAX } from '../../src/http/admin/responses.ts';
 import { EXPORT_SIZE_MAX } from '../../src/http/admin/transfer.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
-import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/people/oidc-surface.ts';
-import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/people/provider.ts';
 import {
   STRANGERS_WAITING_MAX,
   WAITING_BODIES_BYTES_MAX,

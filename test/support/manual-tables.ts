@@ -12,7 +12,7 @@ import { createMetrics, type MetricsSources } from '../../src/http/serving/metri
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
 import type { SettingRow } from '../../src/process/setting-row.ts';
 import { ADDONS } from '../../src/start/addons.ts';
-import { CLUSTER_SETTINGS, OIDC_SETTINGS, SERVER_SETTINGS } from '../../src/start/setting-rows.ts';
+import { CLUSTER_SETTINGS, SERVER_SETTINGS } from '../../src/start/setting-rows.ts';
 import { logMessages } from './log-messages.ts';
 import { ROOT_FOLDER } from './server.ts';
 
@@ -22,6 +22,12 @@ interface ManualTable {
   readonly name: string;
   make(): string;
 }
+
+/** Add-ons with so many settings that they have a table. */
+const OWN_TABLES = new Set(['people']);
+
+const addonSettings = (isWanted: (name: string) => boolean): readonly SettingRow[] =>
+  ADDONS.flatMap((addon) => (isWanted(addon.name) ? (addon.settings ?? []) : []));
 
 export const MANUAL_TABLES: readonly ManualTable[] = [
   { page: 'docs/operating.md', name: 'exit codes', make: exitCodes },
@@ -33,9 +39,13 @@ export const MANUAL_TABLES: readonly ManualTable[] = [
   {
     page: 'docs/settings.md',
     name: 'settings',
-    make: () => settings([...SERVER_SETTINGS, ...ADDONS.flatMap((addon) => addon.settings ?? [])]),
+    make: () => settings([...SERVER_SETTINGS, ...addonSettings((name) => !OWN_TABLES.has(name))]),
   },
-  { page: 'docs/settings.md', name: 'settings of OpenID Connect', make: () => settings(OIDC_SETTINGS) },
+  {
+    page: 'docs/settings.md',
+    name: 'settings of OpenID Connect',
+    make: () => settings(addonSettings((name) => name === 'people')),
+  },
   { page: 'docs/settings.md', name: 'settings of clusters', make: () => settings(CLUSTER_SETTINGS) },
 ];
 

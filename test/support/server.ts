@@ -166,11 +166,11 @@ export function testConfig(folder: string, env: Readonly<Record<string, string>>
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? temporaryFolder();
+  const { env = {}, log = createLog('silent') } = options;
+  const config = testConfig(folder, env);
   const start = async (): Promise<Server> =>
     startServer({
-      addons: await configureAddons(options.env ?? {}),
-      config: testConfig(folder, options.env),
-      log: options.log ?? createLog('silent'),
+      ...{ config, log, addons: await configureAddons(env, config, log) },
       stop:
         options.stop ??
         ((error) => {

@@ -55,7 +55,7 @@ export class ServedMirror {
       ...{ engine: NOT_HERE, reads: NOT_HERE, passwords: NOT_HERE },
       instance: {
         ...{ version: VERSION, configuredOrigins: origins, limits: DEFAULT_GROWTH_LIMITS },
-        ...{ signOn: null, tokenKey: null, figures: () => NOT_HERE },
+        ...{ tokenKey: null, figures: () => NOT_HERE },
       },
       authenticator: new Authenticator({
         ...{ world, open: false, now, usedAt: () => null, sessionIdleMs: 0 },

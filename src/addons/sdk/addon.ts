@@ -12,5 +12,5 @@ export const sdk: Addon = {
       '`sdk`: server-side SDKs that poll are told to stream; `all`: OpenFeature clients in pages too',
     ),
   ],
-  configure: async (env) => ({ surfaces: (await import('./surfaces.ts')).sdkSurfaces(env) }),
+  configure: async ({ env }) => ({ surfaces: (await import('./surfaces.ts')).sdkSurfaces(env) }),
 };

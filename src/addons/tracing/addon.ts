@@ -3,5 +3,5 @@ import type { Addon } from '../../host/addon.ts';
 
 export const tracing: Addon = {
   name: 'tracing',
-  configure: async (env) => (await import('./tracing.ts')).configureTracing(env),
+  configure: async (setup) => (await import('./tracing.ts')).configureTracing(setup),
 };

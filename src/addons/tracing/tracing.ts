@@ -1,15 +1,15 @@
 /** Opens the tracer that the configuration asks for, and says which packages to install where they are missing. */
-import type { AddonParts, ConfiguredAddon, Host } from '../../host/addon.ts';
+import type { AddonParts, ConfiguredAddon, Setup } from '../../host/addon.ts';
 import { VERSION } from '../../process/installation.ts';
 import type { Log } from '../../process/log.ts';
-import { ConfigError, type Environment } from '../../process/settings.ts';
+import { ConfigError } from '../../process/settings.ts';
 import { type OpenTracer, openTelemetry } from './open-telemetry.ts';
 import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 
-export async function configureTracing(env: Environment): Promise<ConfiguredAddon | null> {
+export async function configureTracing({ env, log }: Setup): Promise<ConfiguredAddon | null> {
   const config = tracingConfig(env);
   if (config === null) return null;
-  const open = async ({ log }: Host): Promise<AddonParts> => {
+  const open = async (): Promise<AddonParts> => {
     const tracer = await openTracer(config, log);
     return { tracer, close: () => tracer.close() };
   };

@@ -29,7 +29,6 @@ import { personalTokenRoutes } from './personal-tokens.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
 import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './projects.ts';
 import { groupRoutes, roleRoutes } from './roles-and-groups.ts';
-import { signOnRoutes } from './sign-on-settings.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { tagRoutes } from './tags.ts';
 import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
@@ -89,7 +88,6 @@ export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...uiConfigRoutes,
   ...maintenanceRoutes,
-  ...signOnRoutes,
   ...eventCreatorRoutes,
 ];
 

@@ -6,23 +6,12 @@ import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** The provider at which people sign in, as the administrative interface shows it. */
-export interface SignOn {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly defaultRole: string | null;
-  readonly groupsClaim: string;
-}
-
 export interface InstanceSources {
   readonly version: string;
   /** Origins of pages that may call, as long as none are set through the interface. */
   readonly configuredOrigins: readonly string[];
   /** How large the parts of a flag may grow. */
   readonly limits: GrowthLimits;
-  /** The provider of OpenID Connect; null for none. */
-  readonly signOn: SignOn | null;
   /** The key from which secrets of API tokens are made, so that they can be shown again; null: they are random, and shown once. */
   readonly tokenKey: string | null;
   readonly storage: DiskUsageReader;
@@ -33,16 +22,16 @@ export interface InstanceSources {
 }
 
 export interface Instance
-  extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits' | 'signOn' | 'tokenKey'> {
+  extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits' | 'tokenKey'> {
   figures(engine: Engine, now: number): Promise<InstanceFigures>;
 }
 
 export type InstanceFigures = ReturnType<typeof figuresOf>;
 
 export function createInstance(sources: InstanceSources): Instance {
-  const { version, configuredOrigins, limits, signOn, tokenKey } = sources;
+  const { version, configuredOrigins, limits, tokenKey } = sources;
   return {
-    ...{ version, configuredOrigins, limits, signOn, tokenKey },
+    ...{ version, configuredOrigins, limits, tokenKey },
     figures: async (engine, now) => figuresOf(sources, engine, await sources.storage.read(), now),
   };
 }

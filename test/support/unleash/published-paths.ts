@@ -1,6 +1,6 @@
 /** The paths that Unleash 6.10 publishes and this server has too, and whether a response is what it publishes of them. */
 import { readFileSync } from 'node:fs';
-import { passwordSurface } from '../../../src/http/people/session-surfaces.ts';
+import { passwordSurface } from '../../../src/addons/people/session-surfaces.ts';
 import { probeSurface } from '../../../src/http/serving/probes.ts';
 import { SURFACES } from '../surfaces.ts';
 import { conformsToPublished } from './published-schemas.ts';

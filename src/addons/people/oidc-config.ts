@@ -1,6 +1,7 @@
 /** The settings of OpenID Connect: environment variables whose names begin with OIDC_. Without OIDC_ISSUER, none. */
-import type { OidcSettings } from '../http/people/provider.ts';
-import { ConfigError, type Environment, fileOf, text } from '../process/settings.ts';
+
+import { ConfigError, type Environment, fileOf, text } from '../../process/settings.ts';
+import type { OidcSettings } from './provider.ts';
 
 const ISSUER = 'OIDC_ISSUER';
 const SECRET = 'OIDC_CLIENT_SECRET';
@@ -8,13 +9,13 @@ const SECRET = 'OIDC_CLIENT_SECRET';
 const BUTTON_LENGTH_MAX = 60;
 
 /** Null where nobody signs in at a provider. */
-export function oidcConfig(env: Environment, authType: 'open-source' | 'none'): OidcSettings | null {
+export function oidcConfig(env: Environment, isOpen: boolean): OidcSettings | null {
   if (text(env, ISSUER) === undefined) {
     const stray = Object.keys(env).find((name) => name.startsWith('OIDC_') && text(env, name) !== undefined);
     if (stray === undefined) return null;
     throw new ConfigError(`${stray} has no meaning without ${ISSUER}; set that too, or remove ${stray}.`);
   }
-  if (authType === 'none') {
+  if (isOpen) {
     throw new ConfigError(`${ISSUER} has no meaning with AUTH_TYPE=none, where nobody signs in; remove one.`);
   }
   return {

@@ -8,10 +8,10 @@ import { described, titled } from '../../domain/json/schema.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { invalidOperation, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { digestOf } from '../serving/access.ts';
-import type { SignOn } from '../serving/instance.ts';
-import { type RequestContext, readRoute, underTag } from '../serving/route.ts';
-import { settledResponse } from './responses.ts';
+import { settledResponse } from '../../http/admin/responses.ts';
+import { digestOf } from '../../http/serving/access.ts';
+import { readRoute, underTag } from '../../http/serving/route.ts';
+import type { OidcSettings } from './provider.ts';
 
 // The shapes of settings of single sign-on, as requests and responses have them.
 
@@ -79,7 +79,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 0 || value === false;
 
-function oidcSettings(world: World, signOn: SignOn | null): Settings {
+function oidcSettings(world: World, signOn: OidcSettings | null): Settings {
   if (signOn === null) return { enabled: false };
   const { issuer, clientId, clientSecret, defaultRole, groupsClaim } = signOn;
   const role = allRoles(world).find((one) => one.name === defaultRole);
@@ -98,7 +98,7 @@ function oidcSettings(world: World, signOn: SignOn | null): Settings {
 }
 
 /** Refuses settings that differ from those the server runs with; null when they agree. */
-function oidcRefusal(signOn: SignOn | null, own: Settings, sent: Settings): Refusal | null {
+function oidcRefusal(signOn: OidcSettings | null, own: Settings, sent: Settings): Refusal | null {
   if (!sent.enabled) return own.enabled ? OIDC_IS_ON : null;
   if (signOn === null) return NO_OIDC;
   for (const [field, value] of Object.entries(sent)) {
@@ -114,45 +114,45 @@ function oidcRefusal(signOn: SignOn | null, own: Settings, sent: Settings): Refu
   return null;
 }
 
-const ownSettings = ({ world, instance }: RequestContext<unknown>): Settings =>
-  oidcSettings(world, instance.signOn);
-
-export const signOnRoutes = underTag('Instance', [
-  readRoute(`GET ${OIDC}`, {
-    permission: 'admin',
-    operationId: 'getOidcSettings',
-    summary: 'Show how people sign in by OpenID Connect, with the SHA-256 digest of the secret in its place.',
-    success: { status: 200, schema: OidcSettingsSchema },
-    read: (context) => settledResponse(context, ownSettings(context)),
-  }),
-  readRoute(`POST ${OIDC}`, {
-    permission: 'admin',
-    operationId: 'setOidcSettings',
-    summary:
-      'Say how people should sign in by OpenID Connect: taken if it is so; the environment of the server decides it.',
-    body: OidcSettingsSchema,
-    success: { status: 200, schema: OidcSettingsSchema },
-    refusals: ['InvalidOperationError'],
-    read: (context) => {
-      const own = ownSettings(context);
-      const refusal = oidcRefusal(context.instance.signOn, own, context.body as Settings);
-      return refusal ?? settledResponse(context, own);
-    },
-  }),
-  readRoute(`GET ${SAML}`, {
-    permission: 'admin',
-    operationId: 'getSamlSettings',
-    summary: 'Show that nobody signs in by SAML.',
-    success: { status: 200, schema: SamlSettingsSchema },
-    read: (context) => settledResponse(context, { enabled: false }),
-  }),
-  readRoute(`POST ${SAML}`, {
-    permission: 'admin',
-    operationId: 'setSamlSettings',
-    summary: 'Say that nobody signs in by SAML; anything else is refused.',
-    body: SamlSettingsSchema,
-    success: { status: 200, schema: SamlSettingsSchema },
-    refusals: ['InvalidOperationError'],
-    read: (context) => (context.body.enabled ? NO_SAML : settledResponse(context, { enabled: false })),
-  }),
-]);
+/** `signOn`: the provider of OpenID Connect; null for none. */
+export const signOnRoutes = (signOn: OidcSettings | null) =>
+  underTag('Instance', [
+    readRoute(`GET ${OIDC}`, {
+      permission: 'admin',
+      operationId: 'getOidcSettings',
+      summary:
+        'Show how people sign in by OpenID Connect, with the SHA-256 digest of the secret in its place.',
+      success: { status: 200, schema: OidcSettingsSchema },
+      read: (context) => settledResponse(context, oidcSettings(context.world, signOn)),
+    }),
+    readRoute(`POST ${OIDC}`, {
+      permission: 'admin',
+      operationId: 'setOidcSettings',
+      summary:
+        'Say how people should sign in by OpenID Connect: taken if it is so; the environment of the server decides it.',
+      body: OidcSettingsSchema,
+      success: { status: 200, schema: OidcSettingsSchema },
+      refusals: ['InvalidOperationError'],
+      read: (context) => {
+        const own = oidcSettings(context.world, signOn);
+        const refusal = oidcRefusal(signOn, own, context.body as Settings);
+        return refusal ?? settledResponse(context, own);
+      },
+    }),
+    readRoute(`GET ${SAML}`, {
+      permission: 'admin',
+      operationId: 'getSamlSettings',
+      summary: 'Show that nobody signs in by SAML.',
+      success: { status: 200, schema: SamlSettingsSchema },
+      read: (context) => settledResponse(context, { enabled: false }),
+    }),
+    readRoute(`POST ${SAML}`, {
+      permission: 'admin',
+      operationId: 'setSamlSettings',
+      summary: 'Say that nobody signs in by SAML; anything else is refused.',
+      body: SamlSettingsSchema,
+      success: { status: 200, schema: SamlSettingsSchema },
+      refusals: ['InvalidOperationError'],
+      read: (context) => (context.body.enabled ? NO_SAML : settledResponse(context, { enabled: false })),
+    }),
+  ]);

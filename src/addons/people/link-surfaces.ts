@@ -7,21 +7,21 @@ import { titled } from '../../domain/json/schema.ts';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import { InvitedUserSchema, LinkUserSchema } from '../admin/access-schemas.ts';
+import { InvitedUserSchema, LinkUserSchema } from '../../http/admin/access-schemas.ts';
 import {
   DisplayNameSchema,
   EmailSchema,
   hashed,
   NewPasswordSchema,
   UsernameSchema,
-} from '../admin/bodies.ts';
-import { recorded, settledResponse } from '../admin/responses.ts';
-import { foundUserView, roleView } from '../admin/views.ts';
-import { actorOf, digestOf } from '../serving/access.ts';
-import { COMMON_ERRORS } from '../serving/errors.ts';
-import { emptyResponse, jsonResponse } from '../serving/json-response.ts';
-import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { FOR_ALL, type Surface } from '../serving/surface.ts';
+} from '../../http/admin/bodies.ts';
+import { recorded, settledResponse } from '../../http/admin/responses.ts';
+import { foundUserView, roleView } from '../../http/admin/views.ts';
+import { actorOf, digestOf } from '../../http/serving/access.ts';
+import { COMMON_ERRORS } from '../../http/serving/errors.ts';
+import { emptyResponse, jsonResponse } from '../../http/serving/json-response.ts';
+import { type RequestContext, readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
+import { FOR_ALL, type Surface } from '../../http/serving/surface.ts';
 
 const SECRET_PHRASE = 'the secret of a link';
 const Secret = v.pipe(v.string(`${SECRET_PHRASE}.`), v.maxLength(100, `${SECRET_PHRASE}.`));

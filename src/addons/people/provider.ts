@@ -267,7 +267,7 @@ async function boundedFetch(url: string, options: object): Promise<Response> {
   return new Response(isBodiless ? null : Buffer.concat(pieces), { status, statusText, headers });
 }
 
-/** The operator's settings for the provider of OpenID Connect (src/start/oidc-config.ts reads them from the environment). */
+/** The operator's settings for the provider of OpenID Connect (src/addons/people/oidc-config.ts reads them from the environment). */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { Seal } from '../../../src/addons/people/oidc-surface.ts';
+import { REPLY_BYTES_MAX } from '../../../src/addons/people/provider.ts';
 import { ADMIN_ROLE_ID } from '../../../src/domain/access/roles.ts';
-import { Seal } from '../../../src/http/people/oidc-surface.ts';
-import { REPLY_BYTES_MAX } from '../../../src/http/people/provider.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {

@@ -15,12 +15,18 @@ import {
 } from '../../domain/people/provider-commands.ts';
 import { SYSTEM } from '../../domain/state/decision.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { actorOf } from '../serving/access.ts';
-import { COMMON_ERRORS } from '../serving/errors.ts';
-import { EMPTY_HEADERS } from '../serving/json-response.ts';
-import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import type { Surface } from '../serving/surface.ts';
-import type { HttpResponse } from '../transport/transport.ts';
+import { actorOf } from '../../http/serving/access.ts';
+import { COMMON_ERRORS } from '../../http/serving/errors.ts';
+import { EMPTY_HEADERS } from '../../http/serving/json-response.ts';
+import {
+  type RequestContext,
+  type RouteDraft,
+  readRoute,
+  underTag,
+  writeRoute,
+} from '../../http/serving/route.ts';
+import type { Surface } from '../../http/serving/surface.ts';
+import type { HttpResponse } from '../../http/transport/transport.ts';
 import {
   type Attempt,
   type OidcSettings,

@@ -10,14 +10,14 @@ import { described, titled } from '../../domain/json/schema.ts';
 import type { SessionSecret } from '../../domain/people/session-commands.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { KnownPasswordSchema } from '../admin/bodies.ts';
-import { CompanionUserSchema } from '../admin/schemas.ts';
-import { ADMIN_ACCESS, ROUTES } from '../admin/surface.ts';
-import { companionUserView } from '../admin/views.ts';
-import { actorOf, type Caller, digestOf, secretIn } from '../serving/access.ts';
-import { COMMON_ERRORS } from '../serving/errors.ts';
-import { makeSecret, secretOf } from '../serving/fresh-secret.ts';
-import { EMPTY_HEADERS, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
+import { KnownPasswordSchema } from '../../http/admin/bodies.ts';
+import { CompanionUserSchema } from '../../http/admin/schemas.ts';
+import { ADMIN_ACCESS, ROUTES } from '../../http/admin/surface.ts';
+import { companionUserView } from '../../http/admin/views.ts';
+import { actorOf, type Caller, digestOf, secretIn } from '../../http/serving/access.ts';
+import { COMMON_ERRORS } from '../../http/serving/errors.ts';
+import { makeSecret, secretOf } from '../../http/serving/fresh-secret.ts';
+import { EMPTY_HEADERS, JSON_HEADERS, jsonResponse } from '../../http/serving/json-response.ts';
 import {
   type RequestContext,
   type Route,
@@ -25,11 +25,11 @@ import {
   readRoute,
   underTag,
   writeRoute,
-} from '../serving/route.ts';
-import type { SessionCookies } from '../serving/session-cookie.ts';
-import { FOR_ALL, type Surface, type SurfaceAccess } from '../serving/surface.ts';
-import { BodyPieces, bytesOf } from '../transport/response.ts';
-import type { HttpResponse } from '../transport/transport.ts';
+} from '../../http/serving/route.ts';
+import type { SessionCookies } from '../../http/serving/session-cookie.ts';
+import { FOR_ALL, type Surface, type SurfaceAccess } from '../../http/serving/surface.ts';
+import { BodyPieces, bytesOf } from '../../http/transport/response.ts';
+import type { HttpResponse } from '../../http/transport/transport.ts';
 
 /** The header with the address at which the browser signs out at the provider too. */
 const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';

@@ -1,0 +1,44 @@
+/** The ways to sign in to the pages. The client of a provider is loaded only where one is set. */
+import { performance } from 'node:perf_hooks';
+import type { ConfiguredAddon, Setup } from '../../host/addon.ts';
+import { SessionCookies } from '../../http/serving/session-cookie.ts';
+import { inviteSurface, resetSurface } from './link-surfaces.ts';
+import { oidcConfig } from './oidc-config.ts';
+import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from './oidc-surface.ts';
+import { Provider } from './provider.ts';
+import { offeredSurface, passwordSurface, SessionStart, sessionSurfaces } from './session-surfaces.ts';
+import { signOnRoutes } from './sign-on-settings.ts';
+
+export function configurePeople({ env, log, basePath, isOpen, sessions }: Setup): ConfiguredAddon {
+  const oidc = oidcConfig(env, isOpen);
+  const start = new SessionStart(new SessionCookies(basePath, sessions.isSecureOnly), sessions);
+  const adminRoutes = signOnRoutes(oidc);
+  const surfaces = [resetSurface, inviteSurface, passwordSurface(start)];
+  if (oidc === null) {
+    const offered = offeredSurface({ provider: null, areOpen: isOpen });
+    return { adminRoutes, surfaces: [...surfaces, ...sessionSurfaces(start), offered] };
+  }
+  const page = `${oidc.origin}${basePath}`;
+  const monotonicMs = (): number => performance.now();
+  const provider = new Provider(oidc, `${page}${CALLBACK_PATH}`, monotonicMs);
+  const warn = (fields: object, message: string): void => log.warn(fields, message);
+  // The page is at the path of the server, and links below it.
+  const offered = { button: oidc.button, path: LOGIN_PATH.slice(1) };
+  return {
+    adminRoutes,
+    surfaces: [
+      ...surfaces,
+      ...sessionSurfaces(start, () => provider.signOutAddress(`${page}/`)),
+      offeredSurface({ provider: offered, areOpen: isOpen }),
+      oidcSurface({ ...{ settings: oidc, provider, start, basePath, warn }, monotonicMs }),
+    ],
+    publicOrigin: oidc.origin,
+    open: () => {
+      // Operators: look at `err`
+      provider
+        .prepare()
+        .catch((err: unknown) => warn({ err }, 'the provider of OpenID Connect cannot be used yet'));
+      return {};
+    },
+  };
+}
