@@ -12,7 +12,7 @@ import type { Flag } from '../domain/flags/flag.ts';
 import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
 import { apply } from '../domain/state/apply.ts';
 import { typesThatReach } from '../domain/state/event-types.ts';
-import { type DomainEvent, EVENT_LOST } from '../domain/state/events.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
 import { putFlag } from '../domain/state/records.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
 import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
@@ -77,7 +77,6 @@ export interface PastFlagQuery extends Omit<PastFlagsQuery, 'flags'> {
 export class FlagHistory {
   readonly #options: FlagHistoryOptions;
   readonly #checkpoints: PastCheckpoints;
-  #lost: Promise<readonly number[]> | null = null;
 
   constructor(options: FlagHistoryOptions) {
     this.#options = options;
@@ -107,10 +106,9 @@ export class FlagHistory {
     const { id: end, atMs } = await this.#endOfChange(eventId);
     assert(end >= eventId, 'a change ends with the event asked for, or after it');
     const world = emptyWorld();
-    const lostId = await this.#lostBefore(end, durableId);
-    const firstId = Math.max(this.#options.eventLog.firstId, lostId + 1);
+    const { firstId } = this.#options.eventLog;
     const start = await this.#startOf(world, query, { from: firstId, to: end });
-    if (start === null) return notFound(this.#tooOld(eventId, lostId));
+    if (start === null) return notFound(this.#tooOld(eventId));
     assert(start <= end, 'the rebuild begins with an older state');
     assert(start >= firstId - 1, 'the rebuild leaves no event out');
     const past = new PastWorld(world, projectId);
@@ -133,27 +131,6 @@ export class FlagHistory {
   async #endOfChange(eventId: number): Promise<{ readonly id: number; readonly atMs: number | null }> {
     const frame = await this.#options.eventLog.readFrame(eventId);
     return frame === null ? { id: eventId, atMs: null } : { id: lastEventId(frame), atMs: frame.at };
-  }
-
-  /**
-   * The last event up to `id` that is lost while the state has its change, as a repair has declared (persistence/journal/declared-gap.ts);
-   * 0 where there is none. Nothing can be rebuilt across it. Repairs run while no server does, so it is looked for once.
-   */
-  async #lostBefore(id: number, durableId: number): Promise<number> {
-    this.#lost ??= this.#readLost(durableId).catch((error: unknown) => {
-      this.#lost = null;
-      throw error;
-    });
-    return (await this.#lost).findLast((lostId) => lostId <= id) ?? 0;
-  }
-
-  async #readLost(durableId: number): Promise<readonly number[]> {
-    const { eventLog } = this.#options;
-    const ids: number[] = [];
-    const walk = { from: 1, to: durableId, anyOf: [{ types: [EVENT_LOST] }] };
-    for await (const { id, event } of eventLog.iterate(walk))
-      if ((event as Extract<DomainEvent, { type: typeof EVENT_LOST }>).hidden[0]) ids.push(id);
-    return ids;
   }
 
   /**
@@ -188,10 +165,8 @@ export class FlagHistory {
     return eventBytes > (await withFile(fs, path, (file) => file.size()));
   }
 
-  #tooOld(eventId: number, lostId: number): string {
+  #tooOld(eventId: number): string {
     const { firstId } = this.#options.eventLog;
-    if (lostId >= firstId)
-      return `Event ${lostId} is lost, as a repair has declared, and no snapshot is left from between it and event ${eventId}.`;
     return `The events before ${firstId} are no longer kept, and no snapshot is left that reaches back to event ${eventId}.`;
   }
 }

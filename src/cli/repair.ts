@@ -15,22 +15,18 @@ import {
 } from '../host/command.ts';
 import { CommandFailure, misuse } from '../host/command-failure.ts';
 import { progressOn } from '../host/progress.ts';
-import { gapsWorth } from '../operations/declare-gaps.ts';
-import { type GapPlan, gapsOf } from '../operations/gap-plan.ts';
 import { checkCopy, folderSource } from '../operations/mend.ts';
 import { OperationError } from '../operations/operation-error.ts';
-import { finishRepair, type MendOptions, mend, repair, repairWithGaps } from '../operations/repair.ts';
+import { finishRepair, type MendOptions, mend, repair } from '../operations/repair.ts';
 import {
+  lostRanges,
   planRepair,
   REPAIR_PREFERENCES,
   type RepairPlan,
   type RepairPreference,
   rangeText,
-  wantedRanges,
 } from '../operations/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
-import type { DeclaredGap } from '../operations/verify-journal.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { readLogHistory } from '../persistence/journal/log-history.ts';
 import type { FrameSource } from '../persistence/journal/mended-segment.ts';
@@ -56,10 +52,10 @@ export const addRepair: AddCommand = (program, context) => {
     .addOption(
       new Option(
         '--prefer <what>',
-        'what to keep: all that can be read, with gaps declared; or the newest state that was; or the longer history',
+        'what to keep where not both can be: the newest state, or the longer history',
       )
         .choices(REPAIR_PREFERENCES)
-        .default('all'),
+        .default('state'),
     )
     .option(
       '--from <copy>',
@@ -71,9 +67,8 @@ export const addRepair: AddCommand = (program, context) => {
       `
 Use it for damage that "flagstaff verify" reports. With --from it takes from a backup, however old, or from another
 node's folder, exactly what is lost, proves it by checksums and signed heads, and keeps every other change. Without, it
-keeps every event that can be read, and declares the others lost: the event log shows event-lost in their place. Where an
-event cannot be replayed without what is lost, it keeps what hangs together. The old files are moved, unchanged, into a folder damaged-<time> inside the data folder;
-nothing is deleted. Stop the server first.
+cuts the journal at the damage, and keeps one side. The old files are moved, unchanged, into a folder damaged-<time> inside
+the data folder; nothing is deleted. Stop the server first.
 
 Examples:
   flagstaff repair --from /backups/monday
@@ -103,7 +98,7 @@ async function run(context: CommandContext, folder: string, options: RepairComma
   const bar = progressOn(terminal, 'bytes', monotonicMs);
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
-  if (verified.damages.length === 0 && (options.from === undefined || verified.journal.gaps.length === 0)) {
+  if (verified.damages.length === 0) {
     return printResult(
       context,
       options,
@@ -117,9 +112,7 @@ async function run(context: CommandContext, folder: string, options: RepairComma
       mendFrom(context, options, { folder, verified, asideName, copy }),
     );
   const { prefer } = options;
-  const plan = planRepair(verified, prefer === 'all' ? 'state' : prefer);
-  const gaps = prefer === 'all' ? await gapsWorth({ fs, from: dataFolder(folder), verified }, plan) : null;
-  if (gaps !== null) return declareGaps(context, options, { folder, verified, asideName, plan: gaps });
+  const plan = planRepair(verified, prefer);
   if (plan === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
   const text = planText(verified, plan);
   const choice = `${text}${alternativeText(verified, plan, prefer)}`;
@@ -129,47 +122,6 @@ async function run(context: CommandContext, folder: string, options: RepairComma
   const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
   printResult(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, done);
 }
-
-interface Declaring {
-  readonly folder: string;
-  readonly verified: FolderVerification;
-  readonly asideName: string;
-  readonly plan: GapPlan;
-}
-
-async function declareGaps(
-  context: CommandContext,
-  options: RepairCommandOptions,
-  { folder, verified, asideName, plan }: Declaring,
-): Promise<void> {
-  const gaps = gapsOf(plan);
-  const { damages } = verified;
-  const text = [
-    ...damages.map(damageText),
-    `The folder would have the state of event ${plan.lastId}.`,
-    ...gaps.map(gapText),
-  ].join('\n');
-  const json = {
-    damages,
-    plan: {
-      stateOfEvent: plan.lastId,
-      fromSnapshot: plan.base?.id ?? null,
-      lost: null,
-      unlisted: null,
-      gaps,
-    },
-  };
-  if (options.dryRun) return printResult(context, options, { repaired: false, ...json }, text);
-  if (!options.yes) await agree(context, text);
-  const repaired = await repairWithGaps({ fs: context.fs, folder, plan, asideName });
-  const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
-  printResult(context, options, { ...json, repaired: true, ...repaired }, done);
-}
-
-const gapText = (gap: DeclaredGap): string =>
-  gap.inState
-    ? `The state has the changes of ${rangeText(gap)}; the event log would show that what they were is lost.`
-    : `LOST: the changes of ${rangeText(gap)}. Everything behind is kept, and the event log would show what is lost.`;
 
 const ARCHIVE = 'archive';
 
@@ -234,7 +186,7 @@ async function mendFrom(
 ): Promise<void> {
   const { fs, terminal } = context;
   const { folder, verified, copy } = mending;
-  const taken = wantedRanges(verified);
+  const taken = lostRanges(verified);
   await checkCopy(copy, taken);
   const key = await readHistoryKey(fs, keyFileOf(terminal.env, folder));
   const proof =

@@ -11,9 +11,7 @@ import {
 } from '../host/command.ts';
 import { bytesText, count, rateText, secondsText } from '../host/format.ts';
 import { progressOn, stateProgressOn } from '../host/progress.ts';
-import { gapsWorth } from '../operations/declare-gaps.ts';
-import { gapsOf } from '../operations/gap-plan.ts';
-import { lostRanges, type MendingWay, planRepair, rangeText, waysToMend } from '../operations/repair-plan.ts';
+import { lostRanges, type MendingWay, rangeText, waysToMend } from '../operations/repair-plan.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import {
   damageOf,
@@ -22,9 +20,8 @@ import {
   type VerifyOptions,
   verifyFolder,
 } from '../operations/verify-folder.ts';
-import type { Damage, DeclaredGap } from '../operations/verify-journal.ts';
+import type { Damage } from '../operations/verify-journal.ts';
 import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { INDEX_FILE_SUFFIX } from '../persistence/event-log/index-file.ts';
 import { isIndexForged } from '../persistence/event-log/index-file-store.ts';
 import { SEGMENT_SUFFIX, segmentFileName } from '../persistence/journal/segment.ts';
@@ -82,17 +79,8 @@ async function verify(context: CommandContext, folder: string, wantsDeep: boolea
     wantsDeep && isSound
       ? await verifyDeep({ fs, folder, verified, onReplayed: bars.onProgress }).finally(() => bars.end())
       : null;
-  const ways = isSound ? [] : waysToMend(verified, await gapsOfDamaged(fs, folder, verified));
+  const ways = isSound ? [] : waysToMend(verified);
   return { folder, verified, deep, ways, readMs: readAt - startedAt, replayMs: monotonicMs() - readAt };
-}
-
-async function gapsOfDamaged(
-  fs: FileSystem,
-  folder: string,
-  verified: FolderVerification,
-): Promise<readonly DeclaredGap[] | null> {
-  const plan = await gapsWorth({ fs, from: dataFolder(folder), verified }, planRepair(verified));
-  return plan === null ? null : gapsOf(plan);
 }
 
 const USAGE_UNPROVED =
@@ -165,22 +153,16 @@ function verdict(
   ].join('\n');
 }
 
-function keptText({ command, stateOfEvent, lost, unlisted, gaps }: MendingWay, lostHere: string): string {
+function keptText({ command, stateOfEvent, lost, unlisted }: MendingWay, lostHere: string): string {
   const state = `the state of event ${stateOfEvent}`;
   if (command.includes('--from'))
     return `everything${lostHere === '' ? '' : `, if the copy has ${lostHere}`}, and ${state}`;
   const losses = [
     lost === null ? '' : `, without the changes of ${rangeText(lost)}`,
     unlisted === null ? '' : `; the event log would no longer show ${rangeText(unlisted)}`,
-    ...gaps.map((gap) => gapText(gap)),
   ];
   return `${state}${losses.join('')}`;
 }
-
-const gapText = (gap: DeclaredGap): string =>
-  gap.inState
-    ? `; the event log would show that ${rangeText(gap)} is lost, whose changes the state has`
-    : `, without the changes of ${rangeText(gap)}, and with all behind`;
 
 // The deep part of verifying checks that all ways lead to the same state. The journal is replayed from the first
 // event and from each snapshot, and the hashes of the states are compared at every snapshot and at the end. A
@@ -266,11 +248,8 @@ class Comparison {
       ...(onReplayed === undefined ? {} : { onProgress: onReplayed }),
     });
     this.#ways += 1;
-    // Nobody can replay what is lost; a snapshot from behind it has the state.
-    const gap = verified.journal.gaps.find(({ to, inState }) => inState && to > startId);
-    const endId = gap === undefined ? this.#lastId : Math.max(startId, gap.from - 1);
-    const stops = verified.snapshots.map(({ id }) => id).filter((id) => id >= startId && id <= endId);
-    for (const id of new Set([...stops, endId])) {
+    const stops = verified.snapshots.map(({ id }) => id).filter((id) => id >= startId);
+    for (const id of new Set([...stops, this.#lastId])) {
       await state.advance(id);
       this.#compare(id, stateHash(state.world), from);
     }

@@ -9,7 +9,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { declaresLost } from '../persistence/journal/declared-gap.ts';
 import type { DurableMark } from '../persistence/journal/durable-mark.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { FRAME_FORMAT, type FrameLink, type RawFrame } from '../persistence/journal/frame-format.ts';
@@ -27,7 +26,7 @@ import { scanFrames, type VisitFrame } from '../persistence/journal/segment-scan
 import { copyFile } from './copy-folder.ts';
 import { type FoundFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
-import { rangeText, wantedRanges } from './repair-plan.ts';
+import { lostRanges, rangeText } from './repair-plan.ts';
 import type { FolderVerification } from './verify-folder.ts';
 import { type EventRange, verifyJournal } from './verify-journal.ts';
 
@@ -65,8 +64,7 @@ async function readFolder(source: JournalSource, { from, to, take, rest }: Range
   let end = from - 1;
   const visit = ({ frame, raw, payload }: FoundFrame): boolean => {
     if (frame.id < from) return true;
-    // An earlier repair of the copy may have declared it lost.
-    if (frame.id !== end + 1 || declaresLost(frame) !== null) return false;
+    if (frame.id !== end + 1) return false;
     take(linked(raw, payload));
     end = lastEventId(frame);
     return end < to;
@@ -84,7 +82,7 @@ function linked({ contentVersion, rules, checksum, previous }: RawFrame, payload
 /** Builds the whole journal in `to`; returns the end of it. */
 export async function mendJournal(options: JournalMending): Promise<DurableMark> {
   const { fs, from, to, verified } = options;
-  const wanted = wantedRanges(verified);
+  const wanted = lostRanges(verified);
   for (const [segment, lastId] of segmentExtents(verified, wanted)) {
     const path = join(from.journal, segmentFileName(segment));
     const taken = wanted

@@ -3,13 +3,12 @@
  * the part of the event log that is consistent with it.
  *
  * A state can be reached from nothing, or from a good snapshot, along frames that follow each other without a fault.
- * The plan takes the way that reaches the newest event, and among several the one with the longest event log, unless a gap can be
- * declared (gap-plan.ts). An operator may prefer the longest event log: the state is older then, and no event before it is lost from the log.
+ * The plan takes the way that reaches the newest event, and among several the one with the longest event log. An operator may prefer the longest event log: the state is older then, and no event before it is lost from the log.
  */
 import assert from 'node:assert/strict';
 import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
 import type { FolderVerification, VerifiedSnapshot } from './verify-folder.ts';
-import type { DeclaredGap, EventRange, IntactRun } from './verify-journal.ts';
+import type { EventRange, IntactRun } from './verify-journal.ts';
 
 export interface RepairPlan {
   /** The snapshot to begin with; null for the empty state before the first event. */
@@ -33,25 +32,17 @@ interface Way {
   readonly firstSegment: number | null;
 }
 
-/**
- * The part to keep: all that can be read, with gaps declared between; or, where not both can be, the newer state that was, or the event
- * log from further back.
- */
-export const REPAIR_PREFERENCES = ['all', 'state', 'history'] as const;
+/** The part to keep where not both can be: the newer state, or the event log from further back. */
+export const REPAIR_PREFERENCES = ['state', 'history'] as const;
 export type RepairPreference = (typeof REPAIR_PREFERENCES)[number];
 
 const newerState = (a: Way, b: Way): number => b.lastId - a.lastId;
 const longerHistory = (a: Way, b: Way): number => firstListed(a) - firstListed(b);
 
 /** Null when nothing intact is left to start from. */
-export function planRepair(
-  verified: FolderVerification,
-  preference: Exclude<RepairPreference, 'all'> = 'state',
-): RepairPlan | null {
+export function planRepair(verified: FolderVerification, preference: RepairPreference): RepairPlan | null {
   const runs = joinRuns(verified.journal.runs);
-  const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)].filter((way) =>
-    canReplay(verified, way),
-  );
+  const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)];
   const [best] = ways.sort((a, b) =>
     preference === 'state'
       ? newerState(a, b) || longerHistory(a, b)
@@ -131,10 +122,6 @@ function joins({ journal }: FolderVerification, { header, id }: VerifiedSnapshot
   return chain === header.chain;
 }
 
-/** Whether no frame on the way was declared lost with its changes in the state: a replay across it would be without them. */
-const canReplay = ({ journal }: FolderVerification, { base, run, lastId }: Way): boolean =>
-  run === null || !journal.gaps.some(({ inState, to }) => inState && to > (base?.id ?? 0) && to <= lastId);
-
 /** A segment is kept byte for byte or not at all, because its frames contain their offsets. */
 function firstWholeSegment(
   { journal }: FolderVerification,
@@ -143,10 +130,6 @@ function firstWholeSegment(
   if (start.offset === SEGMENT_HEADER_BYTES && start.segment === firstId) return start.segment;
   return journal.segments.find((segment) => segment > start.segment && segment <= end.segment) ?? null;
 }
-
-/** The events that are lost here, and that a copy may have: also those that an earlier repair has declared. */
-export const wantedRanges = (verified: FolderVerification): readonly EventRange[] =>
-  [...lostRanges(verified), ...verified.journal.gaps].sort((a, b) => a.from - b.from);
 
 /** The events that no intact frame of the folder holds, from the first one that the log has to the newest one that is known. */
 export function lostRanges(verified: FolderVerification): readonly EventRange[] {
@@ -171,38 +154,32 @@ export interface MendingWay {
   readonly lost: EventRange | null;
   /** Events that the event log would no longer show. */
   readonly unlisted: EventRange | null;
-  /** Events that the event log would show as lost. */
-  readonly gaps: readonly DeclaredGap[];
 }
 
-/** The ways of mending a damaged folder, the one that keeps most first. `declared`: null where no gap can be. */
-export function waysToMend(
-  verified: FolderVerification,
-  declared: readonly DeclaredGap[] | null,
-): readonly MendingWay[] {
+/** The ways of mending a damaged folder, the one that keeps most first. */
+export function waysToMend(verified: FolderVerification): readonly MendingWay[] {
   const newest = newestKnown(verified);
   const fromCopy = {
     command: 'flagstaff repair --from <copy>',
     stateOfEvent: newest,
-    ...{ lost: null, unlisted: null, gaps: [] },
+    lost: null,
+    unlisted: null,
   };
-  const declaring = declared === null ? [] : [{ ...fromCopy, command: COMMAND, gaps: declared }];
-  const plans = (['state', 'history'] as const).map((preference) => ({
+  const plans = REPAIR_PREFERENCES.map((preference) => ({
     preference,
     plan: planRepair(verified, preference),
   }));
   const ways = plans.flatMap(({ preference, plan }) => {
     if (plan === null) return [];
     const { lastId, lost, unlisted } = plan;
-    const isDefault = preference === 'state' && declared === null;
-    const command = isDefault ? COMMAND : `${COMMAND} --prefer ${preference}`;
-    return [{ command, stateOfEvent: lastId, lost, unlisted, gaps: [] }];
+    const command = preference === 'state' ? COMMAND : `${COMMAND} --prefer ${preference}`;
+    return [{ command, stateOfEvent: lastId, lost, unlisted }];
   });
   const differ = ways.filter(
     (way, index) =>
       index === 0 || way.stateOfEvent !== ways[0]?.stateOfEvent || way.unlisted?.to !== ways[0]?.unlisted?.to,
   );
-  return [fromCopy, ...declaring, ...differ];
+  return [fromCopy, ...differ];
 }
 
 const COMMAND = 'flagstaff repair';

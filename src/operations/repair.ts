@@ -28,14 +28,11 @@ import { readyFile, repairFolder } from '../persistence/recovery/unfinished-work
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import { copyFile, recordOldest } from './copy-folder.ts';
-import { buildWithGaps } from './declare-gaps.ts';
-import { fits, type GapPlan } from './gap-plan.ts';
 import { copyRun, replayRun } from './intact-run.ts';
 import { mendJournal } from './mend.ts';
 import { OperationError } from './operation-error.ts';
 import type { RepairPlan } from './repair-plan.ts';
 import type { FolderVerification, VerifiedSnapshot } from './verify-folder.ts';
-import type { EventRange } from './verify-journal.ts';
 
 export interface RepairOptions {
   readonly fs: FileSystem;
@@ -84,23 +81,6 @@ async function replaceFolder(
   return { ...started, aside };
 }
 
-export interface GapOptions extends Omit<RepairOptions, 'plan'> {
-  readonly plan: GapPlan;
-}
-
-/** Keeps every frame that can be read, and declares the others lost. */
-export async function repairWithGaps(options: GapOptions): Promise<Repaired> {
-  const { fs, folder, plan } = options;
-  return replaceFolder(options, async (target) => {
-    const from = dataFolder(folder);
-    const mark = await buildWithGaps({ fs, from, to: target, plan });
-    await copyEnd(fs, { from, to: target, mark, snapshots: plan.snapshots, lost: plan.lost, keys: null });
-    const started = await tryStart(fs, target);
-    assert(started.lastId === plan.lastId, 'the repaired journal ends with the newest event that is known');
-    return started;
-  });
-}
-
 export interface MendOptions extends Omit<RepairOptions, 'plan'> {
   readonly verified: FolderVerification;
   readonly copy: FrameSource;
@@ -115,7 +95,7 @@ export async function mend(options: MendOptions): Promise<Repaired> {
     const from = dataFolder(folder);
     const mark = await mendJournal({ fs, from, copy, to: target, verified });
     const snapshots = verified.snapshots.filter((snapshot) => fits(verified, snapshot));
-    await copyEnd(fs, { from, to: target, mark, snapshots, lost: [], keys });
+    await copyEnd(fs, { from, to: target, mark, snapshots, keys });
     if (keys !== null)
       await proveSigned(
         { fs, folder: target.root, keys, kept: null, newestId: async () => mark.lastId },
@@ -133,13 +113,11 @@ async function copyEnd(
     readonly to: DataFolder;
     readonly mark: DurableMark;
     readonly snapshots: readonly VerifiedSnapshot[];
-    /** The events that are lost. */
-    readonly lost: readonly EventRange[];
     /** Null to keep heads whoever signed them. */
     readonly keys: TrustedKeys | null;
   },
 ): Promise<void> {
-  const { from, to, mark, snapshots, lost, keys } = options;
+  const { from, to, mark, snapshots, keys } = options;
   const [oldest] = await listSegments({ fs, folder: to.journal });
   assert(oldest !== undefined, 'a mended journal has a segment');
   for (const { path, header } of snapshots)
@@ -149,10 +127,7 @@ async function copyEnd(
   const file = new DurableMarkFile(fs, to.journal);
   await file.write(mark);
   await file.close();
-  // A head within a gap, or at its end where nothing follows, stands at a place that is not in the journal.
-  const wants = ({ head: { lastId: id }, note }: RecordedHead): boolean =>
-    (keys === null || keys.signed(note)) &&
-    lost.every((range) => id < range.from || (id >= range.to && range.to < mark.lastId));
+  const wants = ({ note }: RecordedHead): boolean => keys === null || keys.signed(note);
   await copyHeads(fs, { from: from.root, to: to.root, lastId: mark.lastId, wants });
 }
 
@@ -264,4 +239,11 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
 
 async function moveIfThere(fs: FileSystem, from: string, to: string): Promise<void> {
   if (await fs.exists(from)) await fs.rename(from, to);
+}
+
+/** Whether the snapshot is whole, and that of the frames here where they are. */
+function fits({ journal }: FolderVerification, { header, id }: VerifiedSnapshot): boolean {
+  if (header === null) return false;
+  const isKept = journal.runs.some(({ firstId, lastId }) => firstId <= id && id <= lastId);
+  return !isKept || journal.checksums.get(id) === header.chain;
 }

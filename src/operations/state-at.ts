@@ -13,7 +13,6 @@ import { loaderOf, replayFrame } from '../actors/state/state-loader.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
-import { declaresLost } from '../persistence/journal/declared-gap.ts';
 import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../persistence/journal/segment-file.ts';
@@ -83,7 +82,6 @@ export class StateAt {
       afterId: this.lastId,
       visit: ({ frame, raw, segment }) => {
         if (this.replayedEvents === 0 && this.snapshot !== null) this.#checkChain(raw.previous);
-        if (declaresLost(frame) === true) throw lostBetween(frame.id);
         assert(frame.id > this.#replayedId, `event ${frame.id} is newer than the state`);
         const file = join(this.#source.folder, segmentFileName(segment));
         const place = { file, offset: raw.offset, lastGoodEventId: frame.id - 1 };
@@ -190,9 +188,3 @@ function inTheMiddle(id: number, from: number, to: number): OperationError {
 
 const crosses = (before: number, after: number): boolean =>
   Math.floor(before / EVENTS_PER_PROGRESS) !== Math.floor(after / EVENTS_PER_PROGRESS);
-
-const lostBetween = (id: number): OperationError =>
-  new OperationError(
-    'missing',
-    `Event ${id} is lost, as a repair has declared, and no good snapshot lies between it and the moment, so that state cannot be rebuilt.`,
-  );

@@ -24,7 +24,7 @@ import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snaps
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { tryState } from './copy-folder.ts';
 import { OperationError } from './operation-error.ts';
-import { type Damage, type DeclaredGap, type JournalVerification, verifyJournal } from './verify-journal.ts';
+import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
 
 export interface VerifiedSnapshot extends SnapshotFile {
   /** Null when the file is damaged. */
@@ -67,7 +67,6 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
     fs,
     folder: folder.journal,
     wantedIds,
-    stateId: snapshots.findLast(({ header }) => header !== null)?.id ?? 0,
     onProgress: (bytes) => onProgress?.(snapshotBytes + bytes),
   });
   damages.push(...journal.damages);
@@ -204,12 +203,6 @@ function lateStart(
   return [{ file: join(folder, segmentFileName(first)), offset: 0, lastGoodEventId: newest, what }];
 }
 
-function gapText({ from, to, inState }: DeclaredGap): string {
-  const events = from === to ? `Event ${from} is` : `The events from ${from} to ${to} are`;
-  const state = inState ? 'the state has their changes' : 'the state lacks their changes';
-  return `${events} lost, as a repair has declared; ${state}. "flagstaff repair --from" takes them from a copy that has them.`;
-}
-
 async function notesOn(fs: FileSystem, folder: string, journal: JournalVerification): Promise<string[]> {
   const notes: string[] = [];
   if (journal.unfinished !== null) {
@@ -218,7 +211,6 @@ async function notesOn(fs: FileSystem, folder: string, journal: JournalVerificat
       `${bytes} bytes at offset ${offset} of ${file} are a write under way, or one that a crash cut off.`,
     );
   }
-  for (const gap of journal.gaps) notes.push(gapText(gap));
   for (const name of await existing(fs.list(folder), [])) {
     if (name.endsWith(DAMAGED_SUFFIX)) notes.push(`${join(folder, name)} was set aside earlier.`);
   }

@@ -7,7 +7,6 @@
  */
 import assert from 'node:assert/strict';
 import { isMissing, UNREADABLE } from '../persistence/disk/file-system.ts';
-import { declaresLost } from '../persistence/journal/declared-gap.ts';
 import { type Boundary, type Frame, lastEventId } from '../persistence/journal/frame.ts';
 import { FRAME_FORMATS, frameEnd, type RawFrame } from '../persistence/journal/frame-format.ts';
 import { decodePayload } from '../persistence/journal/frame-payload.ts';
@@ -42,11 +41,6 @@ export interface EventRange {
   readonly to: number;
 }
 
-export interface DeclaredGap extends EventRange {
-  /** Whether the state has their changes, which no replay from before them has. */
-  readonly inState: boolean;
-}
-
 /** Frames that follow each other without a fault, across files too. */
 export interface IntactRun {
   readonly firstId: number;
@@ -66,8 +60,6 @@ export interface JournalVerification {
   readonly headers: ReadonlyMap<number, SegmentHeader>;
   /** Runs in order. */
   readonly runs: readonly IntactRun[];
-  /** The events that an earlier repair declared lost. */
-  readonly gaps: readonly DeclaredGap[];
   readonly bytes: number;
   readonly frames: number;
   readonly events: number;
@@ -80,11 +72,6 @@ export interface JournalVerification {
 export interface VerifyJournalOptions extends JournalSource {
   /** Event ids whose frames' checksums are wanted. */
   readonly wantedIds: ReadonlySet<number>;
-  /**
-   * The event whose state a snapshot has; no event up to it is replayed. What was declared lost behind it with its changes in the state
-   * is lost once more: nothing has them any longer. Everything is taken for known unless given.
-   */
-  readonly stateId?: number;
   onProgress?(bytesDone: number): void;
 }
 
@@ -100,14 +87,11 @@ class JournalVerifier {
   readonly #damages: Damage[] = [];
   readonly #headers = new Map<number, SegmentHeader>();
   readonly #runs: IntactRun[] = [];
-  readonly #gaps: DeclaredGap[] = [];
   readonly #checksums = new Map<number, number>();
   #run: IntactRun | null = null;
   /** Right behind a damage the next id is not known: the frame found there says where the journal goes on. */
   #isResuming = false;
   #lastId: number | null = null;
-  /** The last event whose changes are lost although it was declared that the state has them. */
-  #lostId = -1;
   #bytes = 0;
   #frames = 0;
   #events = 0;
@@ -122,7 +106,6 @@ class JournalVerifier {
       damages: this.#damages,
       headers: this.#headers,
       runs: this.#runs,
-      gaps: this.#gaps,
       bytes: this.#bytes,
       frames: this.#frames,
       events: this.#events,
@@ -190,33 +173,12 @@ class JournalVerifier {
       this.#damage(path, raw.offset, `event ${frame.id} is where event ${expected} should be`);
     }
     this.#isResuming = false;
-    const inState = declaresLost(frame);
-    const isStateLost = inState === true && frame.id > (this.#options.stateId ?? Number.POSITIVE_INFINITY);
-    if (isStateLost) this.#lose(path, raw, frame);
     this.#lastId = lastEventId(frame);
     this.#frames += 1;
     this.#events += frame.events.length;
     if (this.#options.wantedIds.has(this.#lastId)) this.#checksums.set(this.#lastId, raw.checksum);
-    if (isStateLost) return true;
     this.#extend(segment, raw, frame);
-    if (inState !== null) this.#extendGaps({ from: frame.id, to: this.#lastId, inState });
     return true;
-  }
-
-  /** One damage for all frames of a gap. */
-  #lose(path: string, { offset }: RawFrame, frame: Frame): void {
-    const what =
-      'these events are lost, as a repair has declared, and no good snapshot from behind them has their changes any longer';
-    if (frame.id !== this.#lostId + 1) this.#damage(path, offset, what);
-    this.#lostId = lastEventId(frame);
-    this.#isResuming = true;
-  }
-
-  #extendGaps(gap: DeclaredGap): void {
-    const last = this.#gaps.at(-1);
-    const isSame = last?.to === gap.from - 1 && last.inState === gap.inState;
-    if (isSame) this.#gaps.splice(-1, 1, { ...gap, from: last.from });
-    else this.#gaps.push(gap);
   }
 
   #extend(segment: number, raw: RawFrame, frame: Frame): void {

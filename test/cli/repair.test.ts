@@ -15,6 +15,7 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { lockFolder } from '../../src/persistence/disk/folder-lock.ts';
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
+import { cutSingleDamages, wholeFolder } from '../faults/single-damages.ts';
 import {
   contentOf,
   copyOf,
@@ -70,6 +71,17 @@ describe('flagstaff repair', () => {
     assert.equal((await outputOf(['verify', '-d', folder])).lastGoodEventId, output.lastId + 1);
     return output;
   }
+
+  it('keeps one side of a single damage, whatever it is, and the other can be restored from what was set aside', async () => {
+    const whole = await wholeFolder(past.folder);
+    const range = { first: 1, count: 16 };
+    const { harmless, eventsCut, ...kinds } = await cutSingleDamages(whole, past.moments, range);
+    assert(
+      Object.values(kinds).every((count) => count > 0),
+      'damage of every kind occurred',
+    );
+    assert(eventsCut > harmless, 'events were set aside');
+  });
 
   it('loses nothing of the state when a snapshot contains what is damaged', async () => {
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));

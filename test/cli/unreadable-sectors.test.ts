@@ -113,7 +113,7 @@ describe('a sector that cannot be read', () => {
       const { fs } = badIn(files[where]);
       const verified = await verifyFolder({ fs, folder });
       assert(verified.damages.some(({ file }) => file === files[where]));
-      const plan = planRepair(verified);
+      const plan = planRepair(verified, 'state');
       assert(plan !== null);
       const repaired = await repair({ fs, folder, plan, asideName: 'damaged-then' });
       assert.deepEqual([repaired.lastId, repaired.stateHash], [newest.id, newest.stateHash]);

@@ -29,7 +29,7 @@ import { raiseStorms, STORM_CLIENTS } from './request-storm.ts';
 import { raceRestarts } from './restart-races.ts';
 import { changeSealed } from './sealed-changes.ts';
 import { shutDown } from './shutdown.ts';
-import { declareSingleDamages, mendSingleDamages, wholeFolder } from './single-damages.ts';
+import { cutSingleDamages, mendSingleDamages, wholeFolder } from './single-damages.ts';
 import { stallReaders } from './slow-readers.ts';
 import { soak } from './soak/soak.ts';
 import { flood } from './stalled-sync.ts';
@@ -339,8 +339,8 @@ export const LONG_FORMS: readonly LongForm[] = [
     total: 1_000,
     batch: 20,
     run: async (count, first) => {
-      const { folder } = await pastFolder();
-      return { ...(await declareSingleDamages(await wholeFolder(folder), { first, count })) };
+      const { folder, moments } = await pastFolder();
+      return { ...(await cutSingleDamages(await wholeFolder(folder), moments, { first, count })) };
     },
   },
   {

@@ -794,29 +794,19 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The same, without a copy',
     promise:
-      '`repair` declares exactly the unreadable events lost, and keeps all others, and the newest state; a copy found later fills the gap.',
-    tests: named('cli/declared-gaps.test.ts')(
-      'declares exactly the events that a single damage takes, whatever it is',
-      'fills a gap from a copy that is found later',
-      'keeps what comes behind a change that no snapshot has, and says what is lost',
+      '`repair` keeps the newest state, or everything before the damage; what it sets aside can still be restored.',
+    tests: named('cli/repair.test.ts')(
+      'keeps one side of a single damage, whatever it is, and the other can be restored from what was set aside',
     ),
     longForms: ['single damages without a copy'],
   },
   {
     fault: 'The same, on a node of a cluster that keeps an archive',
-    promise:
-      '`repair --from archive` takes exactly what is lost, without a log too. Where the archive has a gap, an empty node joins by a snapshot from behind it or by the log, or says what helps.',
-    tests: [
-      ...named('faults/cluster/archive-repair.test.ts')(
-        'takes what an old file has lost, is what was signed, and the node goes on',
-        'needs no log: the archive alone has what is lost',
-      ),
-      ...named('addons/replication/join.test.ts')(
-        'has a snapshot behind it at once, with which an empty node joins',
-        'is not fetched without a snapshot from behind it: the log has the event itself',
-        'keeps an empty node from joining where neither log nor archive lead over it, which says what to do',
-      ),
-    ],
+    promise: '`repair --from archive` takes exactly what is lost, without a log too.',
+    tests: named('faults/cluster/archive-repair.test.ts')(
+      'takes what an old file has lost, is what was signed, and the node goes on',
+      'needs no log: the archive alone has what is lost',
+    ),
   },
   {
     fault: 'Somebody changes history, and makes all checksums anew',

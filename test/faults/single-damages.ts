@@ -1,8 +1,10 @@
-/** Single damages to the journal of a stopped folder, as disks and people do them, each mended from a copy, or declared without one. */
+/** Single damages to the journal of a stopped folder, as disks and people do them, each mended from a copy, or cut out without one. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { copyOf, eventsIn, flagstaff, outputOf, segmentsIn } from '../support/operator.ts';
+import { join } from 'node:path';
+import { copyOf, flagstaff, type Moment, outputOf, segmentsIn } from '../support/operator.ts';
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
+import { temporaryFolder } from '../support/server.ts';
 
 const KINDS = ['flipped bits', 'zeros', 'cut off', 'deleted'] as const;
 type Kind = (typeof KINDS)[number];
@@ -78,34 +80,17 @@ export async function mendSingleDamages(
   return counts;
 }
 
-/** Exactly these events are lost, and say so; all others are listed, and the state is the one that was. */
-export async function assertDeclared(
-  folder: string,
-  { lastId, stateHash }: Whole,
-  lost: readonly { readonly from: number; readonly to: number }[],
-  what = '',
-): Promise<void> {
-  const { sound, journal, deep } = await outputOf(['verify', '--deep', '-d', folder]);
-  assert(sound, what);
-  assert.deepEqual(journal.intact, [{ from: 1, to: lastId }], what);
-  assert.equal(deep.stateHash, stateHash, what);
-  const declared = (await eventsIn(folder)).filter(({ type }) => type === 'event-lost');
-  const expected = lost.flatMap(({ from, to }) =>
-    Array.from({ length: to - from + 1 }, (_, at) => from + at),
-  );
-  assert.deepEqual(
-    declared.map(({ id }) => id),
-    expected,
-    what,
-  );
-}
-
-/** Damages a copy of the folder once for each seed, and repairs it without another one. */
-export async function declareSingleDamages(
+/**
+ * Damages a copy of the folder once for each seed, and repairs it without another one: in one copy what lies before the damage is kept and
+ * what lies behind can be restored from what was set aside, in another one the newest state is kept.
+ */
+export async function cutSingleDamages(
   whole: Whole,
+  moments: readonly Moment[],
   { first, count }: { readonly first: number; readonly count: number },
-): Promise<Record<Kind | 'harmless' | 'eventsDeclared', number>> {
-  const counts = { 'flipped bits': 0, zeros: 0, 'cut off': 0, deleted: 0, harmless: 0, eventsDeclared: 0 };
+): Promise<Record<Kind | 'harmless' | 'eventsCut', number>> {
+  const counts = { 'flipped bits': 0, zeros: 0, 'cut off': 0, deleted: 0, harmless: 0, eventsCut: 0 };
+  const states = new Map(moments.map(({ id, stateHash }) => [id, stateHash]));
   for (let seed = first; seed < first + count; seed += 1) {
     const folder = copyOf(whole.folder);
     const done = damage(folder, seededRandom(seed));
@@ -114,11 +99,26 @@ export async function declareSingleDamages(
     const { code, json } = await flagstaff(['verify', '--json', '-d', folder]);
     if (code === 0) counts.harmless += 1;
     else {
-      const { plan } = await outputOf(['repair', '--yes', '-d', folder]);
-      assert.deepEqual([plan.lost, plan.unlisted], [null, null], what);
-      for (const { from, to } of json.mending.lost) counts.eventsDeclared += to - from + 1;
+      const [before] = json.journal.intact;
+      const newest = copyOf(folder);
+      const { plan, aside } = await outputOf(['repair', '--yes', '--prefer', 'history', '-d', folder]);
+      const keptId: number = plan.stateOfEvent;
+      const { sound, journal, deep } = await outputOf(['verify', '--deep', '-d', folder]);
+      if (before?.from === 1) {
+        assert(sound && keptId >= before.to, what);
+        assert.deepEqual(journal.intact, [{ from: 1, to: keptId }], what);
+        assert.equal(deep.stateHash, states.get(keptId), what);
+        counts.eventsCut += whole.lastId - keptId;
+      }
+      const to = join(temporaryFolder(), 'restored');
+      const at = String(whole.lastId);
+      const restored = await outputOf(['restore', aside, '--to', to, '--at', at, '--state-only']);
+      assert.equal(restored.stateHash, whole.stateHash, what);
+      await outputOf(['repair', '--yes', '--prefer', 'state', '-d', newest]);
+      const kept = await outputOf(['verify', '--deep', '-d', newest]);
+      assert.deepEqual([kept.sound, kept.deep.stateHash], [true, whole.stateHash], what);
+      rmSync(newest, { recursive: true });
     }
-    await assertDeclared(folder, whole, code === 0 ? [] : json.mending.lost, what);
     rmSync(folder, { recursive: true });
   }
   return counts;

@@ -6,8 +6,8 @@ import type { EventShown } from './picture.ts';
 
 /**
  * A new event type does not compile until it is listed here, and `checkRecorded` then fails until the scenario records it.
- * False is for what no request records: what the server does by itself, for flags of a certain age, a minute after a start, what a
- * repair declares, and what only earlier releases record.
+ * False is for what no request records: what the server does by itself, for flags of a certain age, a minute after a start, and
+ * what only earlier releases record.
  */
 const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'feature-created': true,
@@ -93,7 +93,6 @@ const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'group-deleted': true,
   'pat-created': true,
   'pat-deleted': true,
-  'event-lost': false,
 };
 
 /** Throws unless every route that changes the state was called successfully. */

@@ -26,9 +26,6 @@ export class DisagreementError extends Error {
   override readonly name = 'DisagreementError';
 }
 
-/** The log has forgotten what comes behind the journal, and so has the archive, or never had it. */
-export class LogBeginsLaterError extends DisagreementError {}
-
 /** Learns which history the log tells. Rejects with `DisagreementError` where that is not the one of the data folder. */
 export async function meetHistory(log: ReplicatedLog, history: NodeHistory): Promise<void> {
   const { last } = await log.extent();
@@ -54,7 +51,7 @@ export async function align(log: ReplicatedLog, history: NodeHistory, end: Journ
   }
   const from = (await recordBefore(log, extent, earliest.id)) ?? (await recordBefore(log, extent, newest.id));
   if (from === null) {
-    throw new LogBeginsLaterError(
+    throw new DisagreementError(
       `The replicated log begins after event ${newest.id}, with which the journal of this node ends, and the archive does not lead there. Copy the data folder of another node that is stopped, and start again.`,
     );
   }

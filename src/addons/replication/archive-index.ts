@@ -2,13 +2,11 @@
  * The index of an archive, read from the names of its files.
  *
  *   segment.<first event id>-<last event id>.<checksum of the last frame>    a whole segment file (segment.ts)
- *   gap.<first event id>-<last event id>.<checksum of the last frame>        the same, where a repair has declared these events lost
  *   snapshot.<event id>.<start of the node>.<part>-of-<parts>                a part of a snapshot file, from 1 on
  *   history.<id>                                                             empty: the history that all of it belongs to
  *
  * Ids have 20 digits, checksums and starts eight hexadecimal ones. Several leaders may have archived the same events in
- * other segments; what overlaps says the same. A gap has a name of its own, so that it never takes the place of the events
- * themselves, which another leader may have archived or may archive yet; where they are there, it is superseded. A snapshot is good for use when all parts of one start are there.
+ * other segments; what overlaps says the same. A snapshot is good for use when all parts of one start are there.
  */
 import { paddedId } from '../../persistence/journal/segment.ts';
 import type { ArchivedFile } from './file-archive.ts';
@@ -18,8 +16,6 @@ export interface ArchivedSegment extends ArchivedFile {
   readonly lastId: number;
   /** Checksum of its last frame. */
   readonly chain: number;
-  /** Whether it has placeholders alone (journal/declared-gap.ts). */
-  readonly isGap: boolean;
 }
 
 export interface ArchivedSnapshot {
@@ -35,7 +31,7 @@ export interface ArchiveIndex {
   readonly segments: readonly ArchivedSegment[];
   /** Oldest first. */
   readonly snapshots: readonly ArchivedSnapshot[];
-  /** Parts of snapshots that lack other parts, and gaps whose events are in segments. They are of no use. */
+  /** Parts of snapshots that lack other parts. They are of no use. */
   readonly useless: readonly ArchivedFile[];
 }
 
@@ -48,7 +44,7 @@ export interface ArchivedRun {
   readonly segments: readonly ArchivedSegment[];
 }
 
-const SEGMENT_NAME = /^(segment|gap)\.(\d{20})-(\d{20})\.([0-9a-f]{8})$/;
+const SEGMENT_NAME = /^segment\.(\d{20})-(\d{20})\.([0-9a-f]{8})$/;
 const PART_NAME = /^snapshot\.(\d{20})\.([0-9a-f]{8})\.(\d{1,6})-of-(\d{1,6})$/;
 
 const HISTORY_NAME = /^history\.([0-9a-f]{32})$/;
@@ -59,9 +55,8 @@ export const archivedSegmentName = ({
   firstId,
   lastId,
   chain,
-  isGap,
 }: Omit<ArchivedSegment, keyof ArchivedFile>): string =>
-  `${isGap ? 'gap' : 'segment'}.${paddedId(firstId)}-${paddedId(lastId)}.${chain.toString(16).padStart(8, '0')}`;
+  `segment.${paddedId(firstId)}-${paddedId(lastId)}.${chain.toString(16).padStart(8, '0')}`;
 
 export const snapshotPartName = (id: number, run: string, part: number, parts: number): string =>
   `snapshot.${paddedId(id)}.${run}.${part}-of-${parts}`;
@@ -78,13 +73,12 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
     history ??= HISTORY_NAME.exec(file.name)?.[1] ?? null;
     const segment = SEGMENT_NAME.exec(file.name);
     if (segment !== null) {
-      const [, kind, first, last, chain = ''] = segment;
+      const [, first, last, chain = ''] = segment;
       segments.push({
         ...file,
         firstId: Number(first),
         lastId: Number(last),
         chain: Number.parseInt(chain, 16),
-        isGap: kind === 'gap',
       });
     }
     const part = PART_NAME.exec(file.name);
@@ -101,13 +95,11 @@ export function readArchiveIndex(files: readonly ArchivedFile[]): ArchiveIndex {
     parts: set.parts.filter((part) => part !== undefined),
   }));
   const isWhole = ({ parts, wanted }: (typeof all)[number]): boolean => parts.length === wanted;
-  const whole = segments.filter(({ isGap }) => !isGap);
-  const superseded = segments.filter((segment) => segment.isGap && haveAll(whole, segment));
   return {
     history,
-    segments: segments.filter((segment) => !superseded.includes(segment)),
+    segments,
     snapshots: all.filter(isWhole).sort((a, b) => a.id - b.id),
-    useless: [...superseded, ...all.filter((set) => !isWhole(set)).flatMap(({ parts }) => parts)],
+    useless: all.filter((set) => !isWhole(set)).flatMap(({ parts }) => parts),
   };
 }
 
@@ -132,27 +124,8 @@ export function firstRun({ segments: all }: ArchiveIndex): ArchivedRun | null {
     if (segment.firstId > lastId + 1) break;
     if (segment.lastId > lastId) segments.push(segment);
   }
-  return runOf(segments);
-}
-
-/** `segments` follow each other; null where there is none. */
-function runOf(segments: readonly ArchivedSegment[]): ArchivedRun | null {
-  const [first, last] = [segments[0], segments.at(-1)];
-  if (first === undefined || last === undefined) return null;
-  return { firstId: first.firstId, lastId: last.lastId, chain: last.chain, segments };
-}
-
-/** The run up to one of its segments, without it; null where nothing is left. */
-export const runBefore = ({ segments }: ArchivedRun, segment: ArchivedSegment): ArchivedRun | null =>
-  runOf(segments.slice(0, segments.indexOf(segment)));
-
-/** Gaps of the run behind which the archive has no snapshot: a replay from what it has may have to cross them, and cannot. */
-export function gapsWithoutSnapshot(
-  { snapshots }: ArchiveIndex,
-  { segments, lastId }: ArchivedRun,
-): readonly ArchivedSegment[] {
-  const newestId = snapshots.findLast(({ id }) => id <= lastId)?.id ?? 0;
-  return segments.filter((segment) => segment.isGap && segment.lastId > newestId);
+  const { lastId, chain } = segments.at(-1)!;
+  return { firstId: first.firstId, lastId, chain, segments };
 }
 
 /** The last event that the log may forget, so that what it keeps of the archived events takes at least so many bytes. */

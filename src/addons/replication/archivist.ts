@@ -5,9 +5,6 @@
  * Guarantees
  * - The log forgets only what the archive holds without a gap, back to where this journal begins.
  * - It keeps what a node that was heard of lately has not read yet, a joining one included, and a margin besides.
- * - What this journal has lost never takes the place of the events themselves, and they take the place of what another one has lost.
- * - Behind a gap there is soon a snapshot, as soon as this node has one: nobody can replay what is lost, so a node with an empty folder
- *   needs it. The log forgets nothing of the gap before.
  * - Everything may be interrupted, and repeated by any leader: each step looks at what the archive holds, and what two leaders
  *   archived says the same.
  *
@@ -20,7 +17,7 @@ import { type FileSystem, isMissing, withFile } from '../../persistence/disk/fil
 import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
 import type { ArchiveView } from '../../persistence/journal/node-view.ts';
 import { type JournalSource, listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
-import { listSnapshots, readSnapshotHeader } from '../../persistence/snapshots/snapshot-files.ts';
+import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import {
   type ArchivedRun,
   type ArchiveIndex,
@@ -28,12 +25,11 @@ import {
   archivedSegmentName,
   firstRun,
   forgettableId,
-  gapsWithoutSnapshot,
   readArchiveIndex,
   snapshotPartName,
 } from './archive-index.ts';
 import { ARCHIVE_FILE_BYTES, type ArchivedFile, type FileArchive } from './file-archive.ts';
-import { type ArchivePlace, type GatheredFile, JournalGatherer } from './journal-gatherer.ts';
+import { type ArchivePlace, JournalGatherer } from './journal-gatherer.ts';
 
 /** Between two looks at whether there is something to archive. */
 export const ARCHIVE_PAUSE_MS = 5_000;
@@ -85,8 +81,6 @@ export class Archivist {
   #forgottenId = 0;
   #firstPosition = 0;
   #problem: string | null = null;
-  /** Names of gaps in the archive that this journal has too. */
-  readonly #ownGaps = new Set<string>();
 
   constructor(options: ArchivistOptions) {
     this.#options = options;
@@ -154,14 +148,13 @@ export class Archivist {
     if (this.#gatherer === null)
       return this.#refuse(`the archive ends with event ${place.id} of another history than the journal`);
     await this.#forget(index, run);
-    const file = await this.#nextFile(this.#gatherer, place, index);
+    const file = await this.#gatherer.next(durableId());
     if (file !== null) {
       if (!isLeading()) return false;
       this.#index = null;
       await archive.put(archivedSegmentName(file), file.content);
       return true;
     }
-    if (await this.#fillGap(index)) return true;
     if (run !== null && (await this.#putSnapshot(index, run))) return true;
     await this.#deleteUseless(index);
     this.#seen = seen;
@@ -189,7 +182,7 @@ export class Archivist {
   /** Also while the archive is behind the journal: under load it may be for long. */
   async #forget(index: ArchiveIndex, run: ArchivedRun | null): Promise<void> {
     const { marginBytes, neededFrom, forget } = this.#options;
-    const forgottenId = run === null ? 0 : Math.min(forgettableIn(index, run, marginBytes), neededFrom());
+    const forgottenId = run === null ? 0 : Math.min(forgettableId(run, marginBytes), neededFrom());
     if (forgottenId > this.#forgottenId || this.#firstPosition === 0) {
       this.#firstPosition = await forget(forgottenId);
       this.#forgottenId = forgottenId;
@@ -251,41 +244,6 @@ export class Archivist {
     return dropped.length > 0;
   }
 
-  /** The next file behind `place`, however short it is where it leads over a gap to an own snapshot. */
-  async #nextFile(
-    gatherer: JournalGatherer,
-    place: ArchivePlace,
-    index: ArchiveIndex,
-  ): Promise<GatheredFile | null> {
-    const { durableId } = this.#options;
-    const run = firstRun(index);
-    const gap = run === null ? undefined : gapsWithoutSnapshot(index, run).at(-1);
-    const end = gap === undefined ? null : await this.#ownSnapshot(Math.max(gap.lastId, place.id + 1));
-    if (end === null) {
-      const file = await gatherer.next(durableId());
-      // A journal that ends in a gap shows nothing behind it before the next change.
-      const last = file === null && gatherer.isInGap ? await this.#ownSnapshot(gatherer.firstId) : null;
-      return last === null ? file : this.#fileUpTo(last, place);
-    }
-    return this.#fileUpTo(end, place);
-  }
-
-  async #fileUpTo(end: ArchivePlace, place: ArchivePlace): Promise<GatheredFile | null> {
-    // A snapshot may have become known after its place was read.
-    if (this.#gatherer !== null && this.#gatherer.readId > end.id)
-      this.#gatherer = await this.#gathererAt(place);
-    return (await this.#gatherer?.next(this.#options.durableId(), end)) ?? null;
-  }
-
-  /** The place of the newest own snapshot, where it is not from before event `fromId`. */
-  async #ownSnapshot(fromId: number): Promise<ArchivePlace | null> {
-    const { fs, folder } = this.#options;
-    const own = (await listSnapshots(fs, folder.snapshots)).at(-1);
-    if (own === undefined || own.id < fromId) return null;
-    const header = await readSnapshotHeader(fs, own.path);
-    return header === null ? null : { id: own.id, chain: header.chain };
-  }
-
   /** Whether it has put one: the newest, when the archive holds all events up to it. */
   async #putSnapshot({ snapshots }: ArchiveIndex, { lastId }: ArchivedRun): Promise<boolean> {
     const { fs, folder, archive, run, isLeading, fileBytes: partBytes = ARCHIVE_FILE_BYTES } = this.#options;
@@ -309,29 +267,7 @@ export class Archivist {
     return true;
   }
 
-  /** Archives the events of a gap of the archive, where this journal has them; whether it has. */
-  async #fillGap({ segments }: ArchiveIndex): Promise<boolean> {
-    const { archive, isLeading, durableId } = this.#options;
-    const gap = segments.find(({ isGap, name }) => isGap && !this.#ownGaps.has(name));
-    if (gap === undefined) return false;
-    const before = segments.find(({ lastId }) => lastId === gap.firstId - 1);
-    const place =
-      before === undefined ? await this.#beginning(gap.firstId) : { ...before, id: before.lastId };
-    const gatherer = place === null ? null : await this.#gathererAt(place);
-    for (let reached = gap.firstId - 1; reached < gap.lastId && isLeading(); ) {
-      const file = (await gatherer?.next(durableId(), { id: gap.lastId, chain: gap.chain })) ?? null;
-      if (file === null || file.isGap) {
-        this.#ownGaps.add(gap.name);
-        return false;
-      }
-      this.#index = null;
-      await archive.put(archivedSegmentName(file), file.content);
-      reached = file.lastId;
-    }
-    return true;
-  }
-
-  /** Snapshots but for the newest two, what another leader did not finish, and gaps that are filled. */
+  /** Snapshots but for the newest two, and what another leader did not finish. */
   async #deleteUseless({ snapshots, useless }: ArchiveIndex): Promise<void> {
     const old = snapshots.slice(0, -SNAPSHOTS_ARCHIVED).flatMap(({ parts }) => parts);
     await this.#delete([...old, ...useless]);
@@ -341,10 +277,4 @@ export class Archivist {
     if (files.length > 0) this.#index = null;
     for (const { name } of files) await this.#options.archive.delete(name);
   }
-}
-
-/** The last event that the log may forget: none of a gap, as long as the archive does not lead over it. */
-function forgettableIn(index: ArchiveIndex, run: ArchivedRun, marginBytes: number): number {
-  const [gap] = gapsWithoutSnapshot(index, run);
-  return Math.min(forgettableId(run, marginBytes), gap === undefined ? run.lastId : gap.firstId - 1);
 }

@@ -3,32 +3,19 @@
  * opens the store behind a commit log that the nodes share, and begins to follow.
  */
 import { basename } from 'node:path';
-import {
-  createDataFolder,
-  DataFolderError,
-  dataFolder,
-  LostStateError,
-} from '../../persistence/disk/data-folder.ts';
+import { createDataFolder, DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
 import { readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
 import { idInFileName, SEGMENT_SUFFIX, segmentFileName } from '../../persistence/journal/segment.ts';
 import { cutJournal, type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
-import {
-  type Alignment,
-  align,
-  DisagreementError,
-  LogBeginsLaterError,
-  meetHistory,
-  recordBefore,
-} from './alignment.ts';
+import { type Alignment, align, DisagreementError, meetHistory, recordBefore } from './alignment.ts';
 import { encodeAnnouncement } from './announcement.ts';
-import type { ArchivedSegment } from './archive-index.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
 import { type Found, OWN_FORMATS } from './fitness.ts';
-import { fetchFromArchive, type JoinOptions, lacksBeginning, withoutState } from './join.ts';
+import { fetchFromArchive, lacksBeginning } from './join.ts';
 import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -145,31 +132,20 @@ interface Opened<S> extends Aligned {
   readonly store: S;
 }
 
-/** Opens the store on what journal and log agree on; once more, where it lacked a snapshot that the archive has. */
+/** Opens the store on what journal and log agree on. */
 async function openAligned<S>(
   options: ClusterNodeOptions<S>,
   pause: Pause,
   refusalToDecide: StoreHooks['refusalToDecide'],
 ): Promise<Opened<S>> {
-  for (let hasFetched = false; ; hasFetched = true) {
-    const aligned = await alignFolder(options, pause);
-    const { history } = aligned;
-    const commitLog = commitLogOf(options, history, pause);
-    const mendSegment = (firstId: number): Promise<boolean> => mend(options, history, firstId);
-    const mendAtStart: MendAtStart = (firstId, isWhole) =>
-      whenReached(options, pause, () => mend(options, history, firstId, isWhole));
-    try {
-      const store = await openMended(options, { commitLog, mendSegment, refusalToDecide }, mendAtStart);
-      return { ...aligned, commitLog, store };
-    } catch (error) {
-      if (!(error instanceof LostStateError)) throw error;
-      if (hasFetched) throw withoutState(error, options.archive !== null);
-      const lacksStateOf = (error.lastGoodEventId ?? 0) + 1;
-      const fetchState = (): Promise<boolean> => fetchMissing(options, history, { lacksStateOf });
-      if (!(await whenReached(options, pause, fetchState)))
-        throw withoutState(error, options.archive !== null);
-    }
-  }
+  const aligned = await alignFolder(options, pause);
+  const { history } = aligned;
+  const commitLog = commitLogOf(options, history, pause);
+  const mendSegment = (firstId: number): Promise<boolean> => mend(options, history, firstId);
+  const mendAtStart = (firstId: number): Promise<boolean> =>
+    whenReached(options, pause, () => mendSegment(firstId));
+  const store = await openMended(options, { commitLog, mendSegment, refusalToDecide }, mendAtStart);
+  return { ...aligned, commitLog, store };
 }
 
 const commitLogOf = <S>(
@@ -184,14 +160,11 @@ const commitLogOf = <S>(
       notes.warn({ err: cause }, 'It is not known yet whether the replicated log has a change'),
   });
 
-/** `isWhole`: the file is not damaged, and has events that are declared lost. */
-type MendAtStart = (firstId: number, isWhole: boolean) => Promise<boolean>;
-
 /** Opens the store, after files without which it cannot start were made anew. */
 async function openMended<S>(
   options: ClusterNodeOptions<S>,
   hooks: StoreHooks,
-  mendAtStart: MendAtStart,
+  mendAtStart: (firstId: number) => Promise<boolean>,
 ): Promise<S> {
   for (const tried = new Set<number>(); ; ) {
     try {
@@ -199,8 +172,7 @@ async function openMended<S>(
     } catch (error) {
       const firstId =
         error instanceof DataFolderError ? idInFileName(basename(error.file), SEGMENT_SUFFIX) : null;
-      const isWhole = error instanceof LostStateError;
-      if (firstId === null || tried.has(firstId) || !(await mendAtStart(firstId, isWhole))) throw error;
+      if (firstId === null || tried.has(firstId) || !(await mendAtStart(firstId))) throw error;
       tried.add(firstId);
     }
   }
@@ -211,7 +183,6 @@ async function mend<S>(
   { fs, folder, archive, clock, notes }: ClusterNodeOptions<S>,
   { id: history }: NodeHistory,
   firstId: number,
-  isWhole = false,
 ): Promise<boolean> {
   if (archive === null) return false;
   const file = segmentFileName(firstId);
@@ -221,8 +192,7 @@ async function mend<S>(
     // Operators, of "A damaged file of the journal was made anew …": plan to replace the disk, which returned wrong bytes
     // Operators, of "The archive does not have all …": see [old history](docs/operating.md#old-history)
     if (isMended) notes.warn({ file }, 'A damaged file of the journal was made anew from the archive');
-    else if (!isWhole)
-      notes.warn({ file }, 'The archive does not have all that a damaged file of the journal held');
+    else notes.warn({ file }, 'The archive does not have all that a damaged file of the journal held');
     return isMended;
   } catch (error) {
     if (!(error instanceof ArchiveDamageError)) throw error;
@@ -283,21 +253,15 @@ async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Pro
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
   const history = new NodeHistory(cluster, (await readLogHistory(fs, root))?.id ?? null);
-  let gap: ArchivedSegment | null = null;
-  const onGap = (found: ArchivedSegment): void => {
-    gap = found;
-  };
   return whenReached(options, pause, async () => {
     for (;;) {
       await meetHistory(log, history);
-      if (await lacksBeginning(fs, folder, await readEnd(options)))
-        await fetchMissing(options, history, { onGap });
+      if (await lacksBeginning(fs, folder, await readEnd(options))) await fetchMissing(options, history);
       const end = await readEnd(options);
       const askedAtMs = clock.monotonic();
       const alignment = await align(log, history, end).catch(async (error: unknown) => {
-        if (error instanceof DisagreementError && (await fetchMissing(options, history, { onGap })))
-          return null;
-        throw error instanceof LogBeginsLaterError && gap !== null ? withoutSnapshot(gap) : error;
+        if (error instanceof DisagreementError && (await fetchMissing(options, history))) return null;
+        throw error;
       });
       if (alignment === null) continue;
       const newestId = end.places.at(-1)?.id ?? 0;
@@ -311,13 +275,6 @@ async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Pro
       return { ...alignment, history, askedAtMs };
     }
   });
-}
-
-function withoutSnapshot({ firstId, lastId }: ArchivedSegment): DisagreementError {
-  const events = firstId === lastId ? `event ${firstId}` : `the events from ${firstId} to ${lastId}`;
-  return new DisagreementError(
-    `This node lacks what the log has forgotten, and the archive declares ${events} lost and has no snapshot from behind. Run "flagstaff snapshot" on the leader, and start again once its "flagstaff cluster status" shows the snapshot in the archive.`,
-  );
 }
 
 /** Tries again while the log or the archive cannot be reached. */
@@ -353,11 +310,7 @@ const isFinal = (error: unknown): boolean =>
   (error instanceof Error && 'syscall' in error && 'path' in error);
 
 /** Makes the journal longer from the archive; whether it could. The leader learns meanwhile what the log has to keep. */
-async function fetchMissing<S>(
-  options: ClusterNodeOptions<S>,
-  history: NodeHistory,
-  { lacksStateOf = null, onGap = () => undefined }: Partial<Pick<JoinOptions, 'lacksStateOf' | 'onGap'>>,
-): Promise<boolean> {
+async function fetchMissing<S>(options: ClusterNodeOptions<S>, history: NodeHistory): Promise<boolean> {
   const { fs, folder: root, log, archive, identity, version, clock, notes } = options;
   if (archive === null) return false;
   const folder = dataFolder(root);
@@ -374,7 +327,7 @@ async function fetchMissing<S>(
   reserve();
   try {
     const fetched = await fetchFromArchive({
-      ...{ fs, folder, archive, end, history: history.id, lacksStateOf, onGap },
+      ...{ fs, folder, archive, end, history: history.id },
       reserve: (id) => {
         durableId = id;
       },

@@ -7,16 +7,9 @@
  * gets its name only when the journal reaches as far, and only saves replaying.
  */
 import { join } from 'node:path';
-import {
-  type DataFolder,
-  LostStateError,
-  setAside,
-  TEMPORARY_SUFFIX,
-} from '../../persistence/disk/data-folder.ts';
+import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { replaceFile, writeFully } from '../../persistence/disk/write-fully.ts';
-import { declaresLost } from '../../persistence/journal/declared-gap.ts';
-import { decodePayload } from '../../persistence/journal/frame-payload.ts';
 import { writeLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments } from '../../persistence/journal/segment-file.ts';
@@ -25,22 +18,17 @@ import { listSnapshots, snapshotPath } from '../../persistence/snapshots/snapsho
 import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
 import {
   type ArchivedRun,
-  type ArchivedSegment,
   type ArchivedSnapshot,
   type ArchiveIndex,
   firstRun,
-  gapsWithoutSnapshot,
   readArchiveIndex,
-  runBefore,
 } from './archive-index.ts';
 import {
   ArchiveDamageError,
-  type ArchivedFrame,
   chainsOf,
   contentBehind,
   doesNotFollow,
   framesOf,
-  payloadOf,
   SegmentReader,
   type UseSegment,
 } from './archived-frames.ts';
@@ -54,10 +42,6 @@ export interface JoinOptions {
   readonly end: JournalEnd;
   /** The history of the log; null where it has no name. */
   readonly history: string | null;
-  /** The event whose change no snapshot here has, so that the journal cannot be replayed over it; null where it can. */
-  readonly lacksStateOf: number | null;
-  /** Told of events that the archive declares lost and has no snapshot from behind, so that nothing from there on was fetched. */
-  onGap(gap: ArchivedSegment): void;
   /** Told which event the journal will reach, before anything is fetched: the log has to keep what follows. */
   reserve(id: number): void;
 }
@@ -70,12 +54,11 @@ export interface Fetched {
 
 /** Null where the archive has nothing for the journal, and nothing was changed. */
 export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | null> {
-  const { archive, fs, folder, end, history, reserve, lacksStateOf } = options;
+  const { archive, fs, folder, end, history, reserve } = options;
   const index = readArchiveIndex(await archive.list());
   if (history !== null && index.history !== null && index.history !== history)
     throw new ArchiveDamageError(`the archive belongs to the history ${index.history}, not ${history}`);
-  if (lacksStateOf !== null && !index.snapshots.some(({ id }) => id >= lacksStateOf)) return null;
-  const run = await replayableRun(options, index);
+  const run = firstRun(index);
   if (run === null) return null;
   const snapshots = index.snapshots.filter(({ id }) => id <= run.lastId);
   const newest = end.places.at(-1)!;
@@ -84,7 +67,7 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
   if (isEmpty && run.firstId > 1 && (snapshots.at(-1)?.id ?? 0) < run.firstId - 1) return null;
   const reader = readerOf(options, index, run);
   const place = isEmpty ? null : await commonPlace(options, reader, run);
-  if (!isEmpty && place === null) return lacksStateOf === null ? null : fetchStateAlone(options, index);
+  if (!isEmpty && place === null) return null;
   const from = place?.id ?? run.firstId - 1;
   if (run.lastId > from) {
     reserve(run.lastId);
@@ -96,48 +79,12 @@ export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | 
   return run.lastId > from || isSnapshotNew ? { keptId: from, lastId: Math.max(run.lastId, from) } : null;
 }
 
-/** The run, as far as what the journal lacks of it can be replayed from its snapshots. */
-async function replayableRun(
-  { archive, end, onGap }: JoinOptions,
-  index: ArchiveIndex,
-): Promise<ArchivedRun | null> {
-  const run = firstRun(index);
-  if (run === null) return null;
-  const newestId = index.snapshots.findLast(({ id }) => id <= run.lastId)?.id ?? 0;
-  for (const gap of gapsWithoutSnapshot(index, run)) {
-    if (gap.lastId <= end.places[0].id) continue;
-    const bytes = await fetched(archive, gap.name);
-    const frames = framesOf(bytes, gap).filter(({ id }) => id > newestId);
-    if (!frames.some((frame) => isInState(bytes, frame))) continue;
-    onGap(gap);
-    return runBefore(run, gap);
-  }
-  return run;
-}
-
-function isInState(bytes: Buffer, frame: ArchivedFrame): boolean {
-  const decoded = decodePayload(payloadOf(bytes, frame), frame);
-  return decoded.problem === null && declaresLost(decoded.frame) === true;
-}
-
-/** For a journal that reaches further than the archive, or whose end is not in it. */
-async function fetchStateAlone(options: JoinOptions, { snapshots }: ArchiveIndex): Promise<Fetched | null> {
-  const { decidedId: lastId } = options.end;
-  const isFetched = await fetchNewest(
-    options,
-    snapshots.filter(({ id }) => id <= lastId),
-  );
-  return isFetched ? { keptId: lastId, lastId } : null;
-}
-
-/** Reads the run. Other files take the place of damaged ones, and placeholders the place of events that no file holds whole. */
+/** Reads the run. Other files take the place of damaged ones. */
 function readerOf({ archive }: JoinOptions, { segments }: ArchiveIndex, run: ArchivedRun): SegmentReader {
   const others = segments.filter(
-    (segment) => !segment.isGap && segment.lastId <= run.lastId && !run.segments.includes(segment),
+    (segment) => segment.lastId <= run.lastId && !run.segments.includes(segment),
   );
-  const whole = run.segments.filter(({ isGap }) => !isGap);
-  const gaps = run.segments.filter(({ isGap }) => isGap);
-  return new SegmentReader(archive, [...whole, ...others, ...gaps]);
+  return new SegmentReader(archive, [...run.segments, ...others]);
 }
 
 async function tryOne(reader: SegmentReader, id: number, use: UseSegment): Promise<void> {
@@ -195,19 +142,16 @@ async function fetchSegments(
 
 /** Fetches the newest that is not damaged; whether it is there now and was not before. */
 async function fetchNewest(options: JoinOptions, snapshots: readonly ArchivedSnapshot[]): Promise<boolean> {
-  const useful = snapshots.filter(({ id }) => id >= (options.lacksStateOf ?? 0));
-  for (const snapshot of useful.toReversed()) if (await fetchSnapshot(options, snapshot)) return true;
+  for (const snapshot of snapshots.toReversed()) if (await fetchSnapshot(options, snapshot)) return true;
   return false;
 }
 
 /** Whether it is there now and was not before. One that is damaged is done without. */
 async function fetchSnapshot(
-  { fs, folder, archive, lacksStateOf }: JoinOptions,
+  { fs, folder, archive }: JoinOptions,
   { id, parts }: ArchivedSnapshot,
 ): Promise<boolean> {
-  // Where the state is lacking, those that are here are older or damaged.
-  if (lacksStateOf === null && (await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id))
-    return false;
+  if ((await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id)) return false;
   const path = snapshotPath(folder.snapshots, id);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
@@ -231,7 +175,6 @@ async function fetchSnapshot(
     await fs.remove(temporary);
     return false;
   }
-  if (await fs.exists(path)) await setAside(fs, path);
   await fs.rename(temporary, path);
   await fs.syncFolder(folder.snapshots);
   return true;
@@ -250,17 +193,4 @@ export async function lacksBeginning(fs: FileSystem, folder: DataFolder, end: Jo
   if (end.places.at(-1)!.id === 0) return true;
   const [oldest] = await listSegments({ fs, folder: folder.journal });
   return oldest !== undefined && oldest > 1 && (await listSnapshots(fs, folder.snapshots)).length === 0;
-}
-
-/** The error of a node that ends because no snapshot has its state. Its own advice is that of a server that runs alone. */
-export function withoutState(
-  { problem, file, offset, lastGoodEventId }: LostStateError,
-  hasArchive: boolean,
-): LostStateError {
-  const bySnapshot =
-    'Run "flagstaff snapshot" on the leader, and start again once its "flagstaff cluster status" shows the snapshot in the archive; or copy';
-  const advice = `${hasArchive ? bySnapshot : 'Copy'} the data folder of another node that is stopped, and start again.`;
-  const what = hasArchive ? `${problem}, here or in the archive` : problem;
-  const place = { ...(offset !== null && { offset }), ...(lastGoodEventId !== null && { lastGoodEventId }) };
-  return new LostStateError(what, { file, ...place, advice });
 }

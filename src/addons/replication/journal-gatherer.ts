@@ -2,7 +2,6 @@
  * Reads the own journal from where the archive ends, and cuts it into files for the archive. It goes on from where it was, and
  * holds one file in memory.
  */
-import { isPlaceholder } from '../../persistence/journal/declared-gap.ts';
 import { FRAME_FORMAT, frameEnd } from '../../persistence/journal/frame-format.ts';
 import { peekId } from '../../persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
@@ -18,8 +17,6 @@ export interface GatheredFile {
   readonly lastId: number;
   readonly chain: number;
   readonly content: Buffer;
-  /** Whether all of its events are declared lost; else none of them is. */
-  readonly isGap: boolean;
 }
 
 /** The place after event `id`, whose frame has this checksum. */
@@ -39,7 +36,6 @@ export class JournalGatherer {
   readonly #source: JournalSource;
   readonly #fileBytes: number;
   #builder: SegmentBuilder;
-  #isGap = false;
   #at: ReadPlace;
   #readId: number;
 
@@ -54,11 +50,6 @@ export class JournalGatherer {
   /** The last event that was read, for the next file. */
   get readId(): number {
     return this.#readId;
-  }
-
-  /** Whether all that was read for the next file are events that are declared lost. */
-  get isInGap(): boolean {
-    return this.#builder.frames > 0 && this.#isGap;
   }
 
   /** The first event of the next file. */
@@ -102,32 +93,22 @@ export class JournalGatherer {
     return at === null ? null : new JournalGatherer(source, fileBytes, place, at);
   }
 
-  /**
-   * The next file, when the journal has enough for one up to event `durableId`; null while it has not. A file ends before and behind
-   * events that are declared lost, and at the place `until`, however short it is.
-   */
-  async next(durableId: number, until: ArchivePlace | null = null): Promise<GatheredFile | null> {
+  /** The next file, when the journal has enough for one up to event `durableId`; null while it has not. */
+  async next(durableId: number): Promise<GatheredFile | null> {
     for (;;) {
       const { segment } = this.#at;
-      const { lastId, isMore } = await this.#read(durableId, until?.id ?? Number.POSITIVE_INFINITY);
+      const { lastId, isMore } = await this.#read(durableId);
       if (lastId !== null) return this.#finish(lastId);
       if (isMore) continue;
       const following = (await listSegments(this.#source)).find((firstId) => firstId > segment);
-      if (following === undefined || following > durableId) {
-        // The checksum shows that nothing before it was unreadable.
-        const isThere = this.#builder.frames > 0 && this.#builder.chain === until?.chain;
-        return isThere && until?.id === durableId ? this.#finish(durableId) : null;
-      }
+      if (following === undefined || following > durableId) return null;
       if (!(await this.#goOn(following))) return null;
       if (this.#builder.bytes >= this.#fileBytes) return this.#finish(following - 1);
     }
   }
 
   /** Gathers a slice of what the segment has; with the last event of the file where it is full and more follows. */
-  #read(
-    durableId: number,
-    endId: number,
-  ): Promise<{ readonly lastId: number | null; readonly isMore: boolean }> {
+  #read(durableId: number): Promise<{ readonly lastId: number | null; readonly isMore: boolean }> {
     return withSegment(this.#source, this.#at.segment, async (open) => {
       let lastId: number | null = null;
       let isMore = false;
@@ -135,13 +116,10 @@ export class JournalGatherer {
       await scanFrames(open, { format: FRAME_FORMAT, offset, chain }, (frame, payload) => {
         const id = peekId(payload);
         if (id === null || id > durableId) return false;
-        const isGap = isPlaceholder(payload);
-        const isFull = this.#builder.bytes >= this.#fileBytes || isGap !== this.#isGap;
-        if ((this.#builder.frames > 0 && isFull) || id > endId) {
+        if (this.#builder.frames > 0 && this.#builder.bytes >= this.#fileBytes) {
           lastId = id - 1;
           return false;
         }
-        this.#isGap = isGap;
         const { contentVersion, rules } = frame;
         this.#builder.add({ payload, contentVersion, rules });
         const end = frameEnd(frame);
@@ -165,7 +143,7 @@ export class JournalGatherer {
 
   #finish(lastId: number): GatheredFile {
     const { firstId, chain } = this.#builder;
-    const file = { firstId, lastId, chain, isGap: this.#isGap, content: this.#builder.content() };
+    const file = { firstId, lastId, chain, content: this.#builder.content() };
     this.#builder = new SegmentBuilder(lastId + 1, chain);
     return file;
   }

@@ -112,7 +112,7 @@ async function readArchive(
 ): Promise<boolean> {
   const index = readArchiveIndex(await archive.list());
   if (history !== null && index.history !== null && index.history !== history) return false;
-  const segments = index.segments.filter(({ isGap }) => !isGap);
+  const { segments } = index;
   if (!haveAll(segments, { firstId: from, lastId: to })) return false;
   let reached = from - 1;
   let chain: number | null = null;

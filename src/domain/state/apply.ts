@@ -126,12 +126,6 @@ function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventSt
       return;
     case 'features-exported':
       return;
-    case 'event-lost':
-      if (event.hidden[0])
-        throw new Error(
-          `the changes of event ${stamp.id} are lost; only a snapshot from behind it has them, and they cannot be replayed`,
-        );
-      return;
     case 'public-signup-token-user-added':
       directory.accessRevision = stamp.id;
       return addInvited(world, event.hidden.digest, event.data.userId);

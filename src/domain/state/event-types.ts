@@ -166,7 +166,6 @@ const EVENTS = {
   'actions-created': UNRECORDED,
   'actions-updated': UNRECORDED,
   'actions-deleted': UNRECORDED,
-  'event-lost': { reaches: 'anything' },
 } as const satisfies Readonly<Record<string, EventRow | null>> &
   Readonly<Record<Exclude<DomainEvent['type'], KindEvent['type']>, EventRow>>;
 

@@ -237,14 +237,7 @@ export type KindEvent =
   | EventOf<typeof SERVICE_ACCOUNT>
   | UserEvent;
 
-/** The type of an event in the place of one that is lost, which a repair has declared (persistence/journal/declared-gap.ts). */
-export const EVENT_LOST = 'event-lost';
-
-/** Whether the state has what the lost event changed, because a snapshot from behind it was at hand; then what fills its bytes. */
-type HiddenOfLost = readonly [inState: boolean, ...unknown[]];
-
 export type DirectoryEvent =
-  | (About<typeof EVENT_LOST, Nothing> & { readonly hidden: HiddenOfLost })
   | About<'features-exported', OfEnvironment, TransferData>
   | About<'environment-created', OfEnvironment, Environment>
   | About<'environment-updated', OfEnvironment, Environment, Environment>

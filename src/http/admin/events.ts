@@ -135,9 +135,8 @@ export async function eventPage(
   const page = await reads.search(shown, revision, requester);
   if (isRefusal(page)) return page;
   const { head, tail } = frameOf(page);
-  const { lostEvents } = page;
   const opening = `${JSON.stringify(head).slice(0, -1)}${Object.keys(head).length === 0 ? '' : ','}`;
-  const closing = `,${JSON.stringify({ ...tail, ...(lostEvents > 0 && { lostEvents }) }).slice(1)}`;
+  const closing = `,${JSON.stringify(tail).slice(1)}`;
   const body = Buffer.concat([Buffer.from(`${opening}"events":`), page.json, Buffer.from(closing)]);
   return {
     revision,

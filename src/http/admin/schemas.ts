@@ -191,11 +191,6 @@ export const EventSchema = titled('Event', {
   tags: v.array(TagSchema),
 });
 
-const LostEvents = described(
-  v.exactOptional(Integer),
-  'How many events from the first place of the page to its last one are lost, as a repair has declared: any of them may have matched. Left out where none is.',
-);
-
 export const EventsSchema = titled('Events', {
   version: v.literal(1),
   events: v.array(EventSchema),
@@ -204,7 +199,6 @@ export const EventsSchema = titled('Events', {
     v.exactOptional(Integer),
     'The offset at which the next page starts; left out on the last page.',
   ),
-  lostEvents: LostEvents,
 });
 
 export const FoundEventsSchema = titled('FoundEvents', {
@@ -214,7 +208,6 @@ export const FoundEventsSchema = titled('FoundEvents', {
     v.exactOptional(Integer),
     'The offset at which the next page starts; left out on the last page.',
   ),
-  lostEvents: LostEvents,
 });
 
 export const UserSchema = titled('User', {

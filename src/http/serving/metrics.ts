@@ -120,11 +120,6 @@ const GAUGES: readonly Row<MetricsSources>[] = [
     ({ historyCheck }) => historyCheck.damages.length,
   ],
   [
-    'flagstaff_lost_events',
-    'Events of the log that a repair has declared lost. `flagstaff repair --from` of a copy brings them back.',
-    ({ engine }) => engine.eventLog.lost.count,
-  ],
-  [
     'flagstaff_signed_event_id',
     'The last event that a signed head stands for. Behind `flagstaff_last_event_id` for minutes: the log says why.',
     ({ heads }) => heads?.newest?.lastId ?? 0,

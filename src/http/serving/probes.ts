@@ -120,18 +120,16 @@ function holdsToken(request: TransportRequest, token: string): boolean {
 }
 
 /**
- * Above the memory budget, with damage in old history, and where events are lost, the process is healthy all the same: a restart would not help, and
- * switches still work.
+ * Above the memory budget and with damage in old history, the process is healthy all the same: a restart would not help, and switches
+ * still work.
  */
 function healthResponse({ engine, historyCheck, heads, replica }: ProbeOptions): HttpResponse {
   const { journal, world, memoryBudgetBytes } = engine;
-  const { lost } = engine.eventLog;
   const view = replica?.() ?? null;
   const head = heads?.newest ?? null;
   const warnings = [
     memoryWarning(stateBytes(world), memoryBudgetBytes),
     damageWarning(historyCheck),
-    lossWarning(lost),
     heads?.problem ?? null,
     view?.problem ?? null,
     ...(view?.warnings ?? []),
@@ -142,7 +140,6 @@ function healthResponse({ engine, historyCheck, heads, replica }: ProbeOptions):
     ...(historyCheck.lastPassAt !== null && {
       historyCheckedAt: new Date(historyCheck.lastPassAt).toISOString(),
     }),
-    ...(lost.count > 0 && { lostEvents: lost.count }),
     ...(head !== null && { head: shownHead(head) }),
     ...(view !== null && { cluster: clusterHealth(view) }),
   };
@@ -157,13 +154,6 @@ function damageWarning({ damages }: HistoryCheck): string | null {
     first.offset === null ? basename(first.file) : `${basename(first.file)}, offset ${first.offset}`;
   const others = damages.length === 1 ? '' : ` and ${damages.length - 1} more`;
   return `Old history is damaged (${where}${others}); flags and changes are not affected. Run "flagstaff verify".`;
-}
-
-function lossWarning({ count, newestId }: Engine['eventLog']['lost']): string | null {
-  if (count === 0) return null;
-  const which =
-    count === 1 ? `Event ${newestId} is lost` : `${count} events are lost, the newest is ${newestId}`;
-  return `${which}, as a repair has declared. "flagstaff repair --from" of a copy brings back what it has.`;
 }
 
 /** No addresses, because anybody who reaches the port may ask. */

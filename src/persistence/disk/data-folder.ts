@@ -100,9 +100,6 @@ export class DataFolderError extends Error {
 /** Damage that shows while the server runs, in what its start did not read. It ends, and the next start refuses. */
 export class DamagedHistoryError extends DataFolderError {}
 
-/** A replay that comes to events which are declared lost, and whose changes only a snapshot from behind them has. */
-export class LostStateError extends DataFolderError {}
-
 function sentence(problem: string, { file, offset, lastGoodEventId, advice }: DataFolderProblem): string {
   const where = offset === undefined ? file : `${file}, offset ${offset}`;
   const good = lastGoodEventId === undefined ? '' : ` The last event known to be good is ${lastGoodEventId}.`;

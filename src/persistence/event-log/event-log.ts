@@ -45,7 +45,6 @@ import { IndexFileStore } from './index-file-store.ts';
 import { pageOfAll, searchIndex } from './index-search.ts';
 import { errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent } from './logged-event.ts';
-import { LostEvents } from './lost-events.ts';
 import type { TextMatches } from './text-scan.ts';
 
 export interface EventLogOptions {
@@ -78,7 +77,6 @@ const IN_PLACE_BYTES_MAX = 128 * 1024;
 export class EventLog {
   readonly #options: EventLogOptions;
   readonly #index = new EventIndex();
-  readonly lost = new LostEvents(this.#index);
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
   readonly #times = new EventTimes({
@@ -226,12 +224,7 @@ export class EventLog {
     const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
     const span = isTimed ? await this.#timedSpan(query, durableId) : spanOf(query, 0, durableId);
     if (span === null) return NO_EVENTS;
-    const page = await this.#searchWithin(span, query, reader);
-    const listed = { from: (page.nextOffset ?? span.oldestId - 1) + 1, to: span.pageFrom };
-    return { ...page, lostEvents: await this.lost.countWithin(listed, this.#pauseFor(reader)) };
-  }
-
-  async #searchWithin({ oldestId, newestId, pageFrom }: EventSpan, query: EventQuery, reader: Reader) {
+    const { oldestId, newestId, pageFrom } = span;
     const wanted = filterOf(query);
     if (!this.isWhole && (query.query || Object.keys(wanted).length > 0)) await this.#untilWhole(reader);
     const filter = compileFilter(wanted, this.#index.names, oldestId);
@@ -269,7 +262,7 @@ export class EventLog {
       this.#placesOf(missing).length === 0,
       `the events ${missing}, whose segment file is missing, have left the log`,
     );
-    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null, lostEvents: 0 };
+    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
   }
 
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {

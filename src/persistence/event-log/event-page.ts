@@ -23,11 +23,6 @@ export interface EventPage {
   readonly covered: number;
   /** The offset at which the next page starts; null when nothing older matches. */
   readonly nextOffset: number | null;
-  /**
-   * Events that are declared lost, of those from where the page begins to where it ends. Any of them may have matched. A page that
-   * passes newer matches over counts the lost ones among these too.
-   */
-  readonly lostEvents: number;
 }
 
 export const NO_EVENTS: EventPage = {
@@ -35,7 +30,6 @@ export const NO_EVENTS: EventPage = {
   totalEvents: 0,
   covered: 0,
   nextOffset: null,
-  lostEvents: 0,
 };
 
 /** Plain data, so that it can be handed to another thread. */

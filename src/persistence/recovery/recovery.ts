@@ -16,11 +16,9 @@ import {
   type DataFolder,
   DataFolderError,
   dataFolder,
-  LostStateError,
   setAside,
 } from '../disk/data-folder.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { declaresLost } from '../journal/declared-gap.ts';
 import type { DeferredPart } from '../journal/deferred-part.ts';
 import { type Boundary, type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
@@ -329,10 +327,6 @@ class Replay {
     if (frame.id !== this.#nextId) {
       const problem = `The journal has event ${frame.id} where event ${this.#nextId} should be`;
       throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });
-    }
-    if (declaresLost(frame) === true) {
-      const problem = `The state cannot be rebuilt: event ${frame.id} is lost, as a repair has declared, and no good snapshot from behind it has its change`;
-      throw new LostStateError(problem, { ...place, advice: ADVICE_DAMAGED });
     }
     attempt(() => this.#options.loader.replay(frame, position), place, `event ${frame.id}`);
     assert(lastEventId(frame) >= this.#nextId, 'a frame has an event');

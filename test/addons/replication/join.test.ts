@@ -7,25 +7,16 @@ import {
   archivedSegmentName,
   firstRun,
   readArchiveIndex,
-  snapshotPartName,
 } from '../../../src/addons/replication/archive-index.ts';
 import { framesIn, payloadOf, SegmentBuilder } from '../../../src/addons/replication/archived-frames.ts';
 import { JournalGatherer } from '../../../src/addons/replication/journal-gatherer.ts';
-import { archiveSource } from '../../../src/addons/replication/mend.ts';
 import { NodeHistory } from '../../../src/addons/replication/node-history.ts';
 import { LogDamageError } from '../../../src/addons/replication/record-format.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
-import { gapFrames } from '../../../src/persistence/journal/declared-gap.ts';
-import {
-  FRAME_FORMAT,
-  type FrameLink,
-  frameEnd,
-  sealFrame,
-} from '../../../src/persistence/journal/frame-format.ts';
-import { peekId } from '../../../src/persistence/journal/frame-payload.ts';
-import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../../src/persistence/journal/segment.ts';
+import { FRAME_FORMAT, frameEnd } from '../../../src/persistence/journal/frame-format.ts';
+import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
-import { createFlag, FOLDER, openTestEngine } from '../../support/engine.ts';
+import { createFlag, FOLDER } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { ArchiveCall } from '../../support/replication/memory-archive.ts';
 import {
@@ -61,9 +52,6 @@ const indexOf = ({ archive }: TestCluster) =>
   readArchiveIndex([...archive.files].map(([name, { length: bytes }]) => ({ name, bytes })));
 
 const archived = (cluster: TestCluster) => firstRun(indexOf(cluster));
-
-/** Whether all parts of one are archived. */
-const hasSnapshot = (cluster: TestCluster): boolean => indexOf(cluster).snapshots.length > 0;
 
 const hasForgotten = (cluster: TestCluster): boolean => cluster.log.first > 1;
 
@@ -189,103 +177,6 @@ describe('a damaged file of the journal', () => {
   });
 });
 
-/** Has a frame of the file declared lost, as a repair does, one in the middle unless told; returns its event, and its payload before. */
-function declareLost(
-  { disk }: TestNode,
-  path: string,
-  place: 'middle' | 'end' = 'middle',
-): { readonly id: number; readonly payload: Buffer } {
-  const bytes = disk.bytesOf(path);
-  const frames = framesOf(bytes);
-  const [offset] = place === 'end' ? frames.at(-1)! : frames[Math.floor(frames.length / 2)]!;
-  const { payloadBytes, headerBytes, previous, checksum } = FRAME_FORMAT.readHeader(bytes, offset)!;
-  const payload = Buffer.from(bytes.subarray(offset + headerBytes, offset + headerBytes + payloadBytes));
-  const id = peekId(payload)!;
-  const parts = [{ toId: id, checksum, inState: true }];
-  const [frame] = gapFrames({ fromId: id, parts, at: 1, bytes: headerBytes + payloadBytes }, previous)!;
-  bytes.set(frame!.payload, offset + headerBytes);
-  const { contentVersion, rules } = frame!;
-  const links = { payloadBytes, previous, batchStart: offset, contentVersion, rules };
-  assert.equal(sealFrame(bytes, offset, links), checksum);
-  disk.put(path, bytes);
-  return { id, payload };
-}
-
-describe('an event that one node has lost', () => {
-  it('is archived as lost beside all others, and gives way to the event when another node leads', async () => {
-    let isReached = false;
-    const archiveTakesMs = (call: ArchiveCall): number =>
-      call === 'put' && !isReached ? Number.POSITIVE_INFINITY : 1;
-    const cluster = await clusterOf(2, { segmentBytes: 4 * 1024, archiveTakesMs });
-    await write(cluster, 60);
-    await cluster.caughtUp();
-    const lossy = cluster.nodes.find((node) => !node.isLeading)!;
-    for (const { store } of cluster.nodes) void store!.keeper.take();
-    await cluster.pass(1_000);
-    for (const node of cluster.nodes) node.crash();
-    isReached = true;
-    const { id, payload } = declareLost(lossy, sealedOf(lossy)[1]!);
-    const taken = async (): Promise<Buffer | null> => {
-      const read: { payload: Buffer | null; hasAll: boolean | null } = { payload: null, hasAll: null };
-      const take = (frame: FrameLink): void => {
-        read.payload = frame.payload;
-      };
-      const source = archiveSource(cluster.archive.connect(), null);
-      void source.read({ from: id, to: id, take, rest: () => Promise.resolve() }).then((has) => {
-        read.hasAll = has;
-      });
-      await cluster.until('the archive was read', () => read.hasAll !== null);
-      return read.hasAll === true ? read.payload : null;
-    };
-    const gapNames = (): readonly string[] =>
-      [...cluster.archive.files.keys()].filter((name) => name.startsWith('gap'));
-    lossy.begin();
-    await cluster.until('it leads', () => lossy.isLeading);
-    await cluster.until('what lies behind is archived', () => (archived(cluster)?.lastId ?? 0) > id);
-    assert.match(gapNames().join(), new RegExp(`^gap\\.0*${id}-0*${id}\\.`));
-    assert.equal(await taken(), null, 'nobody takes what is lost for the event');
-    const whole = cluster.nodes.find((node) => node !== lossy)!;
-    whole.begin();
-    await isLike(whole, cluster);
-    void lossy.replica!.handOver();
-    await cluster.until('the other node leads', () => whole.isLeading);
-    await write(cluster, 5);
-    await cluster.until('the gap is filled', () => gapNames().length === 0);
-    assert.deepEqual(await taken(), payload);
-    void whole.replica!.handOver();
-    await cluster.until('the node leads again', () => lossy.isLeading);
-    await write(cluster, 60);
-    await cluster.pass(10_000);
-    assert.deepEqual(gapNames(), []);
-    assert.deepEqual(await taken(), payload, 'nothing takes the place of the event any more');
-  });
-});
-
-/** A cluster of one node whose journal, but for its newest file, was archived after one of its events had been declared lost. */
-async function lossyCluster(
-  options: TestClusterOptions = {},
-  place: 'middle' | 'end' = 'middle',
-): Promise<{ readonly cluster: TestCluster; readonly lossy: TestNode; readonly id: number }> {
-  let isReached = false;
-  const archiveTakesMs = (call: ArchiveCall): number =>
-    call === 'put' && !isReached ? Number.POSITIVE_INFINITY : 1;
-  const cluster = await clusterOf(1, { segmentBytes: 4 * 1024, archiveTakesMs, ...options });
-  await write(cluster, 60);
-  const [lossy] = cluster.nodes as [TestNode];
-  void lossy.store!.keeper.take();
-  await cluster.pass(1_000);
-  lossy.crash();
-  isReached = true;
-  const newest = lossy.disk.namesIn(journalOf()).findLast((name) => name.endsWith('.journal'))!;
-  const { id } = declareLost(lossy, place === 'end' ? join(journalOf(), newest) : sealedOf(lossy)[1]!, place);
-  lossy.begin();
-  await cluster.until('it leads', () => lossy.isLeading);
-  return { cluster, lossy, id };
-}
-
-const snapshotNames = ({ archive }: TestCluster): readonly string[] =>
-  [...archive.files.keys()].filter((name) => name.startsWith('snapshot'));
-
 const segmentNames = ({ archive }: TestCluster): readonly string[] =>
   [...archive.files.keys()].filter((name) => name.startsWith('segment'));
 
@@ -297,172 +188,6 @@ function damageFiles({ archive: { files } }: TestCluster, names: readonly string
     files.set(name, bytes);
   }
 }
-
-/** Lets the archive take no snapshot until what it returns is called, and none stay. */
-function withoutSnapshots(cluster: TestCluster, isGone: (name: string) => boolean = () => true): () => void {
-  const { files } = cluster.archive;
-  const put = files.set.bind(files);
-  for (const name of snapshotNames(cluster)) if (isGone(name)) files.delete(name);
-  files.set = (name, bytes) => (name.startsWith('snapshot') ? files : put(name, bytes));
-  return () => {
-    files.set = put;
-  };
-}
-
-/** Whether a file of the journal holds a placeholder. */
-const hasGap = ({ disk }: TestNode): boolean =>
-  disk.namesIn(journalOf()).some((name) => disk.bytesOf(join(journalOf(), name)).includes('event-lost'));
-
-describe('a gap that the archive declares', () => {
-  it('has a snapshot behind it at once, with which an empty node joins', async () => {
-    const { cluster, lossy, id } = await lossyCluster({ archiveFileBytes: 64 * 1024 });
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    assert((archived(cluster)?.lastId ?? 0) >= id);
-    cluster.log.purgeBefore(cluster.log.last);
-    const late = cluster.add();
-    await isLike(late, cluster);
-    assert(hasGap(late) && late.disk.namesIn(dataFolder(FOLDER).snapshots).length > 0);
-    late.restart();
-    await isLike(late, cluster);
-    lossy.restart();
-    await isLike(lossy, cluster);
-  });
-
-  it('has a snapshot behind it at once also where the journal ends with it, and nobody changes anything', async () => {
-    const { cluster, id } = await lossyCluster({ archiveFileBytes: 64 * 1024 }, 'end');
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    assert.equal(archived(cluster)?.lastId, id);
-    cluster.log.purgeBefore(cluster.log.last);
-    const late = cluster.add();
-    await isLike(late, cluster);
-    assert(late.disk.namesIn(dataFolder(FOLDER).snapshots).length > 0);
-  });
-
-  it('has a snapshot behind it at once also where the archivist had read past its place before it was there', async () => {
-    const { cluster, lossy, id } = await lossyCluster({ archiveFileBytes: 64 * 1024 }, 'end');
-    const { disk, store } = lossy;
-    const { snapshots } = dataFolder(FOLDER);
-    for (const name of disk.namesIn(snapshots)) disk.take(join(snapshots, name));
-    await write(cluster, 5);
-    await cluster.until('the gap is archived', () => archived(cluster)?.lastId === id);
-    let finish: (() => void) | null = null;
-    disk.beforeCall = ({ kind, path }) =>
-      kind === 'rename' && path.startsWith(snapshots)
-        ? new Promise((resolve) => {
-            finish = resolve;
-          })
-        : undefined;
-    const placeId = lossy.place.lastId;
-    void store!.keeper.take();
-    await cluster.until('the snapshot has all but its name', () => finish !== null);
-    await write(cluster, 5);
-    await cluster.pass(20_000);
-    assert.deepEqual([archived(cluster)?.lastId, hasSnapshot(cluster)], [id, false]);
-    finish!();
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    assert.equal(archived(cluster)?.lastId, placeId);
-    assert(placeId < lossy.place.lastId, 'nobody changed anything meanwhile');
-  });
-
-  it('is not fetched without a snapshot from behind it: the log has the event itself', async () => {
-    const { cluster } = await lossyCluster();
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    withoutSnapshots(cluster);
-    const late = cluster.add();
-    await isLike(late, cluster);
-    assert(!hasGap(late), 'it has the event');
-  });
-
-  it('keeps the log from forgetting the event before a snapshot from behind it is archived', async () => {
-    const { cluster, lossy, id } = await lossyCluster();
-    const takeSnapshots = withoutSnapshots(cluster);
-    await write(cluster, 300);
-    await cluster.pass(20_000);
-    assert((archived(cluster)?.lastId ?? 0) > id + 100 && snapshotNames(cluster).length === 0);
-    assert(lossy.archivist!.view!.forgottenId < id);
-    takeSnapshots();
-    await write(cluster, 20);
-    await cluster.until('the log forgets more', () => lossy.archivist!.view!.forgottenId > id);
-    await isLike(cluster.add(), cluster);
-  });
-
-  it('keeps an empty node from joining where neither log nor archive lead over it, which says what to do', async () => {
-    const { cluster, lossy, id } = await lossyCluster();
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    const takeSnapshots = withoutSnapshots(cluster);
-    cluster.log.purgeBefore(cluster.log.last);
-    const late = cluster.add();
-    await cluster.until('it has ended', () => late.stops.length > 0);
-    assert.match(
-      late.stops[0]!.message,
-      new RegExp(`event ${id} .*run "flagstaff snapshot" on the leader, and start again once`, 'i'),
-    );
-    late.stops.length = 0;
-    takeSnapshots();
-    await write(cluster, 5);
-    void lossy.store!.keeper.take();
-    await cluster.until('a newer snapshot is archived', () => hasSnapshot(cluster));
-    late.begin();
-    await isLike(late, cluster);
-  });
-
-  it('lets a node start whose own snapshots are gone or damaged, by one from the archive', async () => {
-    const { cluster } = await lossyCluster();
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    const late = cluster.add();
-    await isLike(late, cluster);
-    const { snapshots } = dataFolder(FOLDER);
-    const damages: readonly ((path: string) => void)[] = [
-      (path) => late.disk.take(path),
-      (path) => flipBit(late, path, 100),
-    ];
-    for (const damage of damages) {
-      late.crash();
-      for (const name of late.disk.namesIn(snapshots)) damage(join(snapshots, name));
-      late.begin();
-      await isLike(late, cluster);
-    }
-  });
-});
-
-describe('a node that lacks the state behind a gap', () => {
-  it('fetches no snapshot that does not have it, however often it is started', async () => {
-    const { cluster, id } = await lossyCluster();
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    const late = cluster.add();
-    await isLike(late, cluster);
-    late.crash();
-    const { snapshots } = dataFolder(FOLDER);
-    for (const name of late.disk.namesIn(snapshots)) flipBit(late, join(snapshots, name), 100);
-    late.notes.length = 0;
-    const { files } = cluster.archive;
-    files.set(snapshotPartName(id - 1, '00000001', 1, 1), Buffer.from('of the state before the gap'));
-    withoutSnapshots(cluster, (name) => !name.includes(`${id - 1}.00000001`));
-    assert.equal(snapshotNames(cluster).length, 1);
-    const fetched: string[] = [];
-    const get = files.get.bind(files);
-    files.get = (name) => {
-      fetched.push(name);
-      return get(name);
-    };
-    for (let start = 1; start <= 2; start += 1) {
-      late.stops.length = 0;
-      late.begin();
-      await cluster.until('it has ended', () => late.stops.length > 0);
-      assert.match(late.stops[0]!.message, new RegExp(`event ${id} is lost, .*no good snapshot`));
-      assert.match(late.stops[0]!.message, /in the archive .*Run "flagstaff snapshot" on the leader/);
-    }
-    const misleading = /nothing is lost|trying again|does not have all that a damaged file/;
-    assert.deepEqual(
-      late.notes.filter((note) => misleading.test(note)),
-      [],
-    );
-    assert.deepEqual(
-      fetched.filter((name) => name.startsWith('snapshot')),
-      [],
-    );
-  });
-});
 
 describe('a cluster with an archive', () => {
   it('archives the journal and the newest two snapshots, and has the log forget what is archived', async () => {
@@ -548,11 +273,20 @@ describe('a cluster with an archive', () => {
     const { lastId: id, chain } = archived(cluster)!;
     const source = { fs: leader.disk, folder: journalOf() };
     const gatherer = (await JournalGatherer.at(source, 1.6 * FILE_BYTES, { id: 0, chain: 0 }))!;
-    for (let last = 0; last < id; ) {
-      const file = (await gatherer.next(id, { id, chain }))!;
+    let reached = { id: 0, chain: 0 };
+    for (let file = await gatherer.next(id); file !== null; file = await gatherer.next(id)) {
       files.set(archivedSegmentName(file), file.content);
-      last = file.lastId;
+      reached = { id: file.lastId, chain: file.chain };
     }
+    // The journal has no more for a whole file.
+    const rest = new SegmentBuilder(reached.id + 1, reached.chain);
+    for (const segment of archived(cluster)!.segments.filter(({ lastId }) => lastId > reached.id)) {
+      const bytes = Buffer.from(files.get(segment.name)!);
+      for (const frame of framesIn(bytes, segment))
+        if (frame.id > reached.id) rest.add({ ...frame, payload: payloadOf(bytes, frame) });
+    }
+    files.set(archivedSegmentName({ firstId: rest.firstId, lastId: id, chain }), rest.content());
+    assert.equal(rest.chain, chain);
     const others = segmentNames(cluster).filter((name) => !names.includes(name));
     damageFiles(cluster, names);
     const late = cluster.add();
@@ -573,56 +307,6 @@ describe('a cluster with an archive', () => {
         tried.some((name) => message.includes(name)),
         message,
       );
-  });
-
-  it('gives the events where a file of the run is damaged, and placeholders only where nothing else holds them', async () => {
-    const cluster = await clusterOf(1);
-    await write(cluster);
-    const leader = await cluster.leader();
-    void leader.store!.keeper.take();
-    await cluster.pass(10_000);
-    await write(cluster);
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    const { lastId, chain } = archived(cluster)!;
-    const source = { fs: leader.disk, folder: journalOf() };
-    const gatherer = (await JournalGatherer.at(source, 1024 * 1024, { id: 0, chain: 0 }))!;
-    const { content, ...name } = (await gatherer.next(lastId, { id: lastId, chain }))!;
-    const whole = { ...name, name: archivedSegmentName(name), bytes: content.length };
-    const frames = [...framesIn(content, whole)];
-    assert.equal(name.lastId, lastId);
-    assert(frames.length > 120, 'the journal is long enough');
-    const lastIdOf = (at: number): number => (frames[at + 1]?.id ?? lastId + 1) - 1;
-    const archive = (from: number, to: number, isGap = false): { path: string; content: Buffer } => {
-      const firstId = frames[from]!.id;
-      const builder = new SegmentBuilder(firstId, frames[from]!.previous);
-      for (let at = from; at <= to; at += 1) {
-        const { id, checksum, previous, headerBytes, payloadBytes, contentVersion, rules } = frames[at]!;
-        const parts = [{ toId: lastIdOf(at), checksum, inState: true }];
-        const [lost] = gapFrames({ fromId: id, parts, at: 1, bytes: headerBytes + payloadBytes }, previous)!;
-        builder.add(isGap ? lost! : { payload: payloadOf(content, frames[at]!), contentVersion, rules });
-      }
-      const file = { firstId, lastId: lastIdOf(to), chain: builder.chain, isGap };
-      cluster.archive.files.set(archivedSegmentName(file), builder.content());
-      return { path: join(journalOf(), segmentFileName(firstId)), content: builder.content() };
-    };
-    for (const old of segmentNames(cluster)) cluster.archive.files.delete(old);
-    archive(0, 99);
-    damageFiles(cluster, segmentNames(cluster));
-    const others = [archive(0, 93), archive(94, 99)];
-    archive(94, 109, true);
-    archive(110, frames.length - 1);
-    assert.deepEqual(
-      archived(cluster)!.segments.map((segment) => [segment.firstId, segment.lastId, segment.isGap]),
-      [
-        [1, lastIdOf(99), false],
-        [frames[94]!.id, lastIdOf(109), true],
-        [frames[110]!.id, lastId, false],
-      ],
-    );
-    const late = cluster.add();
-    await isLike(late, cluster);
-    for (const { path, content: bytes } of others) assert.deepEqual(late.disk.bytesOf(path), bytes);
-    assert(hasGap(late), 'nothing else holds the last events of the gap');
   });
 
   it('gives a node that was away what the log has forgotten meanwhile, and no more', async () => {
@@ -814,15 +498,6 @@ describe('a crash in the middle', () => {
     await cluster.until('the log has forgotten something', () => hasForgotten(cluster));
     await joinsAfterCrashes(cluster);
   });
-
-  it('of a node that joins over a gap leaves what the next start completes, also where the log has all of it', async () => {
-    const { cluster } = await lossyCluster();
-    await cluster.until('the snapshot is archived', () => hasSnapshot(cluster));
-    await joinsAfterCrashes(cluster);
-    cluster.log.purgeBefore(cluster.log.last);
-    cluster.nodes[1]!.disk = new MemoryFileSystem();
-    await joinsAfterCrashes(cluster);
-  });
 });
 
 /** An empty node crashes at one call to its disk, joins at the next start, and so on for the next calls. */
@@ -853,25 +528,3 @@ async function joinsAfterCrashes(cluster: TestCluster): Promise<void> {
   }
   assert(crashes >= 10, `${crashes} crashes`);
 }
-
-describe('a file of the archive that ends with a snapshot', () => {
-  it('is not made where the journal cannot be read up to there', async () => {
-    const { store, disk, execute } = await openTestEngine();
-    const { engine } = store;
-    for (const name of ['a', 'b', 'c']) await execute(createFlag(name));
-    const until = { id: engine.durableId, chain: engine.journal.durableChain };
-    const fileOf = async (fs: MemoryFileSystem) => {
-      const source = { fs, folder: dataFolder(FOLDER).journal };
-      const gatherer = await JournalGatherer.at(source, FILE_BYTES, { id: 0, chain: 0 });
-      return gatherer!.next(until.id, until);
-    };
-    assert.equal((await fileOf(disk))?.lastId, until.id);
-    const damaged = disk.copy();
-    const [segment = ''] = damaged.namesIn(dataFolder(FOLDER).journal);
-    const path = join(dataFolder(FOLDER).journal, segment);
-    const bytes = Buffer.from(damaged.bytesOf(path));
-    bytes[bytes.length - 10]! ^= 1;
-    damaged.put(path, bytes);
-    assert.equal(await fileOf(damaged), null);
-  });
-});
