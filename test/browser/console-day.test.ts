@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, ending } from '../support/browser/console.ts';
 import { addUser, FEATURES } from '../support/interface.ts';
 
@@ -162,11 +163,11 @@ describeConsole('a day in the console', (shared) => {
     await hands.enter(button('Copy strategies… to production'));
     await dialog.getByText('3 changes in production').waitFor();
     await hands.enter(button('Copy', dialog));
-    await hands.enter(button('Copy in production', dialog));
     await notice('one-page has in production the strategies of development.');
+    await evaluateInProduction(shared.server, 'one-page');
     await hands.to(page.getByRole('switch', { name: 'one-page in production' }));
     await hands.press('Space');
-    await dialog.getByText('no evaluation').waitFor();
+    await dialog.getByText('1 evaluation').waitFor();
     await hands.press('Enter');
     await closed();
     assert.equal((await environment('production')).enabled, false, 'Enter is on Cancel');
@@ -226,7 +227,7 @@ describeConsole('a day in the console', (shared) => {
     await page.getByText('10 % of users', { exact: true }).first().waitFor({ state: 'detached' });
     await hands.enter(button('Restore this'));
     await dialog.getByText('strategy removed in development').first().waitFor();
-    await hands.enter(button('Roll back', dialog));
+    await hands.enter(button('Roll back in production', dialog));
     await page.getByRole('status').filter({ hasText: 'As it is now' }).waitFor({ state: 'attached' });
     assert.deepEqual((await environment('development')).strategies, []);
     await ending(opened);

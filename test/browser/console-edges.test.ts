@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { evaluateInProduction } from '../support/applications.ts';
 import {
   type ConsoleOptions,
   choose,
@@ -86,6 +87,22 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.context().setOffline(false);
     await press(dialog, 'Save');
     await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
+    await ending(opened);
+  });
+
+  it('a server that cannot be reached is said where a form would open, until it is back', async () => {
+    await makeFlag(call, 'out-of-reach');
+    const opened = await openFlag('out-of-reach', { expected: /ERR_INTERNET_DISCONNECTED/ });
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'development' }).waitFor();
+    await page.context().setOffline(true);
+    await press(page, 'Add strategy in development');
+    const refusal = page.locator('.notice').filter({ hasText: 'The server cannot be reached.' });
+    await refusal.waitFor();
+    await page.context().setOffline(false);
+    await refusal.waitFor({ state: 'detached' });
+    await press(page, 'Add strategy in development');
+    await page.getByRole('dialog', { name: 'New strategy in development' }).waitFor();
     await ending(opened);
   });
 
@@ -179,6 +196,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(dialog, 'Remove constraint 1');
     await openTab(dialog, 'Rollout');
 
+    await evaluateInProduction(shared.server, 'asked');
     await call('POST', `${environmentPath('asked', 'production')}/on`);
     await share(dialog).fill('50');
     await press(dialog, 'Save');
@@ -271,6 +289,7 @@ describeConsole('the edges of a day in the console', (shared) => {
       { name: 'default', constraints: [{ contextName: sentence, operator: 'NOT_IN', values: ['XX'] }] },
       'production',
     );
+    await evaluateInProduction(shared.server, 'misread');
     const opened = await openFlag('misread');
     const { page } = opened;
     await page.getByRole('switch', { name: 'misread in production' }).click();

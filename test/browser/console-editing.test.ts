@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { evaluateInProduction } from '../support/applications.ts';
 import {
   type ConsoleOptions,
   choose,
@@ -174,7 +175,7 @@ describeConsole('editing in the console', (shared) => {
     await ending(opened);
   });
 
-  it('asks before it changes production, names who is affected, and has Enter on Cancel', async () => {
+  it('asks before it changes what somebody gets in production, names who is affected, and has Enter on Cancel', async () => {
     await makeFlag(shared.server.call, 'in-production');
     await addStrategy(
       shared.server.call,
@@ -186,6 +187,7 @@ describeConsole('editing in the console', (shared) => {
       },
       'production',
     );
+    await evaluateInProduction(shared.server, 'in-production');
     const opened = await openFlag('in-production');
     const { page } = opened;
     const toggle = flagSwitch(page, 'in-production', 'production');
@@ -194,7 +196,7 @@ describeConsole('editing in the console', (shared) => {
     await question
       .getByText('35 % of users where country, a field that is not defined, is one of NO')
       .waitFor();
-    await question.getByText('no evaluation').waitFor();
+    await question.getByText('1 evaluation').waitFor();
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     assert.equal((await read(environmentPath('in-production', 'production'))).enabled, false);
@@ -207,6 +209,19 @@ describeConsole('editing in the console', (shared) => {
     await press(page, 'Undo');
     await page.locator('[aria-label="in-production in production"][aria-checked=false]').waitFor();
     assert.equal((await read(environmentPath('in-production', 'production'))).enabled, false);
+    // While it is off, its strategies are nobody's yet.
+    await choose(page, 'More for Gradual rollout in production', 'Remove Gradual rollout in production');
+    await notice(page, 'is removed from production.');
+    await ending(opened);
+  });
+
+  it('does not ask before it switches in production what no application has evaluated', async () => {
+    await makeFlag(shared.server.call, 'never-used');
+    await addStrategy(shared.server.call, 'never-used', {}, 'production');
+    const opened = await openFlag('never-used');
+    const { page } = opened;
+    await flagSwitch(page, 'never-used', 'production').click();
+    await notice(page, 'never-used is on in production.');
     await ending(opened);
   });
 
@@ -316,6 +331,9 @@ describeConsole('editing in the console', (shared) => {
 
   it('edits variants whose shares sum to the whole, in production only once that is agreed to', async () => {
     await makeFlag(shared.server.call, 'varied');
+    await addStrategy(shared.server.call, 'varied', {}, 'production');
+    await shared.server.call('POST', `${environmentPath('varied', 'production')}/on`);
+    await evaluateInProduction(shared.server, 'varied');
     const opened = await openFlag('varied');
     const { page } = opened;
     await press(page, 'Add variants');

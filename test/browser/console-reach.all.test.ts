@@ -150,7 +150,7 @@ async function strategies(hands: Hands): Promise<void> {
   await page.locator('.strategy-disabled').waitFor();
   await of('deleteFeatureStrategy', 'Remove');
   await page.locator('.strategy-disabled').waitFor({ state: 'detached' });
-  await hands.form('copyStrategies', 'Copy strategies… to production', {}, 'Copy', 'Copy in production');
+  await hands.form('copyStrategies', 'Copy strategies… to production', {}, 'Copy');
   const on = page.getByRole('switch', { name: 'made in development' });
   await hands.reach('toggleFeatureEnvironmentOn', on);
   await on.and(page.locator('[aria-checked=true]:not([aria-busy])')).waitFor();
@@ -176,7 +176,6 @@ async function oneFlag(hands: Hands): Promise<void> {
     },
     { Name: 'blue' },
     'Save',
-    'Save in production',
   );
   await hands.form('addTag', page.getByRole('button', { name: 'Add tag' }), { Value: 'spring' }, 'Add tag');
   await hands.reach('removeTag', 'Remove the tag simple: spring');

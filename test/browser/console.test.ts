@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Page, Request } from 'playwright-core';
+import { evaluateInProduction } from '../support/applications.ts';
 import { describePages, openPage } from '../support/browser/browser.ts';
 import {
   type ConsoleOptions,
@@ -134,19 +135,46 @@ describeConsole('the console', (shared) => {
   });
 
   it('puts a switch back, and says why, when the server refuses', async () => {
-    await makeFlag(shared.server.call, 'without-strategies');
-    const opened = await signedIn({ expected: /status of 40[19]/ });
+    await makeFlag(shared.server.call, 'refused');
+    await addStrategy(shared.server.call, 'refused');
+    const opened = await signedIn({ expected: /status of 409/ });
     const { page } = opened;
-    await flagSwitch(page, 'without-strategies', 'production').click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Switch on in production' }).click();
-    await page
-      .getByRole('alert')
-      .filter({ hasText: 'has no strategies in the environment "production"' })
-      .waitFor();
-    assert.equal(
-      await flagSwitch(page, 'without-strategies', 'production').getAttribute('aria-checked'),
-      'false',
-    );
+    const refusal = { status: 409, json: { name: 'InvalidOperationError', message: 'It stays off.' } };
+    await page.route('**/refused/environments/development/on', (route) => route.fulfill(refusal));
+    await flagSwitch(page, 'refused').click();
+    await page.getByRole('alert').filter({ hasText: 'It stays off.' }).waitFor();
+    assert.equal(await flagSwitch(page, 'refused').getAttribute('aria-checked'), 'false');
+    await ending(opened);
+  });
+
+  it('gives a flag that is switched on for the first time the strategy that new ones begin as, and takes both back by one Undo', async () => {
+    await makeFlag(shared.server.call, 'first');
+    const opened = await signedIn({ place: '#/projects/default/flags/first' });
+    const { page } = opened;
+    await flagSwitch(page, 'first', 'production').click();
+    const question = page.getByRole('dialog', { name: 'Switch on for everyone?' });
+    await question.getByRole('button', { name: 'Switch on in production' }).click();
+    await page.getByText('first is on in production for everyone.').waitFor();
+    assert.equal(isOn('first', 'production'), true);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone.').waitFor();
+    const production = flagOf('first')?.environments.find(({ name }) => name === 'production');
+    assert.deepEqual([production?.enabled, production?.strategies], [false, []]);
+    await ending(opened);
+  });
+
+  it('lets whoever switches a flag on for the first time choose for whom, and switches it on with that strategy', async () => {
+    await makeFlag(shared.server.call, 'chosen');
+    const opened = await signedIn();
+    const { page } = opened;
+    await flagSwitch(page, 'chosen').click();
+    await page.getByRole('button', { name: 'Choose who…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New strategy in development' });
+    await dialog.getByLabel('Share of users as a number').fill('35');
+    await dialog.getByText('is on in development for 35 % of users.').waitFor();
+    await dialog.getByRole('button', { name: 'Add and switch on' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(isOn('chosen', 'development'), true);
     await ending(opened);
   });
 
@@ -217,6 +245,26 @@ describeConsole('the console', (shared) => {
     await dialog.getByRole('button', { name: 'Roll back' }).click();
     await page.locator('.lead').filter({ hasText: 'As it was.' }).waitFor();
     assert.equal(flagOf('rolled-back')?.description, 'As it was.');
+    await ending(opened);
+  });
+
+  it('asks about production before it rolls back what somebody gets there', async () => {
+    const { call } = shared.server;
+    const production = `${FEATURES}/back-in-production/environments/production`;
+    await makeFlag(call, 'back-in-production');
+    await addStrategy(call, 'back-in-production', {}, 'production');
+    await call('POST', `${production}/on`);
+    const on = shared.server.server.store.engine.lastId;
+    await call('POST', `${production}/off`);
+    await evaluateInProduction(shared.server, 'back-in-production');
+    const opened = await signedIn({ place: '#/projects/default/flags/back-in-production' });
+    const { page } = opened;
+    await page.getByRole('button', { name: `Roll back to here, event ${on}` }).click();
+    const question = page.getByRole('dialog', { name: 'Change production?' });
+    await question.getByText('1 evaluation of it in the last hour').waitFor();
+    await question.locator('.button-danger').filter({ hasText: 'Roll back in production' }).click();
+    await page.getByText(`Rolled back to event #${on}.`).waitFor();
+    assert.equal(isOn('back-in-production', 'production'), true);
     await ending(opened);
   });
 

@@ -31,3 +31,13 @@ export async function addToken(server: TestServer, fields: object): Promise<stri
   assert.equal(status, 201, JSON.stringify(body));
   return body.secret;
 }
+
+/** Reports an evaluation of a flag, as an application in production does. */
+export async function evaluateInProduction(server: TestServer, flag: string): Promise<void> {
+  const token = await addToken(server, { type: 'client', environment: 'production' });
+  const now = new Date();
+  const bucket = { start: now, stop: now, toggles: { [flag]: { yes: 0, no: 1 } } };
+  const report = { appName: 'shop', instanceId: 'one', bucket };
+  const { status } = await server.callBelow('/api/client')('POST', '/metrics', report, { token });
+  assert.equal(status, 202);
+}

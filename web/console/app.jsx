@@ -92,13 +92,9 @@ async function open() {
 
 /** @param {() => Promise<string | null | void>} end resolves to where the browser goes on to sign out, where it does */
 async function signOut(end) {
-  try {
-    const next = await end();
-    await leave(null);
-    if (typeof next === 'string') location.assign(next);
-  } catch (error) {
-    notice('refused', messageOf(error));
-  }
+  const next = await end();
+  await leave(null);
+  if (typeof next === 'string') location.assign(next);
 }
 
 /** @type {Session['replaceSession']} */

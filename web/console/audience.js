@@ -5,7 +5,7 @@ import { loadNames, names } from './names.js';
 import { said } from './said.jsx';
 import { comparisonOf, kindOf, percentOf } from './words.js';
 
-/** @import { ConstraintInput, Flag, FlagUsage, Session, StrategyInput } from './types.d.ts' */
+/** @import { ConstraintInput, Flag, FlagEnvironment, FlagUsage, Session, StrategyInput } from './types.d.ts' */
 
 /** Values of a constraint that a sentence names. */
 const VALUES_NAMED = 4;
@@ -72,8 +72,20 @@ export function audienceOfAll(strategies) {
   return active.map((one) => audienceOf(one)).join(', and for ');
 }
 
-/** Tells who would notice a change in an environment, by the figures of this moment. @param {Session} session @param {{ project: string, name: string }} of @param {string} environment */
-export async function affectedBy(session, { project, name }, environment) {
+/**
+ * Tells who notices a change in an environment, by the figures of this moment; null where nobody does: no application has evaluated the
+ * flag there, nor a flag that depends on it, or the change stays without effect.
+ * @param {Session} session
+ * @param {{ project: string, name: string }} of
+ * @param {string} environment
+ * @param {(now: FlagEnvironment) => boolean} [hasEffect] of the change, given how the flag stands there; one of strategies or variants has none while the flag is off
+ */
+export async function affectedBy(
+  session,
+  { project, name },
+  environment,
+  hasEffect = ({ enabled }) => enabled,
+) {
   const { client } = session;
   /** @type {[Flag, FlagUsage | null, void]} */
   const [flag, usage] = await Promise.all([
@@ -83,11 +95,13 @@ export async function affectedBy(session, { project, name }, environment) {
   ]);
   const now = flag.environments.find((one) => one.name === environment);
   const { yes = 0, no = 0 } = usage?.lastHourUsage.find((one) => one.environment === environment) ?? {};
+  const isUsed = now !== undefined && (now.lastSeenAt !== null || flag.children.length > 0 || yes + no > 0);
+  if (!isUsed || !hasEffect(now)) return null;
   return `${stateText(now)} Applications reported ${yes + no === 0 ? 'no evaluation' : counted(yes + no, 'evaluation')} of it in the last hour.`;
 }
 
-/** @param {Flag['environments'][number] | undefined} now */
+/** @param {FlagEnvironment} now */
 function stateText(now) {
-  if (now === undefined || now.strategies.length === 0) return 'It has no strategies there.';
+  if (now.strategies.length === 0) return 'It has no strategies there.';
   return `It is ${now.enabled ? 'on' : 'off'} there; its strategies select ${audienceOfAll(now.strategies)}.`;
 }

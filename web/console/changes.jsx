@@ -1,11 +1,12 @@
 /** Changes of flags: each says what it did and offers to take it back; those in production are asked about first. */
 import { signal } from '@preact/signals';
-import { messageOf, path, Refused } from './client.js';
+import { path, Refused } from './client.js';
 import { rollBack } from './edit/rollback.jsx';
 import { ask } from './forms/ask.jsx';
 import { revisionOf } from './forms/conflict.jsx';
-import { notice } from './notices.jsx';
+import { notice, noticeRefusal } from './notices.jsx';
 import { Sentence } from './said.jsx';
+import { isProduction } from './session.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Change } from './client.js' */
@@ -15,7 +16,7 @@ import { Sentence } from './said.jsx';
  * @typedef {object} FlagChange
  * @property {string} project
  * @property {string} flag
- * @property {Change} change
+ * @property {Change | readonly Change[]} change several are sent one after another
  * @property {string} done what is said once it is done
  * @property {string} [ifMatch] the ETag of the flag that the change was made from
  * @property {Undo | null | undefined} [undo] what takes it back; a rollback when it is left out, nothing when it is null
@@ -34,11 +35,16 @@ export async function changeFlag(session, { project, flag, change, done, ifMatch
   const at = flagPath(project, flag);
   const { client, feed } = session;
   const before = revisionOf(ifMatch === '' ? (await client.read(at)).etag : ifMatch);
-  const response = await client.change(change, ifMatch);
+  const [first, ...others] = [change].flat();
+  if (first === undefined) throw new Error('there is no change to send');
+  const response = await client.change(first, ifMatch);
+  for (const one of others) await client.change(one);
   // A flag that was deleted or renamed has nothing to be brought back to.
   const after = await readAgain(session, at);
   const takesBack = () =>
-    undo ? takeBack(session, undo, at) : rollFlagBack(session, { at, before, etag: after?.etag ?? '' });
+    undo
+      ? takeBack(session, undo, at)
+      : rollFlagBack(session, { project, flag, before, etag: after?.etag ?? '' });
   notice('done', done, after === null || undo === null ? null : takesBack);
   void feed.look();
   return response;
@@ -65,7 +71,7 @@ export async function takeBack(session, undo, at = null) {
     if (at !== null) await readAgain(session, at);
     notice('done', 'Undone.');
   } catch (error) {
-    notice('refused', messageOf(error));
+    noticeRefusal(error);
   }
   void session.feed.look();
 }
@@ -73,9 +79,10 @@ export async function takeBack(session, undo, at = null) {
 /**
  * Asks first, where somebody has changed the flag since, whether that may be taken back too.
  * @param {Session} session
- * @param {{ at: string, before: number, etag: string }} of
+ * @param {{ project: string, flag: string, before: number, etag: string }} of
  */
-async function rollFlagBack(session, { at, before, etag }) {
+async function rollFlagBack(session, { project, flag, before, etag }) {
+  const at = flagPath(project, flag);
   try {
     /** @type {{ events: readonly unknown[] }} */
     const { events } = await session.client.change(
@@ -85,19 +92,11 @@ async function rollFlagBack(session, { at, before, etag }) {
     await readAgain(session, at);
     notice('done', events.length === 0 ? 'There was nothing to take back.' : 'Undone.');
   } catch (error) {
-    if (error instanceof Refused && error.status === 412) await askFirst(session, at, before);
-    else notice('refused', messageOf(error));
-  }
-  void session.feed.look();
-}
-
-/** @param {Session} session @param {string} at @param {number} before */
-async function askFirst(session, at, before) {
-  try {
-    await rollBack(session, { at, eventId: before });
+    if (!(error instanceof Refused) || error.status !== 412) throw error;
+    await rollBack(session, { project, name: flag }, { eventId: before });
     await readAgain(session, at);
-  } catch (error) {
-    notice('refused', messageOf(error));
+  } finally {
+    void session.feed.look();
   }
 }
 
@@ -107,25 +106,21 @@ export async function tryChangeFlag(session, of) {
     await changeFlag(session, of);
     return true;
   } catch (error) {
-    notice('refused', messageOf(error));
+    noticeRefusal(error);
     return false;
   }
 }
 
-/** @param {Session} session @param {string} environment */
-export function isProduction({ environmentTypes }, environment) {
-  return environmentTypes.value.get(environment) === 'production';
-}
-
 /**
- * Whether a change may be sent: at once, unless it is one of production, which is asked about.
+ * Whether a change may be sent: at once, unless somebody gets something else in production from now on, which is asked about.
  * @param {Session} session
- * @param {{ environment?: string, affected?: () => Promise<string>, of?: { name: string }, agree: string }} change
+ * @param {{ environment?: string, affected?: () => Promise<string | null>, of?: { name: string }, agree: string }} change
  * @param {ComponentChildren} sentence what will be true
  */
 export async function mayChangeProduction(session, { environment, affected, of, agree }, sentence) {
   if (environment === undefined || !isProduction(session, environment)) return true;
-  const who = affected === undefined ? null : await affected();
+  const who = await affected?.();
+  if (who === null) return true;
   return ask({
     title: 'Change production?',
     agree: `${agree} in ${environment}`,
@@ -139,7 +134,7 @@ export async function mayChangeProduction(session, { environment, affected, of, 
         <div>
           <Sentence>{sentence}</Sentence>
         </div>
-        {who === null ? null : (
+        {who === undefined ? null : (
           <p>
             <Sentence>{who}</Sentence>
           </p>

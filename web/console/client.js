@@ -1,7 +1,11 @@
 /**
  * The interface as the console calls it. Who calls, the browser's session says: a cookie that no script can read.
  */
+import { signal } from '@preact/signals';
 import { visible } from './said.jsx';
+
+/** Whether the last request was answered. */
+export const isReachable = signal(true);
 
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
@@ -109,8 +113,11 @@ export async function request(url, { method = 'GET', body, headers = {}, ...opti
 /** @param {string} url @param {RequestInit} init */
 async function fetched(url, init) {
   try {
-    return await fetch(url, { credentials: 'same-origin', redirect: 'error', ...init });
+    const response = await fetch(url, { credentials: 'same-origin', redirect: 'error', ...init });
+    isReachable.value = true;
+    return response;
   } catch {
+    isReachable.value = false;
     throw new Refused(0, 'The server cannot be reached.');
   }
 }

@@ -1,6 +1,7 @@
 /** Short messages at the foot of the page: what a click did, and how to take it back; or why it did not. */
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { isReachable, messageOf, Refused } from './client.js';
 import { Button } from './parts/button.jsx';
 import { Sentence } from './said.jsx';
 
@@ -13,19 +14,36 @@ const STAYS_MS = { done: 3_500, undo: 10_000 };
  * @property {'done' | 'refused'} kind
  * @property {string} text
  * @property {(() => Promise<void>) | null} undo
+ * @property {boolean} isOutage whether it only says that the server cannot be reached
  */
 
 /** @type {import('@preact/signals').Signal<readonly Notice[]>} */
 const notices = signal([]);
 let lastId = 0;
 
-/** @param {Notice['kind']} kind @param {string} text @param {Notice['undo']} [undo] */
-export function notice(kind, text, undo = null) {
+/** @param {Notice['kind']} kind @param {string} text @param {Notice['undo']} [undo] @param {boolean} [isOutage] */
+export function notice(kind, text, undo = null, isOutage = false) {
   lastId += 1;
   const id = lastId;
   // What was done before is no longer news, and one Undo at a time leaves no doubt what it takes back.
-  notices.value = [...notices.value.filter((one) => one.kind !== kind), { id, kind, text, undo }];
+  notices.value = [...notices.value.filter((one) => one.kind !== kind), { id, kind, text, undo, isOutage }];
 }
+
+/** Says why something was not done. @param {unknown} error */
+export function noticeRefusal(error) {
+  notice('refused', messageOf(error), null, error instanceof Refused && error.status === 0);
+}
+
+// Whatever a press begins may be refused: the form that it opens loads what it offers.
+addEventListener('unhandledrejection', (event) => {
+  if (!(event.reason instanceof Refused)) return;
+  event.preventDefault();
+  noticeRefusal(event.reason);
+});
+
+effect(() => {
+  if (isReachable.value) notices.value = notices.peek().filter(({ isOutage }) => !isOutage);
+});
 
 /** Drops what was said about one page when another is shown. */
 export function dismissRefusals() {

@@ -16,6 +16,10 @@ export function useSession() {
 /** @param {Session} session */
 export const callerName = ({ me: { user } }) => user.name || user.username || user.email || 'API token';
 
+/** @param {Session} session @param {string} environment */
+export const isProduction = ({ environmentTypes }, environment) =>
+  environmentTypes.value.get(environment) === 'production';
+
 /** Root roles that may change segments, context fields and strategy types, which all projects share. */
 const TARGETING_ROLES = ['Admin', 'Editor', 'Owner', 'Member'];
 

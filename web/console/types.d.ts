@@ -137,6 +137,8 @@ export interface Edit<V extends object> {
   /** The sentence that will be true. */
   sentence(values: V): ComponentChildren;
   change(values: V): import('./client.js').Change;
+  /** The change of the flag that is sent behind it, and taken back with it. */
+  next?: import('./client.js').Change;
   /** Sends the change where more is to be done than that; `values` as they were then. */
   send?: (change: import('./client.js').Change, values: V) => Promise<unknown>;
   /** The message once it is done. */
@@ -147,8 +149,8 @@ export interface Edit<V extends object> {
   pinned?: Pinned<V>;
   /** The environment that is changed, when there is one: production is asked about. */
   environment?: string;
-  /** Says who notices, for the question about production. */
-  affected?: () => Promise<string>;
+  /** Says who notices, for the question about production; null where nobody does. */
+  affected?: () => Promise<string | null>;
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
   /** The requests that take it back, where some can; where something was made, the response may name it. `from`: the values that it was changed from. */

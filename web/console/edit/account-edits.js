@@ -1,8 +1,7 @@
 /** The edits of one's own account. */
-import { messageOf } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
-import { notice } from '../notices.jsx';
+import { notice, noticeRefusal } from '../notices.jsx';
 import { endOneSession } from '../sessions.js';
 import { PASSWORD_HINT } from './passwords.js';
 
@@ -59,7 +58,7 @@ export async function endSessionOf({ id }, after) {
     await endOneSession(id);
     notice('done', 'The session is ended.');
   } catch (error) {
-    notice('refused', messageOf(error));
+    noticeRefusal(error);
   }
   after();
 }

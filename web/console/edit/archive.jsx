@@ -1,9 +1,10 @@
 /** Archives flags, once it is clear where they are on, whether applications use them, and what depends on them. */
-import { flagPath, isProduction, tryChangeFlag } from '../changes.jsx';
-import { messageOf, path } from '../client.js';
+import { flagPath, tryChangeFlag } from '../changes.jsx';
+import { path } from '../client.js';
 import { ago, counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { notice } from '../notices.jsx';
+import { isProduction } from '../session.js';
 import { changeMany } from './bulk-edits.jsx';
 
 /** @import { Change } from '../client.js' */
@@ -20,11 +21,7 @@ const USED_MS = 24 * 3_600_000;
 
 /** @param {Session} session @param {{ project: string, name: string }} flag */
 export async function archiveFlag(session, { project, name }) {
-  const facts = await factsOf(session, project, name).catch((error) => {
-    notice('refused', messageOf(error));
-    return null;
-  });
-  if (facts === null) return;
+  const facts = await factsOf(session, project, name);
   const agreed = await ask({
     title: 'Archive this flag?',
     agree: 'Archive',
@@ -87,8 +84,9 @@ export async function archiveMany(session, project, features) {
     notice('refused', `At most ${FLAGS_MAX} flags are archived at once; select fewer.`);
     return false;
   }
-  const flags = await flagsNow(session, project, features);
-  if (flags === null) return false;
+  // The list was read when the page was opened, and no event tells of use.
+  /** @type {readonly Flag[]} */
+  const flags = await Promise.all(features.map((name) => session.client.get(flagPath(project, name))));
   const agreed = await ask({
     title: `Archive ${counted(flags.length, 'flag')}?`,
     agree: `Archive ${counted(flags.length, 'flag')}`,
@@ -110,22 +108,6 @@ export async function archiveMany(session, project, features) {
     }),
     done: `${counted(flags.length, 'flag is', 'flags are')} archived.`,
   });
-}
-
-/**
- * The list was read when the page was opened, and no event tells of use. Null, with a message, where they cannot be read.
- * @param {Session} session
- * @param {string} project
- * @param {readonly string[]} names
- * @returns {Promise<readonly Flag[] | null>}
- */
-async function flagsNow({ client }, project, names) {
-  try {
-    return await Promise.all(names.map((name) => client.get(flagPath(project, name))));
-  } catch (error) {
-    notice('refused', messageOf(error));
-    return null;
-  }
 }
 
 /** @param {{ of: readonly string[] }} props */

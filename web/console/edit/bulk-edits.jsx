@@ -1,11 +1,12 @@
 /** The edits of many flags of a project at once, as one change. */
-import { flagPath, isProduction, takeBack } from '../changes.jsx';
+import { flagPath, takeBack } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 import { said } from '../said.jsx';
+import { isProduction } from '../session.js';
 import { projectField, TAG_FIELDS } from './flag-edits.jsx';
 
 /** @import { Change } from '../client.js' */

@@ -1,12 +1,12 @@
 /** The edits of a flag as a whole: create, copy, describe, archive, delete, tag, and make it depend on another. */
 import { flagPath, tryChangeFlag } from '../changes.jsx';
-import { messageOf, path } from '../client.js';
+import { path } from '../client.js';
 import { counted } from '../format.js';
 import { ask } from '../forms/ask.jsx';
 import { asOptions } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { valuesIn } from '../forms/rows.js';
-import { notice } from '../notices.jsx';
+import { notice, noticeRefusal } from '../notices.jsx';
 import { hrefOf } from '../place.js';
 import { code, said } from '../said.jsx';
 import { FLAG_TYPES } from '../words.js';
@@ -152,13 +152,9 @@ export async function deleteFlag(session, name) {
     body: `${code(name)} cannot be brought back. Its name is free again; its events stay in the log.`,
   });
   if (!agreed) return;
-  try {
-    await session.client.change({ method: 'DELETE', path: path`/archive/${name}` });
-    notice('done', `${name} is deleted.`);
-    void session.feed.look();
-  } catch (error) {
-    notice('refused', messageOf(error));
-  }
+  await session.client.change({ method: 'DELETE', path: path`/archive/${name}` });
+  notice('done', `${name} is deleted.`);
+  void session.feed.look();
 }
 
 /** Flags that a change names; with more of them, it is several changes. */
@@ -180,7 +176,7 @@ export async function deleteFlags(session, project, names) {
     }
     notice('done', `${counted(names.length, 'flag is', 'flags are')} deleted.`);
   } catch (error) {
-    notice('refused', messageOf(error));
+    noticeRefusal(error);
   }
   void session.feed.look();
 }

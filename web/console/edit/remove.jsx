@@ -1,10 +1,10 @@
 /** Removes something for good, once that is agreed to; what the server refuses becomes a message. */
 
 import { takeBack } from '../changes.jsx';
-import { messageOf, Refused } from '../client.js';
+import { Refused } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { ByOthers, eventsSince } from '../forms/conflict.jsx';
-import { notice } from '../notices.jsx';
+import { notice, noticeRefusal } from '../notices.jsx';
 
 /** @import { Change } from '../client.js' */
 /** @import { Pinned, Session } from '../types.d.ts' */
@@ -32,7 +32,7 @@ export async function changeAtOnce(session, { change, done, undo, pinned }) {
     isMade = true;
     notice('done', done, undo === undefined ? null : () => takeBack(session, undo));
   } catch (error) {
-    if (error !== KEPT_THEIRS) notice('refused', messageOf(error));
+    if (error !== KEPT_THEIRS) noticeRefusal(error);
   }
   void session.feed.look();
   return isMade;

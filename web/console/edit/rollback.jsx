@@ -1,21 +1,30 @@
 /** Brings a flag back to what it was after an event, once it is clear what that changes. */
+import { affectedBy } from '../audience.js';
+import { path } from '../client.js';
 import { ask } from '../forms/ask.jsx';
 import { notice } from '../notices.jsx';
 import { PlannedEvents } from '../parts/event-item.jsx';
+import { Sentence } from '../said.jsx';
+import { isProduction } from '../session.js';
 
 /** @import { LoggedEvent, Session } from '../types.d.ts' */
 
-/** The parts that are not brought back. */
-const STAYS = {
-  flag: '',
-  project: 'Flags that were made, archived or deleted since stay as they are. ',
-};
+/** @typedef {{ project: string, name?: string }} RolledBack a flag, or the flags of a project */
+
+/** @param {RolledBack} of */
+const pathOf = ({ project, name }) =>
+  path`/projects/${project}` + (name === undefined ? '' : path`/features/${name}`);
 
 /**
  * @param {Session} session
- * @param {{ at: string, eventId: number, when?: string, what?: 'flag' | 'project' }} to `at`: the path of what is brought back; `when`: the time of the event
+ * @param {RolledBack} of
+ * @param {{ eventId: number, when?: string }} to `when`: the time of the event
  */
-export async function rollBack({ client }, { at, eventId, when, what = 'flag' }) {
+export async function rollBack(session, of, { eventId, when }) {
+  const { client } = session;
+  const at = pathOf(of);
+  const what = of.name === undefined ? 'project' : 'flag';
+  const stays = what === 'flag' ? '' : 'Flags that were made, archived or deleted since stay as they are. ';
   const body = { eventId };
   /** @type {{ events: LoggedEvent[] }} */
   const { events } = await client.post(`${at}/rollback?dryRun=true`, body);
@@ -23,17 +32,45 @@ export async function rollBack({ client }, { at, eventId, when, what = 'flag' })
     notice('done', `The ${what} is already as it was then.`);
     return;
   }
+  const production = await productionIn(session, events, of);
   const agreed = await ask({
-    title: 'Roll back?',
-    agree: 'Roll back',
+    title: production === null ? 'Roll back?' : 'Change production?',
+    agree: production === null ? 'Roll back' : `Roll back in ${production.environments.join(' and ')}`,
+    danger: production !== null,
     body: (
       <>
-        <p>{`The ${what} becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. ${STAYS[what]}This changes:`}</p>
+        <p>{`The ${what} becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. ${stays}This changes:`}</p>
         <PlannedEvents events={events} />
+        {production?.affected.map((who) => (
+          <p key={who}>
+            <Sentence>{who}</Sentence>
+          </p>
+        ))}
       </>
     ),
   });
   if (!agreed) return;
   await client.post(`${at}/rollback`, body);
   notice('done', `Rolled back to event #${eventId}.`);
+}
+
+/**
+ * The environments of production in which somebody gets something else once the events have happened, and who that is in the case of one
+ * flag; null where there are none.
+ * @param {Session} session
+ * @param {readonly LoggedEvent[]} events
+ * @param {RolledBack} of
+ */
+async function productionIn(session, events, { project, name }) {
+  const changed = new Set(events.map(({ environment }) => environment ?? ''));
+  const environments = [];
+  const affected = [];
+  for (const environment of changed) {
+    if (!isProduction(session, environment)) continue;
+    const who =
+      name === undefined ? '' : await affectedBy(session, { project, name }, environment, () => true);
+    if (who !== null) environments.push(environment);
+    if (who) affected.push(who);
+  }
+  return environments.length === 0 ? null : { environments, affected };
 }

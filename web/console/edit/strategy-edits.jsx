@@ -1,5 +1,5 @@
 /** The edits of the strategies of a flag in an environment. */
-import { affectedBy, audienceOf } from '../audience.js';
+import { affectedBy, audienceOf, audienceOfAll } from '../audience.js';
 import { mayChangeProduction, tryChangeFlag } from '../changes.jsx';
 import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
@@ -71,21 +71,35 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
   });
 }
 
-/** @param {Session} session @param {At} at */
-export async function addStrategy(session, at) {
-  const { project, name } = at.flag;
+/** The values that a new strategy begins with. @param {Session} session @param {At} at @returns {Promise<StrategyValues>} */
+async function newValues({ client }, { flag, environment }) {
   /** @type {{ environments: readonly ProjectEnvironment[] }} */
-  const { environments } = await session.client.get(path`/environments/project/${project}`);
-  const offered = environments.find((one) => one.name === at.environment.name)?.defaultStrategy;
+  const { environments } = await client.get(path`/environments/project/${flag.project}`);
+  const offered = environments.find(({ name }) => name === environment.name)?.defaultStrategy;
   const first = offered === undefined ? NEW_STRATEGY : valuesOf(offered);
-  const values = { ...first, groupId: first.groupId || name };
+  return { ...first, groupId: first.groupId || flag.name };
+}
+
+/** @param {At} at @param {StrategyInput} body @returns {Change} */
+const adding = (at, body) => ({ method: 'POST', path: strategiesPath(at), body });
+
+/** @param {Session} session @param {At} at @param {Change} [next] switches the flag on there, once it has the strategy */
+export async function addStrategy(session, at, next) {
+  const values = await newValues(session, at);
   await edit(session, at, {
     title: `New strategy in ${at.environment.name}`,
-    agree: 'Add',
+    agree: next === undefined ? 'Add' : 'Add and switch on',
     values,
-    change: (input) => ({ method: 'POST', path: strategiesPath(at), body: input }),
+    change: (input) => adding(at, input),
+    next,
     valuesIn: () => values,
   });
+}
+
+/** Adds a strategy as new ones begin. @param {Session} session @param {At} at */
+export async function newStrategy(session, at) {
+  const input = inputFor(await newValues(session, at));
+  return { change: adding(at, input), audience: audienceOfAll([input]) };
 }
 
 /** @param {Session} session @param {At} at @param {Strategy} strategy */
@@ -107,10 +121,11 @@ export async function editStrategy(session, at, strategy) {
 /**
  * @param {Session} session
  * @param {At} at
- * @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, valuesIn: (flag: Flag) => StrategyValues | null }} of
+ * @param {{ title: string, agree: string, values: StrategyValues, change: (input: StrategyInput) => Change, next?: Change | undefined, valuesIn: (flag: Flag) => StrategyValues | null }} of
  */
-async function edit(session, at, { title, agree, values, change, valuesIn }) {
+async function edit(session, at, { title, agree, values, change, next, valuesIn }) {
   const { flag, etag, environment } = at;
+  const isOn = environment.enabled || next !== undefined;
   const choices = await choicesOf(session, flag.project);
   await openEdit(session, {
     title,
@@ -119,12 +134,14 @@ async function edit(session, at, { title, agree, values, change, valuesIn }) {
     tabs: STRATEGY_TABS,
     fields: strategyFields(choices),
     values,
-    sentence: (now) => sentenceOf(flag, environment, audienceOf(inputFor(now)), now.disabled),
+    sentence: (now) =>
+      sentenceOf(flag, { ...environment, enabled: isOn }, audienceOf(inputFor(now)), now.disabled),
     change: (now) => change(inputFor(now)),
+    ...(next === undefined ? {} : { next }),
     done: () => `${flag.name}: the strategies in ${environment.name} are changed.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn },
     environment: environment.name,
-    affected: () => affectedBy(session, flag, environment.name),
+    affected: () => affectedBy(session, flag, environment.name, ({ enabled }) => enabled || isOn),
   });
 }
 

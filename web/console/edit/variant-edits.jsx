@@ -1,9 +1,11 @@
 /** The variants of a flag, which all its environments share. */
+import { affectedBy } from '../audience.js';
 import { flagPath } from '../changes.jsx';
 import { counted } from '../format.js';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { missingInVariants, VariantsEditor } from '../forms/variants-editor.jsx';
 import { code, said } from '../said.jsx';
+import { isProduction } from '../session.js';
 
 /** @import { Flag, Session, Variant } from '../types.d.ts' */
 
@@ -58,7 +60,8 @@ export function editVariants(session, flag, etag) {
 const shareOf = ({ name, weight }) => `${said(name || '…')} for ${weight / 10} %`;
 
 /** Variants are the same everywhere, so changing them changes production where there is one. @param {Session} session @param {Flag} flag */
-function productionOf({ environmentTypes }, { environments }) {
-  const production = environments.find(({ name }) => environmentTypes.value.get(name) === 'production');
-  return production === undefined ? {} : { environment: production.name };
+function productionOf(session, flag) {
+  const production = flag.environments.find(({ name }) => isProduction(session, name));
+  if (production === undefined) return {};
+  return { environment: production.name, affected: () => affectedBy(session, flag, production.name) };
 }

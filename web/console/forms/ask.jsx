@@ -7,10 +7,10 @@ import { Modal, openDialog } from './dialogs.jsx';
 
 /**
  * Resolves to true when it is agreed to; to false on "Cancel", Escape, and when the page moves on.
- * @param {{ title: string, agree: string, danger?: boolean, body: ComponentChildren }} question
+ * @param {{ title: string, agree: string, danger?: boolean, other?: { text: string, act: () => unknown }, body: ComponentChildren }} question `other`: what may be done in place of it
  * @returns {Promise<boolean>}
  */
-export async function ask({ title, agree, danger = false, body }) {
+export async function ask({ title, agree, danger = false, other, body }) {
   let agreed = false;
   await openDialog((close) => {
     const confirm = () => {
@@ -27,6 +27,16 @@ export async function ask({ title, agree, danger = false, body }) {
           <Button data-first act={close}>
             Cancel
           </Button>
+          {other === undefined ? null : (
+            <Button
+              act={() => {
+                close();
+                return other.act();
+              }}
+            >
+              {other.text}
+            </Button>
+          )}
           <Button looks={`button ${tone}`} act={confirm}>
             {agree}
           </Button>

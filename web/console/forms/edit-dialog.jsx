@@ -260,7 +260,8 @@ async function save(session, edit, values, base) {
     typeof edit.undo === 'function' ? edit.undo(values, response, base.values) : edit.undo;
   if (edit.of !== undefined) {
     const { project, name } = edit.of;
-    const of = { project, flag: name, change, done, ifMatch: etag, undo: undoOf(null) };
+    const changes = edit.next === undefined ? change : [change, edit.next];
+    const of = { project, flag: name, change: changes, done, ifMatch: etag, undo: undoOf(null) };
     const response = await changeFlag(session, of);
     edit.after?.(response, values);
     return;

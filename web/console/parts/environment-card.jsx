@@ -1,11 +1,10 @@
 /** A flag in one environment: a summary, what differs there from production, and the strategies with what can be done to them. */
 import { audienceOfAll } from '../audience.js';
-import { isProduction } from '../changes.jsx';
 import { copyStrategies } from '../edit/copy-strategies.jsx';
 import { addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } from '../edit/strategy-edits.jsx';
 import { counted, number } from '../format.js';
 import { Sentence, visible } from '../said.jsx';
-import { useSession } from '../session.js';
+import { isProduction, useSession } from '../session.js';
 import { kindOf } from '../words.js';
 import { Button } from './button.jsx';
 import { Icon } from './icon.jsx';

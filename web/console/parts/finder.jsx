@@ -1,14 +1,12 @@
 /** Finds flags of all projects, projects, pages and actions by a few letters: Ctrl or ⌘ with K, or the button in the menu. */
 import { distance } from 'fastest-levenshtein';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { messageOf } from '../client.js';
 import { actionsOf } from '../edit/actions.js';
 import { userName } from '../format.js';
 import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { TextInput } from '../forms/inputs.jsx';
 import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
-import { notice } from '../notices.jsx';
 import { flagsOf, hrefOf } from '../place.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
@@ -83,7 +81,7 @@ function Finder({ session, close }) {
   const open = (hit) => {
     if (hit === undefined) return;
     close();
-    void Promise.resolve(hit.open()).catch((error) => notice('refused', messageOf(error)));
+    void hit.open();
   };
   /** @param {TargetedKeyboardEvent<HTMLInputElement>} event */
   const onKeyDown = (event) => {

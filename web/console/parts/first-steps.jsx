@@ -1,13 +1,11 @@
 /** The next steps in a project without flags: a flag, an application that asks for it, and the people who are to work here. */
 import { useEffect, useState } from 'preact/hooks';
-import { messageOf } from '../client.js';
 import { changeOwnPassword } from '../edit/account-edits.js';
 import { createFlag } from '../edit/flag-edits.jsx';
 import { editKind } from '../edit/kind-edits.js';
 import { asOption, Filter } from '../forms/choice.jsx';
 import { INVITATIONS, USERS } from '../kinds/people.jsx';
 import { apiTokensPath } from '../kinds/tokens.jsx';
-import { notice } from '../notices.jsx';
 import { useSession } from '../session.js';
 import { Button } from './button.jsx';
 import { Icon } from './icon.jsx';
@@ -129,11 +127,7 @@ function Connect({ project, environments }) {
   const at = apiTokensPath(session.may('admin') ? null : project);
   async function create() {
     const body = { tokenName: 'first-application', type: 'client', projects: [project], environment };
-    try {
-      setToken(await session.client.post(at, body));
-    } catch (error) {
-      notice('refused', messageOf(error));
-    }
+    setToken(await session.client.post(at, body));
   }
   return (
     <Step

@@ -2,10 +2,10 @@
  * Flags with a switch for each environment. On a phone the rows become cards; the roles keep them a table for those
  * who hear it, because a browser takes them away with the looks.
  */
-import { flagPath, isProduction } from '../changes.jsx';
+import { flagPath } from '../changes.jsx';
 import { COLUMNS, nextSort, sortedAs } from '../flag-order.js';
 import { counted } from '../format.js';
-import { useSession } from '../session.js';
+import { isProduction, useSession } from '../session.js';
 import { Button } from './button.jsx';
 import { FlagLink } from './links.jsx';
 import { useVisibleRows } from './rows.js';

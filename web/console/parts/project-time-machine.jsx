@@ -1,6 +1,5 @@
 /** A project between two moments of its history: what became of its flags, and the way back to the first of the two. */
 import { useState } from 'preact/hooks';
-import { path } from '../client.js';
 import { counted } from '../format.js';
 import { useSession } from '../session.js';
 import { COMPARED_MAX, Moments } from './moments.jsx';
@@ -38,7 +37,7 @@ export function ProjectTimeMachine({ project, events }) {
       restore={
         first !== undefined && session.may('flags', project) ? (
           <RollBackButton
-            {...{ at: path`/projects/${project}`, what: 'project', event: first }}
+            {...{ of: { project }, event: first }}
             text="Restore the project to this moment"
             looks="button"
             after={back}

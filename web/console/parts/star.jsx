@@ -1,7 +1,6 @@
 /** Marks a flag or a project as a favorite of whoever is signed in. */
 import { useState } from 'preact/hooks';
-import { messageOf } from '../client.js';
-import { notice } from '../notices.jsx';
+import { noticeRefusal } from '../notices.jsx';
 import { visible } from '../said.jsx';
 import { useSession } from '../session.js';
 import { Button } from './button.jsx';
@@ -18,7 +17,7 @@ export function Star({ at, name, isFavorite }) {
     try {
       await session.client.change({ method: isFavorite ? 'DELETE' : 'POST', path: `${at}/favorites` });
     } catch (error) {
-      notice('refused', messageOf(error));
+      noticeRefusal(error);
     }
     setBusy(false);
     void session.feed.look();

@@ -1,18 +1,15 @@
 /** The switch of a flag in an environment. It moves at once, and back again when the server refuses. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { affectedBy } from '../audience.js';
-import { isProduction, mayChangeProduction, tryChangeFlag } from '../changes.jsx';
-import { path } from '../client.js';
+import { tryChangeFlag } from '../changes.jsx';
+import { askToSwitch } from '../edit/switch.js';
 import { useSession } from '../session.js';
-
-/** @import { Session } from '../types.d.ts' */
 
 /**
  * @typedef {object} SwitchProps
  * @property {string} project
  * @property {string} flag
  * @property {string} environment
- * @property {{ readonly enabled: boolean } | undefined} state as the server said last; undefined where the flag has none yet
+ * @property {{ readonly enabled: boolean, readonly hasStrategies: boolean } | undefined} state as the server said last; undefined where the flag has none yet
  * @property {boolean} [isArchived]
  */
 
@@ -34,10 +31,11 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
     setBusy(true);
     try {
       const of = { project, flag, environment };
-      if (!(await mayTurn(session, of, !isOn))) return;
+      const switching = await askToSwitch(session, of, !isOn, state?.hasStrategies === true);
+      if (switching === null) return;
       stateBefore.current = state;
       setWanted(!isOn);
-      if (!(await send(session, of, !isOn))) setWanted(null);
+      if (!(await tryChangeFlag(session, { project, flag, ...switching }))) setWanted(null);
     } finally {
       setBusy(false);
     }
@@ -62,32 +60,4 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
 function reasonOf(may, isArchived) {
   if (may) return undefined;
   return isArchived ? 'It cannot be switched here' : 'You cannot switch flags here';
-}
-
-/** @param {Session} session @param {{ project: string, flag: string, environment: string }} of @param {boolean} target */
-async function mayTurn(session, { project, flag, environment }, target) {
-  if (!isProduction(session, environment)) return true;
-  const agree = target ? 'Switch on' : 'Switch off';
-  return mayChangeProduction(
-    session,
-    {
-      environment,
-      agree,
-      of: { name: flag },
-      affected: () => affectedBy(session, { project, name: flag }, environment),
-    },
-    `It will be ${target ? 'on' : 'off'}.`,
-  );
-}
-
-/** @param {Session} session @param {{ project: string, flag: string, environment: string }} of @param {boolean} target */
-function send(session, { project, flag, environment }, target) {
-  const position = target ? 'on' : 'off';
-  const at = path`/projects/${project}/features/${flag}/environments/${environment}`;
-  return tryChangeFlag(session, {
-    project,
-    flag,
-    change: { method: 'POST', path: `${at}/${position}` },
-    done: `${flag} is ${position} in ${environment}.`,
-  });
 }

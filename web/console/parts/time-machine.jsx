@@ -1,8 +1,7 @@
 /** A flag as it was after each of its last events, by a slider: in what it differs from another moment, and the way back to it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
-import { messageOf } from '../client.js';
-import { notice } from '../notices.jsx';
+import { noticeRefusal } from '../notices.jsx';
 import { useSession } from '../session.js';
 import { Moments } from './moments.jsx';
 import { RollBackButton } from './rollback-button.jsx';
@@ -37,7 +36,7 @@ export function TimeMachine({ flag, events, past, setPast }) {
       if (wanted.current === eventId) setPast({ flag: then, event });
     } catch (error) {
       if (wanted.current !== eventId) return;
-      notice('refused', messageOf(error));
+      noticeRefusal(error);
       back();
     }
   }
@@ -68,7 +67,7 @@ export function TimeMachine({ flag, events, past, setPast }) {
       restore={
         past !== null && session.may('flags', flag.project) && !flag.archived ? (
           <RollBackButton
-            {...{ at, what: 'flag', event: past.event }}
+            {...{ of: flag, event: past.event }}
             text="Restore this"
             looks="button"
             after={back}

@@ -1,7 +1,7 @@
 /** The event log, live: what happens shows up on top, and older events come on demand. What is looked for stands in the address. */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { messageOf, path } from '../client.js';
+import { messageOf } from '../client.js';
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
 import { asOption, asOptions, QueryFilter } from '../forms/choice.jsx';
@@ -252,8 +252,7 @@ function Body({ of, list: { events, total, error, newest, restart, loadOlder } }
 /** @param {string} project @param {LoggedEvent} event */
 const restoreButton = (project, event) => (
   <RollBackButton
-    at={path`/projects/${project}`}
-    what="project"
+    of={{ project }}
     event={event}
     text="Restore the project to here"
     label={`Restore the project to here, event ${event.id}`}

@@ -201,8 +201,7 @@ function History({ flag, events }) {
             action={
               may && index > 0 ? (
                 <RollBackButton
-                  at={flagPath(flag.project, flag.name)}
-                  what="flag"
+                  of={flag}
                   event={event}
                   text="Roll back to here"
                   label={`Roll back to here, event ${event.id}`}

@@ -1,0 +1,71 @@
+/** The switch of a flag in an environment: what is asked first, and what is sent. */
+import { affectedBy } from '../audience.js';
+import { flagPath, mayChangeProduction } from '../changes.jsx';
+import { path } from '../client.js';
+import { ask } from '../forms/ask.jsx';
+import { code } from '../said.jsx';
+import { isProduction } from '../session.js';
+import { addStrategy, newStrategy } from './strategy-edits.jsx';
+
+/** @import { Change } from '../client.js' */
+/** @import { Flag, Session } from '../types.d.ts' */
+/** @import { At } from './strategy-edits.jsx' */
+
+/** @typedef {{ project: string, flag: string, environment: string }} Switch */
+/** @typedef {{ change: Change | readonly Change[], done: string }} Switching */
+
+/**
+ * Resolves to what switches the flag; null where that is not to be done.
+ * @param {Session} session
+ * @param {Switch} of
+ * @param {boolean} target
+ * @param {boolean} hasStrategies as far as is known
+ * @returns {Promise<Switching | null>}
+ */
+export async function askToSwitch(session, of, target, hasStrategies) {
+  const { project, flag: name, environment } = of;
+  const position = target ? 'on' : 'off';
+  const at = flagPath(project, name) + path`/environments/${environment}/`;
+  /** @type {Change} */
+  const change = { method: 'POST', path: at + position };
+  const bare = target && !hasStrategies ? await withoutStrategies(session, of) : null;
+  if (bare !== null) return askForFirst(session, bare, change);
+  const question = {
+    environment,
+    agree: `Switch ${position}`,
+    of: { name },
+    affected: () =>
+      affectedBy(session, { project, name }, environment, ({ hasEnabledStrategies }) => hasEnabledStrategies),
+  };
+  if (!(await mayChangeProduction(session, question, `It will be ${position}.`))) return null;
+  return { change, done: `${name} is ${position} in ${environment}.` };
+}
+
+/** The flag where it has no strategies by now either. @param {Session} session @param {Switch} of @returns {Promise<At | null>} */
+async function withoutStrategies({ client }, { project, flag: name, environment }) {
+  /** @type {{ body: Flag, etag: string }} */
+  const { body: flag, etag } = await client.read(flagPath(project, name));
+  const found = flag.environments.find((one) => one.name === environment);
+  return found === undefined || found.hasStrategies ? null : { flag, etag, environment: found };
+}
+
+/** The server switches nothing on that has no strategy. @param {Session} session @param {At} at @param {Change} switchOn @returns {Promise<Switching | null>} */
+async function askForFirst(session, at, switchOn) {
+  const { flag, environment } = at;
+  const { change, audience } = await newStrategy(session, at);
+  const who = isProduction(session, environment.name)
+    ? await affectedBy(session, flag, environment.name, () => true)
+    : null;
+  const agreed = await ask({
+    title: `Switch on for ${audience}?`,
+    agree: `Switch on in ${environment.name}`,
+    danger: who !== null,
+    other: { text: 'Choose who…', act: () => addStrategy(session, at, switchOn) },
+    body: `${code(flag.name)} gets its first strategy in ${environment.name}, the one that new strategies begin as there.${who === null ? '' : ` ${who}`}`,
+  });
+  if (!agreed) return null;
+  return {
+    change: [change, switchOn],
+    done: `${flag.name} is on in ${environment.name} for ${audience}.`,
+  };
+}
