@@ -7,11 +7,11 @@ import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
 import type { StalenessCheck } from './actors/staleness-check.ts';
 import type { Store } from './actors/store.ts';
-import type { Usage } from './actors/usage.ts';
+import { NO_USAGE, type UsageView } from './actors/usage-view.ts';
 import { askServer } from './control/control-client.ts';
 import { type ControlServer, controlHandlers, openControl } from './control/control-server.ts';
 import type { ScryptCost } from './domain/access/password-hash.ts';
-import type { AddonParts, ConfiguredAddon } from './host/addon.ts';
+import type { AddonParts, ConfiguredAddon, Host } from './host/addon.ts';
 import { describeInterface } from './http/description/document.ts';
 import { pageSurface } from './http/description/page-routes.ts';
 import { Authenticator } from './http/serving/access.ts';
@@ -36,7 +36,7 @@ import { createAdminToken, writeFirstToken } from './start/admin-token.ts';
 import type { OpenCluster } from './start/cluster.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
 import { exitCodeOf, fail } from './start/failures.ts';
-import { type NodeOptions, openNode, openUsage, stalenessCheck } from './start/node.ts';
+import { type NodeOptions, openNode, stalenessCheck } from './start/node.ts';
 import { createFront, type Front, surfacesOf } from './start/surfaces.ts';
 
 /** How often a stop checks whether requests are still under way. */
@@ -54,7 +54,7 @@ export interface Server {
   readonly store: Store;
   /** Null where the server runs alone. */
   readonly cluster: OpenCluster | null;
-  readonly usage: Usage;
+  readonly usage: UsageView;
   readonly staleness: StalenessCheck;
   readonly transport: Transport;
   close(): Promise<void>;
@@ -88,8 +88,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         waitsFor = what;
       },
     });
-    const usage = await openUsage(store, fs, options, cluster);
-    const addons = await Promise.all(configured.map(async ({ open }) => (await open?.()) ?? {}));
+    const host: Host = {
+      ...{ engine: store.engine, fs, folder: config.dataDir, broadcast: cluster?.broadcast ?? null },
+    };
+    const addons = await Promise.all(configured.map(async ({ open }) => (await open?.(host)) ?? {}));
+    const usage = addons.find((one) => one.usage !== undefined)?.usage ?? NO_USAGE;
     const api = createHandler(
       { store, cluster, usage, transport, commits, front, addons, surfaces },
       options,
@@ -134,7 +137,7 @@ interface Parts {
   readonly store: Store;
   /** Null where the server runs alone. */
   readonly cluster: OpenCluster | null;
-  readonly usage: Usage;
+  readonly usage: UsageView;
   readonly transport: Transport;
   readonly commits: CommitMeter;
   readonly front: Front;
@@ -199,7 +202,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
 
 /** The surfaces that programs talk to, and the pages, which describe the former. `api` is there once the server responds. */
 function createSurfaces(
-  { store, cluster, usage, transport, commits, front, surfaces }: Parts,
+  { store, cluster, transport, commits, front, surfaces, addons }: Parts,
   { config }: ServerOptions,
   api: () => Api,
 ): readonly Surface[] {
@@ -212,7 +215,6 @@ function createSurfaces(
       keeper,
       transport,
       commits,
-      usage,
       replica,
       recoveryMs,
       historyCheck,
@@ -223,7 +225,10 @@ function createSurfaces(
     now: Date.now,
   };
   const metrics = {
-    registry: createMetrics(sources),
+    registry: createMetrics(
+      sources,
+      addons.map((one) => one.metrics ?? {}),
+    ),
     token: config.metricsToken,
     monotonicMs,
   };
@@ -266,13 +271,12 @@ function serverOf(running: Running): Server {
     }
     await transport.close();
     patience.isOver = true;
-    await usage.close();
+    for (const addon of addons) await addon.close?.();
     await staleness.close();
     await cluster?.stopFollowing();
     await store.close();
     await cluster?.close();
     lock.release();
-    for (const { close: closeAddon } of addons) await closeAddon?.();
   };
   return { port, store, cluster, usage, staleness, transport, close };
 }

@@ -1,7 +1,7 @@
 /** Without disk and network: the machines and their tables, encoding of frames, answers as JSON. */
 import { transition } from 'xstate';
+import { NEVER_SEEN } from '../../src/actors/usage-view.ts';
 import { environmentSwitchMachine, nextSwitch } from '../../src/domain/flags/environment-switch.ts';
-import { NEVER_SEEN } from '../../src/domain/usage/last-seen.ts';
 import { wholeFlag } from '../../src/http/admin/render-flag.ts';
 import { projectOverview } from '../../src/http/admin/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';

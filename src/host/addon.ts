@@ -2,9 +2,13 @@
  * An add-on: a folder of `src/addons` that the core neither imports nor names. With its folder, its tests and its line in
  * src/start/addons.ts taken away, everything else compiles, passes its tests, and opens every folder of data.
  */
+import type { Engine } from '../actors/engine.ts';
+import type { UsageView } from '../actors/usage-view.ts';
 import type { Tracer } from '../http/serving/call.ts';
+import type { AddonMetrics } from '../http/serving/metrics.ts';
 import type { Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { Log } from '../process/log.ts';
 import type { SettingRow } from '../process/setting-row.ts';
 import type { Environment } from '../process/settings.ts';
@@ -46,18 +50,44 @@ export interface SessionSettings {
 export interface ConfiguredAddon {
   /** Paths of its own. */
   readonly surfaces?: readonly Surface[];
-  /** Routes of the administrative interface. */
-  readonly adminRoutes?: readonly Route[];
+  /** Routes of surfaces that others have, by the prefix of the surface. */
+  readonly routes?: Readonly<Record<string, readonly Route[]>>;
   /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */
   readonly publicOrigin?: string;
   /** Called once the state is there, and before a request is served. */
-  open?(): AddonParts | Promise<AddonParts>;
+  open?(host: Host): AddonParts | Promise<AddonParts>;
+}
+
+/** The core, as an add-on sees it. */
+export interface Host {
+  readonly engine: Engine;
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  /** Null where the server runs alone. */
+  readonly broadcast: Broadcast | null;
+}
+
+/** A stream that the nodes of a cluster share: batches at positions 1, 2, 3 and so on, the same for all. Old ones may be gone. */
+export interface Broadcast {
+  /** Rejects where it is not known whether the stream has the batch. Under the same id it is taken once. */
+  publish(batch: Buffer, id: string): Promise<void>;
+  /** The first batch at a position or behind it; null where there is none yet. Rejects where the stream cannot be reached. */
+  read(from: number): Promise<BroadcastBatch | null>;
+}
+
+export interface BroadcastBatch {
+  readonly position: number;
+  readonly bytes: Buffer;
 }
 
 /** The parts of an add-on that is open. */
 export interface AddonParts {
   /** Called for each request; at most one add-on has it. */
   readonly tracer?: Tracer;
-  /** Called at a stop, once nothing is served any more. */
+  /** Counts uses of flags and secrets; at most one add-on has it. */
+  readonly usage?: UsageView;
+  readonly metrics?: AddonMetrics;
+  /** Called at a stop, once nothing is served any more, and before the journal is closed. */
   close?(): Promise<void>;
 }

@@ -6,12 +6,13 @@ import { playground } from '../addons/playground/addon.ts';
 import { reports } from '../addons/reports/addon.ts';
 import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
+import { usage } from '../addons/usage/addon.ts';
 import type { Addon, ConfiguredAddon, Setup } from '../host/addon.ts';
 import type { Log } from '../process/log.ts';
 import type { Environment } from '../process/settings.ts';
 import type { Config } from './config.ts';
 
-export const ADDONS: readonly Addon[] = [sdk, people, playground, reports, tracing, edge, migration];
+export const ADDONS: readonly Addon[] = [sdk, usage, people, playground, reports, tracing, edge, migration];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */
 export async function configureAddons(

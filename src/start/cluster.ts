@@ -7,7 +7,6 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { UsageStream } from '../actors/shared-usage.ts';
 import type { Store } from '../actors/store.ts';
 import { adviceWithoutLog, DisagreementError } from '../addons/replication/alignment.ts';
 import type { Archivist } from '../addons/replication/archivist.ts';
@@ -23,6 +22,7 @@ import {
   UnsafeLogError,
 } from '../addons/replication/replicated-log.ts';
 import { mayDecide } from '../addons/replication/role.ts';
+import type { Broadcast } from '../host/addon.ts';
 import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
 import { HOP_KEY_HEADER, LeaderClient } from '../http/serving/leader-client.ts';
 import { LAG_MS_MAX } from '../http/serving/probes.ts';
@@ -63,7 +63,7 @@ export interface ClusterOptions {
   /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
   readonly replicatedArchive?: FileArchive;
-  readonly usageStream?: UsageStream;
+  readonly broadcast?: Broadcast;
 }
 
 /** The server's hold on its node. */
@@ -74,7 +74,7 @@ export class OpenCluster {
   /** Null where the log keeps everything. */
   readonly archivist: Archivist | null;
   /** On which the nodes share what applications report. */
-  readonly usageStream: UsageStream | null;
+  readonly broadcast: Broadcast | null;
   readonly #log: ReplicatedLog;
   readonly #leader: LeaderClient;
 
@@ -86,7 +86,7 @@ export class OpenCluster {
     this.store = store;
     this.replica = replica;
     this.archivist = archivist;
-    this.usageStream = usage;
+    this.broadcast = usage;
     this.#log = log;
     const leader = new LeaderClient({ ...names, leaderAddress: () => replica.otherLeader?.address ?? null });
     this.#leader = leader;
@@ -176,7 +176,7 @@ export interface Shared {
   readonly log: ReplicatedLog;
   /** Null where the log keeps everything. */
   readonly archive: FileArchive | null;
-  readonly usage: UsageStream | null;
+  readonly usage: Broadcast | null;
   /** Sentences that name what an operator should look at, as of the start. */
   readonly warnings: readonly string[];
 }
@@ -193,12 +193,12 @@ function notesOf({ log, onWait }: ClusterOptions): ConnectionLog {
 }
 
 function sharedOf(
-  { config, replicatedLog, replicatedArchive, usageStream }: ClusterOptions,
+  { config, replicatedLog, replicatedArchive, broadcast }: ClusterOptions,
   notes: ConnectionLog,
 ): Promise<Shared> {
   if (replicatedLog === undefined) return openLog(config, notes, { make: false });
   const archive = replicatedArchive ?? null;
-  return Promise.resolve({ log: replicatedLog, archive, usage: usageStream ?? null, warnings: [] });
+  return Promise.resolve({ log: replicatedLog, archive, usage: broadcast ?? null, warnings: [] });
 }
 
 /** Servers that were just started choose a leader within ten seconds or so, and know before that of no bucket. */

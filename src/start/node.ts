@@ -1,21 +1,18 @@
-/** The parts below the HTTP surfaces: the store, alone or as a node of a cluster, reports of applications, and the check for stale flags. */
+/** The parts below the HTTP surfaces: the store, alone or as a node of a cluster, and the check for stale flags. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { SharedUsage, type UsageStream } from '../actors/shared-usage.ts';
 import { StalenessCheck } from '../actors/staleness-check.ts';
 import { openStore, type Store, type StoreOptions } from '../actors/store.ts';
 import { Background } from '../actors/turn.ts';
-import { Usage } from '../actors/usage.ts';
 import type { StoreHooks } from '../addons/replication/cluster-node.ts';
 import type { FileArchive } from '../addons/replication/file-archive.ts';
 import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
+import type { Broadcast } from '../host/addon.ts';
 import type { CommitMeter } from '../http/serving/metrics.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { FolderLock } from '../persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from '../persistence/event-log/log-reader.ts';
 import { decideAlone } from '../persistence/journal/log-history.ts';
-import { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
 import type { Log } from '../process/log.ts';
 import { coreUsedMs } from '../process/schedule-times.ts';
 import { joinCluster, type OpenCluster } from './cluster.ts';
@@ -35,7 +32,7 @@ export interface NodeOptions {
   /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
   readonly replicatedArchive?: FileArchive;
-  readonly usageStream?: UsageStream;
+  readonly broadcast?: Broadcast;
 }
 
 interface StoreParts {
@@ -53,7 +50,7 @@ export async function openNode(
   options: NodeOptions,
   parts: StoreParts,
 ): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
-  const { log, stop, replicatedLog, replicatedArchive, usageStream } = options;
+  const { log, stop, replicatedLog, replicatedArchive, broadcast } = options;
   const { cluster: config, dataDir: folder } = options.config;
   const firstEvents = (store: Store): Promise<void> => recordFirstEvents(store, { ...options, fs: parts.fs });
   if (config === null) {
@@ -76,7 +73,7 @@ export async function openNode(
     onLeading: firstEvents,
     ...(replicatedLog !== undefined && { replicatedLog }),
     ...(replicatedArchive !== undefined && { replicatedArchive }),
-    ...(usageStream !== undefined && { usageStream }),
+    ...(broadcast !== undefined && { broadcast }),
   });
   return { store: cluster.store, cluster };
 }
@@ -111,49 +108,6 @@ async function open(
     holdsLock: () => lock.isHeld(),
     ...options.store,
   });
-}
-
-/** Free space below which what applications report is not saved: the reserve of the journal, and twice what it can take. */
-const USAGE_ROOM_BYTES = 256 * 1024 * 1024;
-
-export async function openUsage(
-  { engine }: Store,
-  fs: FileSystem,
-  { config, log }: NodeOptions,
-  cluster: OpenCluster | null,
-): Promise<Usage> {
-  const onFault = (error: unknown): void =>
-    // Operators: look at `err`
-    log.error(
-      { err: error },
-      'what applications reported could not be read or saved; flags are not affected',
-    );
-  const stream = cluster?.usageStream ?? null;
-  const shared =
-    stream === null
-      ? null
-      : new SharedUsage({ stream, run: randomBytes(4).toString('hex'), timer: unrefTimer, onFault });
-  const usage = new Usage({
-    shared,
-    onFault,
-    world: engine.world,
-    feed: engine.feed,
-    folder: new UsageFolder({
-      fs,
-      folder: dataFolder(config.dataDir).usage,
-      onDamaged: (details) =>
-        // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
-        log.warn(
-          details,
-          'a file of what applications reported is damaged; it was set aside, and what it lacks is lost',
-        ),
-    }),
-    now: Date.now,
-    hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
-    timer: unrefTimer,
-  });
-  await usage.open();
-  return usage;
 }
 
 export function stalenessCheck({ engine }: Store, { log }: NodeOptions): StalenessCheck {

@@ -9,11 +9,14 @@ import type { Transport, TransportOptions } from '../http/transport/transport.ts
 import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
 
-/** The surfaces that programs talk to, with those of add-ons. */
+/** The surfaces that programs talk to, with those of add-ons. One without routes is switched off, and gets none from elsewhere. */
 export function surfacesOf(addons: readonly ConfiguredAddon[]): readonly Surface[] {
-  const routes = addons.flatMap(({ adminRoutes = [] }) => adminRoutes);
-  const surfaces = addons.flatMap((addon) => addon.surfaces ?? []);
-  return [adminSurface(routes), ...surfaces];
+  const surfaces = [adminSurface, ...addons.flatMap((addon) => addon.surfaces ?? [])];
+  return surfaces.map((surface) => {
+    const more = addons.flatMap(({ routes }) => routes?.[surface.prefix] ?? []);
+    if (surface.routes.length === 0 || more.length === 0) return surface;
+    return { ...surface, routes: [...surface.routes, ...more] };
+  });
 }
 
 /** The full paths of the routes that SDKs poll. */

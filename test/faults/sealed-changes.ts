@@ -9,7 +9,8 @@ import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { loaderOf } from '../../src/actors/state/state-loader.ts';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { Usage } from '../../src/actors/usage.ts';
+import { Usage } from '../../src/addons/usage/usage.ts';
+import { UsageFolder } from '../../src/addons/usage/usage-folder.ts';
 import { emptyWorld } from '../../src/domain/state/world.ts';
 import { unpack } from '../../src/persistence/codec/message-pack.ts';
 import { DataFolderError, dataFolder } from '../../src/persistence/disk/data-folder.ts';
@@ -29,7 +30,6 @@ import {
   SNAPSHOT_HEADER_BYTES,
   sealBlock,
 } from '../../src/persistence/snapshots/snapshot-format.ts';
-import { UsageFolder } from '../../src/persistence/snapshots/usage-folder.ts';
 import { CommandSource } from '../simulation/random-command.ts';
 import { FOLDER, openTestEngine, settle } from '../support/engine.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';

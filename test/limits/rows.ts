@@ -16,11 +16,8 @@ import {
   YOUNG_BYTES,
 } from '../../src/actors/memory-budget.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/scheduler.ts';
-import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/actors/shared-usage.ts';
 import { EVENTS_PER_SNAPSHOT } from '../../src/actors/snapshot-keeper.ts';
 import { AT_ONCE_EACH_ROUND_MS, AT_ONCE_MS_MIN, TURN_MS } from '../../src/actors/turn.ts';
-import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
-import { SAVED_BYTES_A_SECOND } from '../../src/actors/usage-files.ts';
 import {
   EVENT_CHARGE_BYTES_MIN,
   WRITE_BURST_BYTES,
@@ -60,8 +57,12 @@ import {
   NARROWED_STREAMED_MAX,
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../src/addons/sdk/query-watches.ts';
-import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/addons/sdk/reports.ts';
 import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/addons/sdk/watch-log.ts';
+import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/addons/usage/applications.ts';
+import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/addons/usage/report-routes.ts';
+import { REPORT_BYTES_MAX, REPORTS_WAITING_BYTES_MAX } from '../../src/addons/usage/shared-usage.ts';
+import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/addons/usage/usage.ts';
+import { SAVED_BYTES_A_SECOND } from '../../src/addons/usage/usage-files.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { FLAG_ENVIRONMENTS_MAX } from '../../src/domain/decide/archive-commands.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
@@ -106,7 +107,6 @@ import {
   RESPONSES_BYTES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
 import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/state/served-size.ts';
-import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/archive.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/bodies.ts';
 import {

@@ -7,8 +7,9 @@ import { CommitMeter } from '../../src/http/serving/metrics.ts';
 import { realTimer, type Timer } from '../../src/persistence/journal/mark-keeper.ts';
 import { refuseUnfinishedImport } from '../../src/persistence/recovery/unfinished-work.ts';
 import { createLog } from '../../src/process/log.ts';
+import { configureAddons } from '../../src/start/addons.ts';
 import { writeFirstToken } from '../../src/start/admin-token.ts';
-import { openNode, openUsage } from '../../src/start/node.ts';
+import { openNode } from '../../src/start/node.ts';
 import { FOLDER } from '../support/engine.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
 import { type CallKind, ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
@@ -55,10 +56,12 @@ async function serveUntil(stop: (error: Error) => void, disk: MemoryFileSystem):
   const { store } = await openNode(options, {
     ...{ commits: new CommitMeter(), lock, port: 0, fs: disk, onWait: () => undefined },
   });
-  const usage = await openUsage(store, disk, options, null);
   const { engine } = store;
+  const host = { engine, fs: disk, folder: FOLDER, broadcast: null };
+  const configured = await configureAddons({}, options.config, options.log);
+  const addons = await Promise.all(configured.map(async ({ open }) => open?.(host)));
   const served = { state: stateHash(engine.world), lastId: engine.lastId };
-  await usage.close();
+  for (const addon of addons) await addon?.close?.();
   await store.close();
   return { ...served, signedId: store.heads?.newest?.lastId ?? null };
 }

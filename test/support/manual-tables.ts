@@ -8,6 +8,8 @@ import { pathToFileURL } from 'node:url';
 import type { Registry } from 'prom-client';
 import { type EdgeMetricsSources, edgeMetrics } from '../../src/addons/edge/metrics.ts';
 import { EDGE_OPTIONS, OTHER_OPTIONS } from '../../src/addons/edge/options.ts';
+import { metricsOf } from '../../src/addons/usage/configure.ts';
+import type { Usage } from '../../src/addons/usage/usage.ts';
 import { createMetrics, type MetricsSources } from '../../src/http/serving/metrics.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
 import type { SettingRow } from '../../src/process/setting-row.ts';
@@ -63,7 +65,7 @@ function exitCodes(): string {
 }
 
 function metrics(): string {
-  return metricTable(createMetrics(unread<MetricsSources>()));
+  return metricTable(createMetrics(unread<MetricsSources>(), [metricsOf(unread<Usage>())]));
 }
 
 function metricsOfEdge(): string {

@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import type { UsageStream } from '../../src/actors/shared-usage.ts';
 import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
 import type { ReplicatedLog } from '../../src/addons/replication/replicated-log.ts';
+import type { Broadcast } from '../../src/host/addon.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 import { configureAddons } from '../../src/start/addons.ts';
@@ -148,7 +148,7 @@ export interface TestServerOptions {
   /** The log of a node of a cluster; asked for at each start. */
   readonly replicatedLog?: () => ReplicatedLog;
   readonly replicatedArchive?: () => FileArchive;
-  readonly usageStream?: () => UsageStream;
+  readonly broadcast?: () => Broadcast;
   /** Told why the server wants its process to end; thrown unless given. */
   readonly stop?: (error: Error) => void;
 }
@@ -181,7 +181,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       ...(options.store === undefined ? {} : { store: options.store }),
       ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),
       ...(options.replicatedArchive === undefined ? {} : { replicatedArchive: options.replicatedArchive() }),
-      ...(options.usageStream === undefined ? {} : { usageStream: options.usageStream() }),
+      ...(options.broadcast === undefined ? {} : { broadcast: options.broadcast() }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;

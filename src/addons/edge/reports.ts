@@ -3,15 +3,10 @@
  * minute they go to the upstream together (report-sending.ts); what it cannot take waits here, within a bound.
  */
 import * as v from 'valibot';
-import type { UsageNote } from '../../actors/shared-usage.ts';
-import type { SharedReports } from '../../actors/usage.ts';
-import {
-  SIDES,
-  type Side,
-  VARIANT_NAME_LENGTH_MAX,
-  VARIANTS_PER_COUNT_MAX,
-} from '../../domain/usage/reports.ts';
-import { HOUR_MS } from '../../domain/usage/usage-table.ts';
+import { SIDES, type Side, VARIANT_NAME_LENGTH_MAX, VARIANTS_PER_COUNT_MAX } from '../usage/reports.ts';
+import type { UsageNote } from '../usage/shared-usage.ts';
+import type { SharedReports } from '../usage/usage.ts';
+import { HOUR_MS } from '../usage/usage-table.ts';
 
 /**
  * Bytes of counts that wait, by who reported; where there is no room, the oldest go, and are counted as dropped. Tokens of pages are

@@ -3,7 +3,7 @@
  * ask nothing of the engine but what a mirror has (src/actors/served-state.ts), and write nothing; so there are no histories to read, no
  * passwords, and no mailboxes here.
  */
-import { Usage } from '../../actors/usage.ts';
+
 import { DEFAULT_GROWTH_LIMITS } from '../../domain/flags/growth-limits.ts';
 import { Authenticator, digestOf } from '../../http/serving/access.ts';
 import { AtLeast } from '../../http/serving/cluster.ts';
@@ -12,6 +12,7 @@ import type { ApiLog } from '../../http/serving/request-log.ts';
 import { SessionCookies } from '../../http/serving/session-cookie.ts';
 import type { Surface } from '../../http/serving/surface.ts';
 import { VERSION } from '../../process/installation.ts';
+import { Usage } from '../usage/usage.ts';
 import type { Feed } from './feed.ts';
 import type { Mirror } from './mirror.ts';
 import type { Reports } from './reports.ts';

@@ -24,6 +24,7 @@ import { evaluated, evaluatedList, type ListOptions } from '../sdk/evaluated.ts'
 import { frontendSurface } from '../sdk/frontend-surface.ts';
 import { ofrepSurface } from '../sdk/ofrep-surface.ts';
 import { OutcomeLists } from '../sdk/outcome-lists.ts';
+import { reportRoutes } from '../usage/report-routes.ts';
 import type { Backstage } from './backstage.ts';
 
 export interface SurfaceOptions {
@@ -35,7 +36,7 @@ export interface SurfaceOptions {
 export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
   const frontend = frontendWithOffFlags(options.disabled.has('all'));
   return [
-    { ...client, routes: [...client.routes, ...postedDocument] },
+    { ...client, routes: [...client.routes, ...postedDocument, ...(reportRoutes[client.prefix] ?? [])] },
     frontend,
     // The older name of the frontend API.
     { ...frontend, prefix: '/api/proxy', description: null },
@@ -113,7 +114,13 @@ const frontendAll: readonly Route[] = underTag('Frontend', [
 ]);
 
 function frontendWithOffFlags(isAllDisabled: boolean): Surface {
-  const routes = [...frontendSurface.routes, ...frontendOne, ...(isAllDisabled ? [] : frontendAll)];
+  const reports = reportRoutes[frontendSurface.prefix] ?? [];
+  const routes = [
+    ...frontendSurface.routes,
+    ...reports,
+    ...frontendOne,
+    ...(isAllDisabled ? [] : frontendAll),
+  ];
   return { ...frontendSurface, routes };
 }
 

@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { ConfiguredAddon, Setup } from '../../host/addon.ts';
 import { SessionCookies } from '../../http/serving/session-cookie.ts';
+import { API_PREFIX } from '../../http/serving/surface.ts';
 import { inviteSurface, resetSurface } from './link-surfaces.ts';
 import { oidcConfig } from './oidc-config.ts';
 import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from './oidc-surface.ts';
@@ -12,11 +13,11 @@ import { signOnRoutes } from './sign-on-settings.ts';
 export function configurePeople({ env, log, basePath, isOpen, sessions }: Setup): ConfiguredAddon {
   const oidc = oidcConfig(env, isOpen);
   const start = new SessionStart(new SessionCookies(basePath, sessions.isSecureOnly), sessions);
-  const adminRoutes = signOnRoutes(oidc);
+  const routes = { [API_PREFIX]: signOnRoutes(oidc) };
   const surfaces = [resetSurface, inviteSurface, passwordSurface(start)];
   if (oidc === null) {
     const offered = offeredSurface({ provider: null, areOpen: isOpen });
-    return { adminRoutes, surfaces: [...surfaces, ...sessionSurfaces(start), offered] };
+    return { routes, surfaces: [...surfaces, ...sessionSurfaces(start), offered] };
   }
   const page = `${oidc.origin}${basePath}`;
   const monotonicMs = (): number => performance.now();
@@ -25,7 +26,7 @@ export function configurePeople({ env, log, basePath, isOpen, sessions }: Setup)
   // The page is at the path of the server, and links below it.
   const offered = { button: oidc.button, path: LOGIN_PATH.slice(1) };
   return {
-    adminRoutes,
+    routes,
     surfaces: [
       ...surfaces,
       ...sessionSurfaces(start, () => provider.signOutAddress(`${page}/`)),

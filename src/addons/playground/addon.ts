@@ -4,10 +4,11 @@ import type { Addon } from '../../host/addon.ts';
 export const playground: Addon = {
   name: 'playground',
   configure: async () => {
-    const [{ playgroundRoutes }, { explainRoutes }] = await Promise.all([
+    const [{ API_PREFIX }, { playgroundRoutes }, { explainRoutes }] = await Promise.all([
+      import('../../http/serving/surface.ts'),
       import('./playground.ts'),
       import('./explain.ts'),
     ]);
-    return { adminRoutes: [...playgroundRoutes, ...explainRoutes] };
+    return { routes: { [API_PREFIX]: [...playgroundRoutes, ...explainRoutes] } };
   },
 };

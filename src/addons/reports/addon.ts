@@ -4,10 +4,11 @@ import type { Addon } from '../../host/addon.ts';
 export const reports: Addon = {
   name: 'reports',
   configure: async () => {
-    const [{ projectReportRoutes }, { statisticsRoutes }] = await Promise.all([
+    const [{ API_PREFIX }, { projectReportRoutes }, { statisticsRoutes }] = await Promise.all([
+      import('../../http/serving/surface.ts'),
       import('./project-reports.ts'),
       import('./statistics.ts'),
     ]);
-    return { adminRoutes: [...projectReportRoutes, ...statisticsRoutes] };
+    return { routes: { [API_PREFIX]: [...projectReportRoutes, ...statisticsRoutes] } };
   },
 };

@@ -4,9 +4,9 @@ import { recordsOf } from '../../domain/state/directory-records.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import type { ApiTokenType, World } from '../../domain/state/world.ts';
-import { allApplications, updatedAtMs } from '../../http/admin/application-views.ts';
 import { settledResponse } from '../../http/admin/responses.ts';
 import { type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
+import { allApplications, updatedAtMs } from '../usage/application-views.ts';
 import { countAll } from './event-counts.ts';
 import { StatisticsSchema } from './report-schemas.ts';
 

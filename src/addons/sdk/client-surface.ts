@@ -21,7 +21,6 @@ import { clientQuery, coversProject, payerOf, QUERY_PARAMETERS, requesterOf } fr
 import { flagStreams } from './flag-streams.ts';
 import type { QueryWatch } from './query-watch.ts';
 import { EVENTS_HEAD, EVENTS_TAIL, type HydrationBody, type QueryWatches } from './query-watches.ts';
-import { applicationReportRoutes, bulkReportRoutes } from './reports.ts';
 import { SDK_ERRORS, sdkAccess } from './sdk-access.ts';
 import { DELTA_FORMAT } from './stream-format.ts';
 
@@ -298,12 +297,7 @@ export const clientSurface = (hints: Hints): Surface => ({
   prefix: '/api/client',
   access: sdkAccess('client'),
   errors: SDK_ERRORS,
-  routes: [
-    ...clientFlagRoutes(hints),
-    ...underTag('Client', [deltaRoute, streamingRoute]),
-    ...applicationReportRoutes({ side: 'backend', below: '', tag: 'Client' }),
-    ...bulkReportRoutes,
-  ],
+  routes: [...clientFlagRoutes(hints), ...underTag('Client', [deltaRoute, streamingRoute])],
   description: `\`/api/client\` is for server-side SDKs: the flags of the projects and the environment that a client token
 covers. Only durable changes are shown. 401 and 403 have a body with nothing but a \`message\`.`,
 });

@@ -20,7 +20,6 @@ import {
 import type { Surface } from '../../http/serving/surface.ts';
 import { evaluatedList, type ListOptions } from './evaluated.ts';
 import { OutcomeLists } from './outcome-lists.ts';
-import { applicationReportRoutes } from './reports.ts';
 import { SDK_ERRORS, sdkAccess } from './sdk-access.ts';
 
 // Paths that SDKs and probes know of the frontend API and that it does not have. Unleash responds 405 to them, and clients take that
@@ -115,11 +114,7 @@ export const frontendSurface: Surface = {
   prefix: '/api/frontend',
   access: sdkAccess('frontend'),
   errors: SDK_ERRORS,
-  routes: [
-    ...toggleRoutes,
-    ...unsupportedRoutes,
-    ...applicationReportRoutes({ side: 'frontend', below: '/client', tag: 'Frontend' }),
-  ],
+  routes: [...toggleRoutes, ...unsupportedRoutes],
   isForPages: true,
   description: `\`/api/frontend\` is for SDKs in browsers and phones: the flags that are on for one context, of the projects and
 the environment that a frontend token covers. Pages of other origins may call it.`,

@@ -1,6 +1,7 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
 import assert from 'node:assert/strict';
+import type { UsageView } from '../../actors/usage-view.ts';
 import { canBeInProject } from '../../domain/access/roles.ts';
 import { allRoles } from '../../domain/people/roles-and-groups.ts';
 import { favoritesOf } from '../../domain/state/favorites.ts';
@@ -16,7 +17,6 @@ import {
   type User,
   type World,
 } from '../../domain/state/world.ts';
-import type { LastSeen } from '../../domain/usage/last-seen.ts';
 import type { Caller } from '../serving/access.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';
@@ -30,7 +30,7 @@ import {
   timeOrNull,
 } from './views.ts';
 
-type TokensSeen = Pick<LastSeen, 'token'>;
+type TokensSeen = Pick<UsageView['seen'], 'token'>;
 
 export function projectView(world: World, project: Pick<ProjectState, 'settings'>) {
   const environments = projectEnvironments(world, project).map(({ name }) => name);

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { noFlagThen, type PastFlag, type PastFlagQuery } from '../../actors/flag-history.ts';
 import { each, inTurns, type Requester } from '../../actors/turn.ts';
+import { NEVER_SEEN } from '../../actors/usage-view.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import { plannedRollback, type RollbackTarget, withPlan } from '../../domain/decide/rollback-command.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
@@ -10,7 +11,6 @@ import { titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
-import { NEVER_SEEN } from '../../domain/usage/last-seen.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import {
   type QueryParameter,

@@ -1,12 +1,12 @@
 /** The search for flags in all projects (docs/specification/flags.md#search). */
 import * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
+import type { FlagsSeen } from '../../actors/usage-view.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { FLAG_TYPES } from '../../domain/flags/metadata.ts';
 import { shown } from '../../domain/json/issues.ts';
 import { described, Integer, NullableTimestamp, Timestamp, titled } from '../../domain/json/schema.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { FlagsSeen } from '../../domain/usage/last-seen.ts';
 import { authorOf } from '../serving/access.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
 import {

@@ -1,10 +1,10 @@
 /** The page of a project, without its flags. */
 import { each, inTurns } from '../../actors/turn.ts';
+import type { FlagsSeen } from '../../actors/usage-view.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
-import type { FlagsSeen } from '../../domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
 

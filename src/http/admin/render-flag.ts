@@ -7,6 +7,7 @@
  * is the newer of both revisions, with the time at which the flag was seen in use, so it needs no hashing.
  */
 import { partOfEach } from '../../actors/cache.ts';
+import type { FlagSeen, FlagsUse, HourCounts } from '../../actors/usage-view.ts';
 import {
   environmentOf,
   environmentsOf,
@@ -25,7 +26,6 @@ import {
   projectEnvironments,
   type World,
 } from '../../domain/state/world.ts';
-import type { FlagSeen, FlagsUse, HourCounts } from '../../domain/usage/last-seen.ts';
 import { environmentsRevision, etagOf, FAVORITE_TAG, seenTag } from '../serving/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../serving/route.ts';

@@ -3,10 +3,10 @@
  * bytes of the others are copied and not made again.
  */
 import type { CachePart } from '../../actors/cache.ts';
+import type { FlagSeen, FlagsSeen } from '../../actors/usage-view.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { FlagProjection, type FlagShelf, type ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { Environment } from '../../domain/state/world.ts';
-import type { FlagSeen, FlagsSeen } from '../../domain/usage/last-seen.ts';
 import { flagSummary } from './render-flag.ts';
 import type { ShelfWork } from './shelf-walk.ts';
 

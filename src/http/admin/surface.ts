@@ -8,9 +8,8 @@ import type { ProjectState, World } from '../../domain/state/world.ts';
 import { type Asked, type Caller, mayDo, rolesIn } from '../serving/access.ts';
 import { COMMON_ERRORS } from '../serving/errors.ts';
 import type { Route } from '../serving/route.ts';
-import type { Surface, SurfaceAccess } from '../serving/surface.ts';
+import { API_PREFIX, type Surface, type SurfaceAccess } from '../serving/surface.ts';
 import { apiTokenRoutes, projectTokenRoutes, refuseToken } from './api-tokens.ts';
-import { applicationChangeRoutes, applicationRoutes } from './applications.ts';
 import { archiveRoutes } from './archive.ts';
 import { dependencyRoutes } from './dependencies.ts';
 import { environmentRoutes } from './environments.ts';
@@ -19,7 +18,6 @@ import { eventStreamRoutes } from './event-stream.ts';
 import { eventRoutes } from './events.ts';
 import { historyRoutes, projectHistoryRoutes } from './flag-history.ts';
 import { flagCreatorRoutes, flagSearchRoutes } from './flag-search.ts';
-import { flagUsageRoutes } from './flag-usage.ts';
 import { favoriteRoutes, flagCheckRoutes, flagRoutes, lifecycleRoutes, linkRoutes } from './flags.ts';
 import { instanceRoutes, maintenanceRoutes } from './instance.ts';
 import { kindRoutes } from './kinds.ts';
@@ -36,8 +34,6 @@ import { refuseImport, transferRoutes } from './transfer.ts';
 import { uiConfigRoutes } from './ui-config.ts';
 import { serviceAccountRoutes, userAdminRoutes, userRoutes } from './user-admin.ts';
 import { variantRoutes } from './variants.ts';
-
-export const API_PREFIX = '/api/admin';
 
 /** The routes of the core. */
 export const ROUTES: readonly Route[] = [
@@ -82,9 +78,6 @@ export const ROUTES: readonly Route[] = [
   ...personalTokenRoutes,
   ...apiTokenRoutes,
   ...projectTokenRoutes,
-  ...flagUsageRoutes,
-  ...applicationRoutes,
-  ...applicationChangeRoutes,
   ...instanceRoutes,
   ...uiConfigRoutes,
   ...maintenanceRoutes,
@@ -218,19 +211,18 @@ export const ADMIN_ACCESS: SurfaceAccess = {
   credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
 };
 
-/** With the routes of add-ons behind its own. */
-export const adminSurface = (more: readonly Route[]): Surface => ({
+export const adminSurface: Surface = {
   prefix: API_PREFIX,
   access: ADMIN_ACCESS,
   errors: COMMON_ERRORS,
-  routes: [...ROUTES, ...more],
+  routes: ROUTES,
   compresses: true,
   description: `Administration of feature flags: projects, flags, strategies, variants, membership, users, tokens
 and events.
 
 A change is answered once it is on disk. Every error but those of the membership rules has the same body, and its
 \`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`,
-});
+};
 
 function whoMay({ permission, needs = [], needsOneOf = [] }: Need): string {
   if (needsOneOf.length > 0)

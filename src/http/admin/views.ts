@@ -1,5 +1,6 @@
 /** Small responses that are not cached: users, profiles, roles and groups. */
 import { createHash } from 'node:crypto';
+import type { FlagSeen, UsageView } from '../../actors/usage-view.ts';
 import { PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
 import { ADMIN_ROLE_ID, canBeRoot, isCustom, permissionsOf, type Role } from '../../domain/access/roles.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
@@ -8,8 +9,6 @@ import type { Group } from '../../domain/kinds/group.ts';
 import { allRoles, knownRole } from '../../domain/people/roles-and-groups.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import type { User, World } from '../../domain/state/world.ts';
-import type { FlagSeen } from '../../domain/usage/last-seen.ts';
-import type { UserSignIns } from '../../domain/usage/sign-ins.ts';
 import type { Caller } from '../serving/access.ts';
 
 /**
@@ -21,7 +20,7 @@ export function imageUrlOf(identity: string): string {
 }
 
 /** Looks up the times at which users signed in. */
-export type SignInsOf = Pick<UserSignIns, 'of'>;
+export type SignInsOf = UsageView['signIns'];
 
 export function userView(user: User, signIns: SignInsOf) {
   const { lastMs, failedCount } = signIns.of(user.id);

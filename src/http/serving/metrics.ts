@@ -7,9 +7,7 @@ import type { Engine } from '../../actors/engine.ts';
 import type { HeadStatus } from '../../actors/head-view.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
-import type { Usage } from '../../actors/usage.ts';
 import { stateBytes } from '../../domain/state/records.ts';
-import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
 import type { ReplicaView } from '../../persistence/journal/node-view.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -40,7 +38,6 @@ export interface MetricsSources {
   readonly commits: CommitMeter;
   /** Up to date at the moment of the call. */
   routes(): readonly RouteMeter[];
-  readonly usage: Usage;
   /** The view of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Milliseconds since 1970. */
@@ -50,16 +47,17 @@ export interface MetricsSources {
 /** Name, help for operators, and how it is read. */
 type Row<Source> = readonly [name: string, help: string, read: (source: Source) => number];
 
+/** The figures of an add-on. */
+export interface AddonMetrics {
+  readonly counters?: readonly Row<void>[];
+  readonly gauges?: readonly Row<void>[];
+}
+
 const COUNTERS: readonly Row<MetricsSources>[] = [
   [
     'flagstaff_mailbox_refusals_total',
     'Commands refused because a mailbox was full: clients got 503, and should send less.',
     ({ engine }) => engine.refusedCount,
-  ],
-  [
-    'flagstaff_usage_dropped_total',
-    'Counts of flags dropped for want of room: too many applications and flags report, or a public token is flooded.',
-    ({ usage }) => SIDES.reduce((sum, side) => sum + usage.counts(side).droppedCount, 0),
   ],
   [
     'flagstaff_evicted_readers_total',
@@ -153,12 +151,6 @@ const GAUGES: readonly Row<MetricsSources>[] = [
     ({ engine }) => engine.world.directory.flagProjects.size,
   ],
   [
-    'flagstaff_usage_bytes',
-    'Memory of what applications reported, up to 80 MiB.',
-    ({ usage }) =>
-      SIDES.reduce((sum, side) => sum + usage.counts(side).bytes + usage.applications(side).bytes, 0),
-  ],
-  [
     'flagstaff_state_bytes',
     'Memory of the state, as it would be after a restart.',
     ({ engine }) => stateBytes(engine.world),
@@ -246,12 +238,16 @@ const CLUSTER_GAUGES: readonly Row<ReplicaView>[] = [
   ],
 ];
 
-export function createMetrics(sources: MetricsSources): Registry {
+export function createMetrics(sources: MetricsSources, ofAddons: readonly AddonMetrics[] = []): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   registerDistributions(registry, sources);
   registerCounters(registry, sources);
   registerGauges(registry, sources);
+  for (const { counters = [], gauges = [] } of ofAddons) {
+    for (const row of counters) counter(registry, single(row));
+    for (const row of gauges) gauge(registry, single(row));
+  }
   return registry;
 }
 
@@ -281,23 +277,26 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
 function registerCounters(registry: Registry, sources: MetricsSources): void {
   const help = 'Responses, by route and status. Look for any 5xx, and many 401 or 403.';
   countResponses(registry, { name: 'flagstaff_http_requests_total', help }, sources.routes);
-  for (const [name, help, read] of COUNTERS)
-    counter(registry, { name, help, read: () => [{ labels: {}, value: read(sources) }] });
+  for (const row of COUNTERS) counter(registry, single(row, sources));
 }
 
 function registerGauges(registry: Registry, sources: MetricsSources): void {
   const { transport, replica, version } = sources;
-  const single = (name: string, help: string, read: () => number): void =>
-    gauge(registry, { name, help, read: () => [{ labels: {}, value: read() }] });
   gauge(registry, {
     name: 'flagstaff_build_info',
     help: 'Always 1; its labels name the version, Node and the HTTP engine.',
     labels: ['version', 'node', 'engine'],
     read: () => [{ labels: { version, node: process.version, engine: transport.engine }, value: 1 }],
   });
-  for (const [name, help, read] of GAUGES) single(name, help, () => read(sources));
+  for (const row of GAUGES) gauge(registry, single(row, sources));
   if (replica === null) return;
-  for (const [name, help, read] of CLUSTER_GAUGES) single(name, help, () => read(replica()));
+  for (const [name, help, read] of CLUSTER_GAUGES)
+    gauge(registry, single([name, help, () => read(replica())]));
+}
+
+/** A metric of one value. */
+function single<Source>([name, help, read]: Row<Source>, source?: Source): ReadMetric {
+  return { name, help, read: () => [{ labels: {}, value: read(source as Source) }] };
 }
 
 type Labels = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { LogReads } from '../../actors/log-reads.ts';
 import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import type { ServedState } from '../../actors/served-state.ts';
 import type { Requester } from '../../actors/turn.ts';
-import type { Usage } from '../../actors/usage.ts';
+import type { UsageView } from '../../actors/usage-view.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { Responder, TransportRequest } from '../transport/transport.ts';
@@ -21,7 +21,7 @@ export interface ContextSources {
   readonly engine: Engine;
   readonly reads: LogReads;
   readonly instance: Instance;
-  readonly usage: Usage;
+  readonly usage: UsageView;
   readonly passwords: Passwords;
   readonly site: Site;
   /** Milliseconds since 1970. */
@@ -76,7 +76,7 @@ export class Context implements RequestContext<unknown> {
     return this.#shared.instance;
   }
 
-  get usage(): Usage {
+  get usage(): UsageView {
     return this.#shared.usage;
   }
 

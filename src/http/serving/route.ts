@@ -9,7 +9,7 @@ import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { ServedState } from '../../actors/served-state.ts';
 import type { Requester } from '../../actors/turn.ts';
-import type { Usage } from '../../actors/usage.ts';
+import type { UsageView } from '../../actors/usage-view.ts';
 import type { Need, Right } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { Actor } from '../../domain/state/decision.ts';
@@ -37,8 +37,8 @@ export interface RequestContext<Body> {
   readonly reads: LogReads;
   /** Figures of the process. */
   readonly instance: Instance;
-  /** The reports of applications. */
-  readonly usage: Usage;
+  /** Uses of flags and secrets. */
+  readonly usage: UsageView;
   readonly passwords: Passwords;
   readonly site: Site;
   readonly caller: Caller;

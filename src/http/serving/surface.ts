@@ -10,6 +10,9 @@ import type { Asked, Caller } from './access.ts';
 import type { ErrorShape } from './errors.ts';
 import type { PlainRoute, Route } from './route.ts';
 
+/** The prefix of the administrative interface. */
+export const API_PREFIX = '/api/admin';
+
 export interface Surface {
   /** The prefix of the paths of all its routes; empty for none. */
   readonly prefix: string;

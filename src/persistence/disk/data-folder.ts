@@ -10,7 +10,7 @@
  *   data/journal/<first event id>.index        derived from the segment, may be deleted at any time
  *   data/journal/durable.mark                  how far the journal was on disk for certain (durable-mark.ts)
  *   data/snapshots/<last event id>.snapshot    the whole state as of that event (snapshot-format.ts)
- *   data/usage/<what>.usage                    what applications reported, may be deleted (src/actors/usage.ts)
+ *   data/usage/<what>.usage                    what applications reported, may be deleted (src/addons/usage/usage.ts)
  *   data/repaired.tmp, data/damaged-<time>     what a repair makes, and what it found (unfinished-repair.ts)
  *
  * Names that end in `.tmp` are unfinished and removed at the next start; those that end in `.damaged` were set aside

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cacheOf } from '../../../src/actors/cache.ts';
-import { type FlagsUse, type HourCounts, NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
+import { type FlagsUse, type HourCounts, NEVER_SEEN } from '../../../src/actors/usage-view.ts';
 import { wholeFlag } from '../../../src/http/admin/render-flag.ts';
 import { ofFlagItself } from '../../../src/http/serving/etag.ts';
 import { bytesOf } from '../../../src/http/transport/response.ts';

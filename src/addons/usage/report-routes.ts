@@ -5,8 +5,6 @@ import { isJsonObject } from '../../domain/json/json.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import { ALL } from '../../domain/state/world.ts';
-import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
-import type { FlagCounts, Side } from '../../domain/usage/reports.ts';
 import { digestOf } from '../../http/serving/access.ts';
 import { emptyResponse } from '../../http/serving/json-response.ts';
 import {
@@ -19,6 +17,9 @@ import {
 } from '../../http/serving/route.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse } from '../../http/transport/transport.ts';
+import { TEXT_LENGTH_MAX } from './applications.ts';
+import type { FlagCounts, Side } from './reports.ts';
+import { usageIn } from './usage.ts';
 
 // The bodies in which SDKs and Unleash Edge report (docs/specification/surfaces.md#what-applications-report).
 
@@ -235,7 +236,7 @@ interface SentApplication {
 /** The application in its own report; SDKs for browsers name themselves in headers only. */
 function told(context: RequestContext<unknown>, sent: SentApplication, side: Side): void {
   const { appName, instanceId, sdkVersion, strategies } = sent;
-  context.usage.application({
+  usageIn(context).application({
     ...{ appName, side, environment: environmentOf(context), strategies: strategies ?? null },
     instanceId: instanceId ?? null,
     sdkVersion: sdkVersion ?? (context.header('unleash-sdk') || null),
@@ -264,7 +265,7 @@ function* report(
         variants: countsOf(variants),
       }),
     );
-    context.usage.report({ appName, environment, side, startMs, counts }, context.caller.scope);
+    usageIn(context).report({ appName, environment, side, startMs, counts }, context.caller.scope);
   }
   return undefined;
 }
@@ -283,7 +284,7 @@ function* reportBulk(
     if ((one.environment ?? environment) !== environment) continue;
     const side = one.sdkType ?? 'backend';
     sides.set(one.appName, side);
-    context.usage.application({
+    usageIn(context).application({
       ...{ appName: one.appName, environment, side, projects: projectsOf(context), address: '' },
       instanceId: one.instanceId ?? null,
       sdkVersion: one.sdkVersion ?? null,
@@ -296,7 +297,7 @@ function* reportBulk(
     const side = sides.get(appName) ?? 'backend';
     const startMs = millisecondsOf(timestamp);
     const counts: readonly FlagCounts[] = [{ flag, yes, no, variants: countsOf(variants) }];
-    context.usage.report({ appName, environment, side, startMs, counts }, context.caller.scope);
+    usageIn(context).report({ appName, environment, side, startMs, counts }, context.caller.scope);
     yield;
   }
   const { apiTokens } = context.world.directory;
@@ -317,7 +318,7 @@ interface ReportRoutesOptions {
 }
 
 /** Routes for the reports of an application itself; both sides have them. */
-export function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): readonly Route[] {
+function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): readonly Route[] {
   const success = successOf(side);
   return underTag(tag, [
     readRoute(`POST ${below}/register`, {
@@ -344,7 +345,7 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
 }
 
 /** Routes for the reports of Unleash Edge, for the applications behind it. */
-export const bulkReportRoutes = underTag('Client', [
+const bulkReportRoutes = underTag('Client', [
   readRoute('POST /metrics/bulk', {
     operationId: 'reportBulkUsage',
     summary: 'Report applications and how often they evaluated flags, for many at once.',
@@ -363,3 +364,12 @@ export const bulkReportRoutes = underTag('Client', [
     read: () => acknowledge('backend'),
   }),
 ]);
+
+/** By the prefix of the surface on which applications report. */
+export const reportRoutes: Readonly<Record<string, readonly Route[]>> = {
+  '/api/client': [
+    ...applicationReportRoutes({ side: 'backend', below: '', tag: 'Client' }),
+    ...bulkReportRoutes,
+  ],
+  '/api/frontend': applicationReportRoutes({ side: 'frontend', below: '/client', tag: 'Frontend' }),
+};

@@ -2,19 +2,14 @@
 import assert from 'node:assert/strict';
 import { it, test } from 'node:test';
 import fc from 'fast-check';
-import {
-  applicationReportRoutes,
-  BULK_COUNTS_MAX,
-  bulkReportRoutes,
-} from '../../../src/addons/sdk/reports.ts';
+import { BULK_COUNTS_MAX, reportRoutes } from '../../../src/addons/usage/report-routes.ts';
 import { LIST_LENGTH_MAX } from '../../../src/http/body/json-shape.ts';
 import { PiecesOfBodies, readBody } from '../../../src/http/serving/request-body.ts';
 import type { ReadRoute } from '../../../src/http/serving/route.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 
 const routeAt = (wanted: string): ReadRoute => {
-  const routes = [...applicationReportRoutes({ side: 'backend', below: '', tag: '' }), ...bulkReportRoutes];
-  const route = routes.find(({ path }) => path === wanted);
+  const route = reportRoutes['/api/client']?.find(({ path }) => path === wanted);
   assert(route?.kind === 'read', wanted);
   return route;
 };

@@ -1,7 +1,7 @@
 /** Schemas of responses about what applications reported. */
 import * as v from 'valibot';
 import { Count, described, Timestamp, titled } from '../../domain/json/schema.ts';
-import { recordSchema } from './record-schemas.ts';
+import { recordSchema } from '../../http/admin/record-schemas.ts';
 
 const Names = v.array(v.string());
 

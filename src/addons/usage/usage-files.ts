@@ -3,11 +3,11 @@
  * the rarer the more they write.
  */
 import assert from 'node:assert/strict';
-import type { Applications } from '../domain/usage/applications.ts';
-import { SIDES, type Side } from '../domain/usage/reports.ts';
-import type { SavedTable } from '../domain/usage/saved-table.ts';
-import { DAY_MS, floorTo, type PeriodId, type UsageTable } from '../domain/usage/usage-table.ts';
-import type { UsageFolder } from '../persistence/snapshots/usage-folder.ts';
+import type { Applications } from './applications.ts';
+import { SIDES, type Side } from './reports.ts';
+import type { SavedTable } from './saved-table.ts';
+import type { UsageFolder } from './usage-folder.ts';
+import { DAY_MS, floorTo, type PeriodId, type UsageTable } from './usage-table.ts';
 
 /** A first change is saved after this time, so that a restart soon after it finds it. */
 const SAVE_SOON_MS = 1_000;

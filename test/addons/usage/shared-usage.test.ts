@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { SharedUsage, type UsageNote, type UsageStream } from '../../src/actors/shared-usage.ts';
+import { SharedUsage, type UsageNote } from '../../../src/addons/usage/shared-usage.ts';
+import type { Broadcast } from '../../../src/host/addon.ts';
 
 const MESSAGE_BYTES_MAX = 2 ** 20;
 
 it('a report that the stream would never take is told once, and holds up no others', async () => {
   const taken: UsageNote[] = [];
-  const stream: UsageStream = {
+  const stream: Broadcast = {
     async publish(batch) {
       assert(batch.length <= MESSAGE_BYTES_MAX, 'the stream takes the batch');
       taken.push(...(JSON.parse(batch.toString()) as UsageNote[]));
@@ -47,7 +48,7 @@ it('a stop while a batch is under way sends each report once', async () => {
     take = resolve;
   });
   let send = (): void => assert.fail('a batch is due');
-  const stream: UsageStream = {
+  const stream: Broadcast = {
     async publish(batch) {
       begin();
       await isTaken;

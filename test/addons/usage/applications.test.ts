@@ -1,8 +1,8 @@
 /** The applications that reported, and that their number and bytes are bounded whatever they call themselves. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { APPLICATIONS_MAX, Applications, INSTANCES_MAX } from '../../../src/domain/usage/applications.ts';
-import { LastSeen } from '../../../src/domain/usage/last-seen.ts';
+import { APPLICATIONS_MAX, Applications, INSTANCES_MAX } from '../../../src/addons/usage/applications.ts';
+import { LastSeen } from '../../../src/addons/usage/last-seen.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 10);
 const DAY_MS = 24 * 3_600_000;

@@ -7,16 +7,18 @@
  * pushes out only what pages reported. Flags that do not exist, or that the token does not cover, are not counted.
  */
 import assert from 'node:assert/strict';
-import type { DomainEvent } from '../domain/state/events.ts';
-import { ALL, type World } from '../domain/state/world.ts';
-import { type ApplicationDetails, type ApplicationRow, Applications } from '../domain/usage/applications.ts';
-import { type FlagsUse, type HourCounts, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
-import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';
-import { type SignInRow, UserSignIns } from '../domain/usage/sign-ins.ts';
-import { type CountRow, floorTo, HOUR_MS, UsageTable } from '../domain/usage/usage-table.ts';
-import type { ChangeFeed } from './change-feed.ts';
+import type { ChangeFeed } from '../../actors/change-feed.ts';
+import type { FlagsUse, HourCounts, UsageView } from '../../actors/usage-view.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import { ALL, type World } from '../../domain/state/world.ts';
+import type { RequestContext } from '../../http/serving/route.ts';
+import { type ApplicationDetails, type ApplicationRow, Applications } from './applications.ts';
+import { LastSeen, type SeenRow } from './last-seen.ts';
+import { type ApplicationReport, SIDES, type Side, type UsageReport } from './reports.ts';
 import type { SharedCounts, SharedUsage, UsageNote } from './shared-usage.ts';
+import { type SignInRow, UserSignIns } from './sign-ins.ts';
 import { type SideUsage, UsageFiles, type UsageFilesOptions, type UsageSource } from './usage-files.ts';
+import { type CountRow, floorTo, HOUR_MS, UsageTable } from './usage-table.ts';
 
 /** Bytes of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
 export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
@@ -47,7 +49,7 @@ export interface UsageOptions extends UsageFilesOptions {
   readonly shared?: SharedReports | null;
 }
 
-export class Usage {
+export class Usage implements UsageView {
   readonly #options: UsageOptions;
   readonly #files: UsageFiles;
   readonly #seen: LastSeen;
@@ -279,4 +281,10 @@ export class Usage {
     const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
     return apiTokens.has(digest) || personalTokens.has(digest) || sessions.has(digest);
   }
+}
+
+/** The reports that routes of this add-on count and show. */
+export function usageIn({ usage }: Pick<RequestContext<unknown>, 'usage'>): Usage {
+  assert(usage instanceof Usage, 'routes of this add-on are served where it is open');
+  return usage;
 }

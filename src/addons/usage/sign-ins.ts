@@ -2,19 +2,11 @@
  * The last sign-in of users, and the number of wrong passwords since. Only users who exist are counted, so the list is no
  * longer than theirs.
  */
+import { NO_SIGN_INS, type SignIns } from '../../actors/usage-view.ts';
 import { SavedTable } from './saved-table.ts';
-
-export interface SignIns {
-  /** Milliseconds since 1970; null: never. */
-  readonly lastMs: number | null;
-  /** Wrong passwords since then. */
-  readonly failedCount: number;
-}
 
 /** The sign-ins of a user as they are saved. */
 export type SignInRow = readonly [userId: number, lastMs: number | null, failedCount: number];
-
-const NONE: SignIns = { lastMs: null, failedCount: 0 };
 
 /** Bounds the count, so that guessing does not rewrite it forever. */
 export const FAILED_COUNT_MAX = 1_000;
@@ -23,7 +15,7 @@ export class UserSignIns extends SavedTable {
   readonly #users = new Map<number, SignIns>();
 
   of(userId: number): SignIns {
-    return this.#users.get(userId) ?? NONE;
+    return this.#users.get(userId) ?? NO_SIGN_INS;
   }
 
   succeeded(userId: number, nowMs: number): void {

@@ -3,17 +3,18 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { compareVersions, parseSemanticVersion } from '../../domain/evaluation/semantic-version.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import { ALL, type World } from '../../domain/state/world.ts';
+import { recordView } from '../../http/admin/records.ts';
+import type { RequestContext } from '../../http/serving/route.ts';
+import { hiddenProjects } from '../../http/serving/visible-world.ts';
 import {
   type Application,
   type ApplicationDetails,
   type ApplicationEnvironment,
   type Instance,
   NO_DETAILS,
-} from '../../domain/usage/applications.ts';
-import { SIDES, type Side } from '../../domain/usage/reports.ts';
-import type { RequestContext } from '../serving/route.ts';
-import { hiddenProjects } from '../serving/visible-world.ts';
-import { recordView } from './records.ts';
+} from './applications.ts';
+import { SIDES, type Side } from './reports.ts';
+import { usageIn } from './usage.ts';
 
 interface Part {
   readonly side: Side;
@@ -31,7 +32,7 @@ type Context = Pick<RequestContext<unknown>, 'usage' | 'engine' | 'caller'>;
 export function applicationOf(context: Context, appName: string): WholeApplication | null {
   const hidden = new Set(hiddenProjects(context.engine.world, context.caller));
   const parts = SIDES.flatMap((side) => {
-    const application = context.usage.applications(side).get(appName);
+    const application = usageIn(context).applications(side).get(appName);
     return application === undefined ? [] : partWithout(hidden, { side, application });
   });
   return parts.length === 0 ? null : { appName, parts };
@@ -52,11 +53,12 @@ function partWithout(hidden: ReadonlySet<string>, part: Part): readonly Part[] {
 }
 
 /** By name. */
-export function allApplications({ usage, engine, caller }: Context): WholeApplication[] {
+export function allApplications(context: Context): WholeApplication[] {
+  const { engine, caller } = context;
   const hidden = new Set(hiddenProjects(engine.world, caller));
   const parts = new Map<string, Part[]>();
   for (const side of SIDES) {
-    for (const application of usage.applications(side).values()) {
+    for (const application of usageIn(context).applications(side).values()) {
       const known = parts.get(application.appName) ?? [];
       known.push(...partWithout(hidden, { side, application }));
       if (known.length > 0) parts.set(application.appName, known);
@@ -154,12 +156,13 @@ function instanceView({ instanceId, address, sdkVersion, seenAtMs }: Instance, {
 
 /** Names of flags that exist and that the application evaluated. There may be many counts to look through. */
 export async function flagsSeen(
-  { usage, world, requester }: Pick<RequestContext<unknown>, 'usage' | 'world' | 'requester'>,
+  context: Pick<RequestContext<unknown>, 'usage' | 'world' | 'requester'>,
   appName: string,
 ): Promise<string[]> {
+  const { world, requester } = context;
   const names = new Set<string>();
   for (const side of SIDES) {
-    const steps = usage.counts(side).flagsOf(appName);
+    const steps = usageIn(context).counts(side).flagsOf(appName);
     const add = (name: unknown): void => {
       if (typeof name === 'string' && world.directory.flagProjects.has(name)) names.add(name);
     };

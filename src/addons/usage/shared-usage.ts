@@ -7,8 +7,9 @@
  * counted. While the stream cannot be reached, reports wait in memory, within a bound.
  */
 import assert from 'node:assert/strict';
-import type { ApplicationDetails } from '../domain/usage/applications.ts';
-import type { ApplicationReport, Side } from '../domain/usage/reports.ts';
+import type { Broadcast } from '../../host/addon.ts';
+import type { ApplicationDetails } from './applications.ts';
+import type { ApplicationReport, Side } from './reports.ts';
 
 /** One thing that was reported, as JSON on the stream. `atMs`: by the clock of the node that it was reported to. */
 export type UsageNote =
@@ -44,19 +45,6 @@ export interface SharedCounts {
   readonly unknownFlags: readonly string[];
 }
 
-/** The stream that the nodes share: batches at positions 1, 2, 3 and so on, the same for all. Old ones may be gone. */
-export interface UsageStream {
-  /** Rejects where it is not known whether the stream has the batch. Under the same id it is taken once. */
-  publish(batch: Buffer, id: string): Promise<void>;
-  /** The first batch at a position or behind it; null where there is none yet. Rejects where the stream cannot be reached. */
-  read(from: number): Promise<UsageBatch | null>;
-}
-
-export interface UsageBatch {
-  readonly position: number;
-  readonly bytes: Buffer;
-}
-
 /** Reports wait for so long for others, so that a busy node sends few batches. */
 const BATCH_MS = 500;
 
@@ -73,7 +61,7 @@ export const REPORT_BYTES_MAX = 768 * 1024;
 export const REPORTS_WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface SharedUsageOptions {
-  readonly stream: UsageStream;
+  readonly stream: Broadcast;
   /** This start of this node, as the ids of batches begin. */
   readonly run: string;
   /** Calls back after so many milliseconds. Must not keep the process alive. */

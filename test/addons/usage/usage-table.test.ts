@@ -1,7 +1,7 @@
 /** Counts of evaluations: what they add up to, what is folded, and what is dropped at the bound. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DAY_MS, HOUR_MS, type PeriodCount, UsageTable } from '../../../src/domain/usage/usage-table.ts';
+import { DAY_MS, HOUR_MS, type PeriodCount, UsageTable } from '../../../src/addons/usage/usage-table.ts';
 import { liveHeapBytes } from '../../support/live-bytes.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 

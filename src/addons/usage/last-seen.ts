@@ -5,19 +5,11 @@
  * The time shown of a flag moves in steps of a minute: otherwise each report would invalidate cached responses.
  */
 
+import type { FlagSeen, FlagsUse } from '../../actors/usage-view.ts';
 import { SavedTable } from './saved-table.ts';
 
 /** Within a step, the same time is shown and nothing is written. */
 export const STEP_MS = 60_000;
-
-/** Immutable: a newer time makes another object, so caches compare identities. */
-export interface FlagSeen {
-  /** Milliseconds since 1970; the latest of all environments. */
-  readonly atMs: number;
-  readonly environments: ReadonlyMap<string, number>;
-  /** The first report in this life of the flag, by environment: reviving a flag begins another life. */
-  readonly first: ReadonlyMap<string, number>;
-}
 
 /**
  * One time as it is saved; the environment is null for a token, which is named by its digest. The first time is left out for a
@@ -29,30 +21,6 @@ export type SeenRow = readonly [
   atMs: number,
   firstMs?: number | null,
 ];
-
-/** Answers queries about the use of listed flags. */
-export interface FlagsSeen {
-  flag(name: string): FlagSeen | null;
-  /** Grows with every time that is shown anew. */
-  readonly version: number;
-}
-
-/** How often a flag was evaluated in the running hour. */
-export interface HourCounts {
-  readonly yes: number;
-  readonly no: number;
-}
-
-/** Answers queries about the use of a single flag. */
-export interface FlagsUse extends FlagsSeen {
-  /** The counts of the running hour, by environment; without those in which nothing was counted. */
-  hour(name: string): ReadonlyMap<string, HourCounts>;
-  /** Grows once a minute: within it, what is shown of `hour` may stay as it is. */
-  readonly step: number;
-}
-
-/** For a flag of the past, whose use is unknown. */
-export const NEVER_SEEN: FlagsUse = { flag: () => null, version: 0, hour: () => new Map(), step: 0 };
 
 export interface LastSeenOptions {
   /** Milliseconds since 1970. */

@@ -1,10 +1,11 @@
 /** How often applications evaluated a flag (docs/specification/usage.md). */
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import { SIDES } from '../../domain/usage/reports.ts';
-import { DAY_MS, floorTo, HOUR_MS, type PeriodCount } from '../../domain/usage/usage-table.ts';
-import { jsonResponse } from '../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, readRoute, underTag } from '../serving/route.ts';
+import { jsonResponse } from '../../http/serving/json-response.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
+import { SIDES } from './reports.ts';
+import { usageIn } from './usage.ts';
 import { FlagUsageSchema, RawFlagUsageSchema } from './usage-schemas.ts';
+import { DAY_MS, floorTo, HOUR_MS, type PeriodCount } from './usage-table.ts';
 
 const FLAG_USAGE = '/client-metrics/features/:featureName';
 
@@ -25,16 +26,13 @@ const ROWS_MAX = 5_000;
 const HOURS_BACK_PHRASE = `an integer from 1 to ${HOURS_BACK_MAX}`;
 
 /** The counts of all sides together, the newest first. */
-function countsOf(
-  { usage, params, world, engine }: RequestContext<unknown>,
-  kind: 'hour' | 'day',
-  sinceMs: number,
-): PeriodCount[] {
+function countsOf(context: RequestContext<unknown>, kind: 'hour' | 'day', sinceMs: number): PeriodCount[] {
+  const { engine, params, world } = context;
   const found: PeriodCount[] = [];
   const isThere = engine.world.directory.flagProjects.has(params.featureName);
   if (isThere && !world.directory.flagProjects.has(params.featureName)) return found;
   for (const side of SIDES) {
-    const counts = usage.counts(side).countsOf(params.featureName, kind, sinceMs);
+    const counts = usageIn(context).counts(side).countsOf(params.featureName, kind, sinceMs);
     for (let taken = 0; taken < ROWS_MAX; taken += 1) {
       const next = counts.next();
       if (next.done) break;

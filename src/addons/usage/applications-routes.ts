@@ -3,9 +3,11 @@ import * as v from 'valibot';
 import { titled } from '../../domain/json/schema.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import { refuseInMaintenance } from '../../domain/state/settings.ts';
-import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
-import { emptyResponse, jsonResponse } from '../serving/json-response.ts';
-import { type ReadResponse, type RequestContext, readRoute, underTag } from '../serving/route.ts';
+import * as locate from '../../http/admin/locators.ts';
+import { pageParameters } from '../../http/admin/query-parameters.ts';
+import { settledResponse } from '../../http/admin/responses.ts';
+import { emptyResponse, jsonResponse } from '../../http/serving/json-response.ts';
+import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
 import {
   allApplications,
   applicationHead,
@@ -22,10 +24,9 @@ import {
   updatedAtMs,
   type WholeApplication,
 } from './application-views.ts';
+import { TEXT_LENGTH_MAX } from './applications.ts';
 import { NO_STATE_SHOWN } from './flag-usage.ts';
-import * as locate from './locators.ts';
-import { pageParameters } from './query-parameters.ts';
-import { settledResponse } from './responses.ts';
+import { usageIn } from './usage.ts';
 import {
   ApplicationInstancesSchema,
   ApplicationOverviewSchema,
@@ -227,7 +228,8 @@ export const applicationChangeRoutes = underTag('Usage', [
     body: DescriptionBody,
     success: { status: 202, schema: null },
     refusals: ['NotFoundError'],
-    read: ({ world, usage, params, body }) => {
+    read: (context) => {
+      const { world, params, body } = context;
       const maintenance = refuseInMaintenance(world.directory.settings);
       if (maintenance !== null) return maintenance;
       const { appName } = params;
@@ -236,7 +238,7 @@ export const applicationChangeRoutes = underTag('Usage', [
           `The name of an application has at most ${TEXT_LENGTH_MAX} characters, not ${appName.length}.`,
         );
       }
-      usage.describeApplication(appName, body);
+      usageIn(context).describeApplication(appName, body);
       return { revision: NO_STATE_SHOWN, response: emptyResponse(202) };
     },
   }),
@@ -252,7 +254,7 @@ export const applicationChangeRoutes = underTag('Usage', [
       if (maintenance !== null) return maintenance;
       const application = named(context);
       if (isRefusal(application)) return application;
-      context.usage.forgetApplication(application.appName);
+      usageIn(context).forgetApplication(application.appName);
       return { revision: NO_STATE_SHOWN, response: emptyResponse(200) };
     },
   }),

@@ -1,11 +1,11 @@
 /** Reports of applications on a disk: saved behind, loaded at a start, and never a reason to fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Usage } from '../../src/actors/usage.ts';
-import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../src/actors/usage-files.ts';
-import { UsageFolder } from '../../src/persistence/snapshots/usage-folder.ts';
-import { ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
-import { TestWorld } from '../support/test-world.ts';
+import { Usage } from '../../../src/addons/usage/usage.ts';
+import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../../src/addons/usage/usage-files.ts';
+import { UsageFolder } from '../../../src/addons/usage/usage-folder.ts';
+import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { TestWorld } from '../../support/test-world.ts';
 
 const FOLDER = '/data/usage';
 const START_MS = Date.UTC(2026, 0, 10, 12);

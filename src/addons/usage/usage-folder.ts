@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { guard, pack, unpack } from '../codec/message-pack.ts';
-import { setAside, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
-import { type FileSystem, isMissing, type OpenFile, withFile } from '../disk/file-system.ts';
-import { writeFully } from '../disk/write-fully.ts';
+import { guard, pack, unpack } from '../../persistence/codec/message-pack.ts';
+import { setAside, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
+import { type FileSystem, isMissing, type OpenFile, withFile } from '../../persistence/disk/file-system.ts';
+import { writeFully } from '../../persistence/disk/write-fully.ts';
 
 export const USAGE_SUFFIX = '.usage';
 
