@@ -32,7 +32,6 @@ import { DurabilityWaiters, MAY_HAVE_HAPPENED, NOTHING_DONE } from './durability
 import type { HeadView } from './head-view.ts';
 import { LoopAccounts } from './loop-accounts.ts';
 import { addressOf, mailboxFull, Scheduler } from './scheduler.ts';
-import { decodesAll } from './state/packed-flags.ts';
 import { auditWorld } from './state/world-audit.ts';
 import type { Outcome, Submission } from './submission.ts';
 import { Undecided } from './undecided.ts';
@@ -302,7 +301,8 @@ export class Engine {
     this.#isSettling = true;
     this.#options.clock.defer(() => {
       this.#isSettling = false;
-      if (decodesAll(() => settleFlags(this.world, FLAGS_SETTLED_AT_ONCE))) this.#settle();
+      settleFlags(this.world, FLAGS_SETTLED_AT_ONCE);
+      this.#settle();
     });
   }
 

@@ -24,8 +24,7 @@ import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import type { Cache, CachePart } from './cache.ts';
-import type { FlagSnapshotRecord } from './state/flag-outlines.ts';
-import { loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
+import { type FlagSnapshotRecord, loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
 
 /** Fewer bytes of events than these are read at once; no snapshot is worth a look. */
 const SNAPSHOT_WORTH_BYTES = 256 * 1024;

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
-import { DataFolderError, dataFolder, setAside } from '../persistence/disk/data-folder.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
@@ -27,7 +27,7 @@ import {
   recover,
 } from '../persistence/recovery/recovery.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-work.ts';
-import { snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
+import { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
 import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
@@ -37,7 +37,6 @@ import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { PackedFlags } from './state/packed-flags.ts';
 import { assertNotNewer, startLoader } from './state/state-loader.ts';
 import { auditWorld } from './state/world-audit.ts';
 import { BACKGROUND_CLOCK, Background, type BackgroundClock } from './turn.ts';
@@ -115,11 +114,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await refuseUnfinishedRepair(fs, options.folder);
   const recoveryStartedAt = clock.monotonic();
   const recovered = await recoverState(options, folder.journal);
-  stopOnUndecodable(options, recovered);
   const recoveryMs = clock.monotonic() - recoveryStartedAt;
   assert(recoveryMs >= 0, 'the monotonic clock does not go back');
   checkRecovered(recovered, options);
-  const { eventLog, packed, recovery } = recovered;
+  const { eventLog, recovery } = recovered;
   let onFailure = options.stop;
   const journal = await openJournal(options, recovery, {
     onDurable: (id) => {
@@ -155,19 +153,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given(options, 'mendSegment'),
   });
   const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
-  let isClosing = false;
-  const sweeping = background();
-  void packed.sweep(async () => {
-    await sweeping.rest();
-    return !isClosing;
-  });
   void historyCheck.run();
   heads?.start();
   return {
     ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
     heads: heads ?? unusableKey(options),
     close: () => {
-      isClosing = true;
       indexReading.stop();
       historyCheck.stop();
       return close({ engine, keeper, heads, recovery }, onFailed);
@@ -230,7 +221,7 @@ function openEngine(
 /** The keeper of snapshots, which deletes what is too old once there is a newer one. */
 function openKeeper(
   options: StoreOptions,
-  { eventLog, packed, recovery }: RecoveredState,
+  { eventLog, recovery }: RecoveredState,
   { engine, heads, onFailed }: Pick<Store, 'engine'> & Signing & { onFailed(error: unknown): void },
 ): SnapshotKeeper {
   const { fs, clock, log } = options;
@@ -248,7 +239,7 @@ function openKeeper(
     folder: dataFolder(options.folder).snapshots,
     newestId: recovery.snapshotId ?? 0,
     replayedBytes: recovery.replayedBytes,
-    known: packed.known,
+    known: new KnownBlocks(),
     now: clock.now,
     monotonicMs: clock.monotonic,
     keepOlder: (older) => retention.keepOlder(older, engine.durableId),
@@ -300,33 +291,11 @@ const DEFERRED_BYTES_MIN = 16 * 1024 * 1024;
 interface RecoveredState {
   readonly world: World;
   readonly eventLog: EventLog;
-  readonly packed: PackedFlags;
   readonly recovery: RecoveryReport;
 }
 
-/**
- * The flags of the snapshot stay undecoded, but for those that the events behind it change. Where one of these does not decode,
- * all is done again and decoded, which finds the bad snapshot; nothing has been changed on disk by then.
- */
 async function recoverState(options: StoreOptions, journal: string): Promise<RecoveredState> {
   const world = emptyWorld();
-  const packed = new PackedFlags(world);
-  try {
-    return await recoverInto({ world, packed }, options, journal);
-  } catch (error) {
-    if (packed.fault === null) throw error;
-    // Operators: report it with the log line, and the file set aside as `.damaged`
-    options.log.warn({ err: packed.fault }, 'A flag of the snapshot cannot be decoded; decoding all of it.');
-    const again = emptyWorld();
-    return recoverInto({ world: again, packed: null }, options, journal);
-  }
-}
-
-async function recoverInto(
-  { world, packed }: { readonly world: World; readonly packed: PackedFlags | null },
-  options: StoreOptions,
-  journal: string,
-): Promise<RecoveredState> {
   const { fs, folder, clock, log, logReader, deferredBytesMin } = options;
   const cache = cacheOf({ world, ...given(options, 'memoryBudgetBytes') });
   const eventLog = new EventLog({
@@ -342,7 +311,7 @@ async function recoverInto(
   const recovery = await recover({
     fs,
     folder,
-    loader: startLoader({ world, eventLog, packed }),
+    loader: startLoader(world, eventLog),
     log,
     deferral: {
       vouch: (segment) => eventLog.vouch(segment),
@@ -351,30 +320,10 @@ async function recoverInto(
     beforeReplay: (extent) => eventLog.beforeReplay(extent),
     ...given(options, 'onProgress'),
   });
-  return { world, eventLog, packed: packed ?? new PackedFlags(world), recovery };
+  return { world, eventLog, recovery };
 }
 
 const yieldTo = (clock: EngineClock) => (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
-
-/** The snapshot gets another name, so that the next start uses an older one, and replays more. */
-function stopOnUndecodable({ fs, folder, stop }: StoreOptions, { packed, recovery }: RecoveredState): void {
-  packed.onFault = (cause) => {
-    const id = recovery.snapshotId;
-    assert(id !== null, 'packed flags are those of a snapshot');
-    const { snapshots } = dataFolder(folder);
-    const file = snapshotPath(snapshots, id);
-    const aside = async (): Promise<void> => {
-      await setAside(fs, file);
-      await fs.syncFolder(snapshots);
-    };
-    // Operators, of "The snapshot cannot be decoded although its checksums hold, …": report it with the log line, and the file set aside as `.damaged`
-    const problem = `The snapshot cannot be decoded although its checksums hold, and was set aside: ${cause.message}`;
-    const advice =
-      'Start the server again: it uses an older snapshot, and the journal, which has the same events.';
-    const error = new DataFolderError(problem, { file, advice, cause });
-    aside().then(() => stop(error), stop);
-  };
-}
 
 /**
  * Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. In any

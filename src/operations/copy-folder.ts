@@ -265,7 +265,6 @@ export async function tryState(fs: FileSystem, path: string): Promise<SnapshotRe
     fs,
     path,
     onRecord: (section, record) => loader.load(section, record),
-    onOutlined: loader.loadOutlined,
   });
   const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;
   return problem === null ? reading : { problem, offset: 0 };

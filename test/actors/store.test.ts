@@ -1,10 +1,7 @@
 /** A data folder opened and closed: what was answered is there again. Faults of the disk are in test/persistence. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { outlinesOf } from '../../src/actors/state/flag-outlines.ts';
-import { UndecodableFlagError } from '../../src/actors/state/packed-flags.ts';
 import { snapshotSections, stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import { createFlag, FOLDER, openTestEngine, START_AT, settle, type TestEngine } from '../support/engine.ts';
 
@@ -144,27 +141,6 @@ describe('a store', () => {
   });
 });
 
-/**
- * A snapshot whose outlines say another revision of the flag than its record, with all checksums right and decoded before it got
- * its name. The one before it is good.
- */
-async function forgeSnapshot({ store: { engine }, disk }: TestEngine, forged: string): Promise<string> {
-  const outlineOf = (records: readonly unknown[]): unknown => {
-    const outline = outlinesOf(records) as ReturnType<typeof outlinesOf>;
-    const revisions = outline.revisions.map((id, at) => (outline.names[at] === forged ? id - 1 : id));
-    return { ...outline, revisions };
-  };
-  const written = await writeSnapshot({
-    ...{ fs: disk, folder: `${FOLDER}/snapshots`, id: engine.lastId, at: engine.lastAt },
-    chain: engine.journal.appendedChain,
-    sections: snapshotSections(engine.world).map((section) =>
-      section.name === 'flags' ? { ...section, outlineOf } : section,
-    ),
-    durable: () => engine.journal.flush(),
-  });
-  return written.path;
-}
-
 it('does not start from a snapshot whose state is newer than its event, though all checksums are right', async () => {
   const engine = await openTestEngine();
   await createFlags(engine, 0, 3);
@@ -184,62 +160,4 @@ it('does not start from a snapshot whose state is newer than its event, though a
   const started = await openTestEngine({ disk: engine.disk.copy() });
   assert.deepEqual(started.store.recovery.setAside, [written.path]);
   assert.equal(stateHash(started.store.engine.world), stateHash(own.world));
-});
-
-describe('a snapshot with a flag that is not that of its outline', () => {
-  const flagOf = ({ store }: TestEngine, name: string) =>
-    store.engine.world.projects.get('default')?.flags.get(name);
-
-  async function forgedFolder(): Promise<{ readonly engine: TestEngine; readonly forged: string }> {
-    const engine = await openTestEngine();
-    await createFlags(engine, 0, 3);
-    await takeSnapshot(engine);
-    await createFlags(engine, 3, 6);
-    return { engine, forged: await forgeSnapshot(engine, 'flag-4') };
-  }
-
-  it('is started from, found out by who looks at the flag, and set aside for the next start', async () => {
-    const { engine, forged } = await forgedFolder();
-    // The first pause of the background work never ends: it would look at the flag too.
-    const started = await openTestEngine({ disk: engine.disk.copy(), timer: () => () => undefined });
-    assert.equal(started.store.recovery.snapshotId, engine.store.engine.lastId);
-    assert.equal(flagOf(started, 'flag-3')?.flag.name, 'flag-3');
-    await started.execute(createFlag('later'));
-    assert.equal(started.stops.length, 0);
-    assert.throws(() => flagOf(started, 'flag-4')?.flag, UndecodableFlagError);
-    await settle();
-    const [stop, ...more] = started.stops;
-    assert(stop instanceof DataFolderError && more.length === 0);
-    assert.match(stop.message, /flag-4 of the project default cannot be decoded/);
-    assert.deepEqual([stop.file, await started.disk.exists(`${forged}.damaged`)], [forged, true]);
-    const again = await openTestEngine({ disk: started.disk.crash() });
-    assert((again.store.recovery.snapshotId ?? 0) < engine.store.engine.lastId, 'an older one is used');
-    assert.equal(flagOf(again, 'flag-4')?.flag.name, 'flag-4');
-    assert.equal(flagOf(again, 'later')?.flag.name, 'later', 'what was acknowledged meanwhile is there');
-  });
-
-  it('is found out in the background once its project has lost an environment, and nothing else fails', async () => {
-    const { engine } = await forgedFolder();
-    const started = await openTestEngine({ disk: engine.disk.copy(), timer: () => () => undefined });
-    await started.execute({
-      type: 'remove-project-environment',
-      project: 'default',
-      environment: 'development',
-    });
-    started.manual.runTurns();
-    await settle();
-    assert.deepEqual(
-      started.stops.map(({ message }) => /flag-4 of the project default cannot be decoded/.test(message)),
-      [true],
-    );
-  });
-
-  it('is not started from where an event behind it changes the flag', async () => {
-    const { engine, forged } = await forgedFolder();
-    await engine.execute({ type: 'archive-flag', project: 'default', flag: 'flag-4' });
-    const started = await openTestEngine({ disk: engine.disk.copy() });
-    assert.deepEqual(started.store.recovery.setAside, [forged]);
-    assert.equal(stateHash(started.store.engine.world), stateHash(engine.store.engine.world));
-    assert.deepEqual(started.stops, []);
-  });
 });

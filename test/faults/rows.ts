@@ -532,20 +532,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'A snapshot verifies, but cannot be decoded or loaded',
-    promise:
-      'None gets its name before it was decoded. A start uses an older one, or the whole journal; where a flag cannot be decoded later, the process ends, and the next start uses an older one.',
+    promise: 'None gets its name before it was decoded. A start uses an older one, or the whole journal.',
     tests: [
       ...snapshot(
         'a snapshot whose checksums are right and whose records cannot be decoded is not a good one',
         'a block with an outline whose checksums are right and whose parts do not fit',
-        'a snapshot gets its name only when every record and outline in it decodes to what was written',
+        'a snapshot gets its name only when every record in it decodes to what was written',
       ),
       ...recovery('a snapshot that verifies and cannot be loaded leads to the older one'),
-      ...named('actors/store.test.ts')(
-        'is started from, found out by who looks at the flag, and set aside for the next start',
-        'is not started from where an event behind it changes the flag',
-      ),
-      ...named('actors/state/packed-flags.test.ts')('is found by the sweep where nobody asks for it'),
     ],
   },
   {

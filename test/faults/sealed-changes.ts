@@ -1,5 +1,5 @@
 /**
- * Content that nobody has written, under right checksums: frames, records, outlines, rows of index and usage files are decoded, changed,
+ * Content that nobody has written, under right checksums: frames, records, rows of index and usage files are decoded, changed,
  * and sealed again. A start takes such a folder or refuses it in the words of a damaged one; it never fails by itself. Where frames
  * were changed, it takes exactly what a replay from nothing takes, with the same state.
  */
@@ -41,7 +41,7 @@ const USAGE = join(FOLDER, 'usage');
 /** Writes also what the server's own codec refuses to write. */
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
-const KINDS = ['frames', 'records', 'outlines', 'indexRows', 'usageRows'] as const;
+const KINDS = ['frames', 'records', 'indexRows', 'usageRows'] as const;
 type Kind = (typeof KINDS)[number];
 
 export type SealedCounts = Record<Kind | 'taken' | 'refused' | 'otherState', number>;
@@ -123,17 +123,16 @@ function changeFrame(bytes: Buffer, random: SeededRandom): Buffer {
   return Buffer.concat([head, ...sealed]);
 }
 
-/** A snapshot with a record, an outline or the head of a block changed. */
-function changeSnapshot(bytes: Buffer, kind: 'records' | 'outlines', random: SeededRandom): Buffer {
+/** A snapshot with a record or the head of a block changed. */
+function changeSnapshot(bytes: Buffer, random: SeededRandom): Buffer {
   const blocks: Buffer[] = [];
   for (let at = SNAPSHOT_HEADER_BYTES; at < bytes.length; at += blocks.at(-1)!.length)
     blocks.push(
       bytes.subarray(at, at + BLOCK_HEADER_BYTES + readBlockHeader(bytes.subarray(at)).payloadBytes),
     );
-  const wanted = blocks.flatMap((block, at) => {
-    const { kind: own } = readBlockHeader(block);
-    return own === BLOCK_KINDS.outlined || (kind === 'records' && own === BLOCK_KINDS.records) ? [at] : [];
-  });
+  const wanted = blocks.flatMap((block, at) =>
+    readBlockHeader(block).kind === BLOCK_KINDS.records ? [at] : [],
+  );
   const target = wanted[random.below(wanted.length)]!;
   const parts: Buffer[] = [bytes.subarray(0, SNAPSHOT_HEADER_BYTES)];
   let checksum = crc32(parts[0]!);
@@ -144,41 +143,13 @@ function changeSnapshot(bytes: Buffer, kind: 'records' | 'outlines', random: See
     if (own === BLOCK_KINDS.end) {
       made = Buffer.alloc(4);
       made.writeUInt32LE(checksum);
-    } else if (at === target)
-      made =
-        own === BLOCK_KINDS.records
-          ? changedBytes(payload, random)
-          : changeOutlined(payload, count, kind, random);
+    } else if (at === target) made = changedBytes(payload, random);
     const sealed = Buffer.concat([Buffer.alloc(BLOCK_HEADER_BYTES), made]);
     sealBlock(sealed, own, at === target && random.below(20) === 0 ? count + random.below(3) : count);
     checksum = crc32(sealed, checksum);
     parts.push(sealed);
   }
   return Buffer.concat(parts);
-}
-
-function changeOutlined(payload: Buffer, count: number, kind: Kind, random: SeededRandom): Buffer {
-  const outlineBytes = payload.readUInt32LE(0);
-  const outline = payload.subarray(4, 4 + outlineBytes);
-  const endsAt = 4 + outlineBytes;
-  const records = payload.subarray(endsAt + 4 * count);
-  const ends = Array.from({ length: count }, (_, at) => payload.readUInt32LE(endsAt + 4 * at));
-  const each = ends.map((end, at) => records.subarray(at === 0 ? 0 : ends[at - 1], end));
-  const target = random.below(count);
-  const own = kind === 'outlines' ? changedBytes(outline, random) : outline;
-  const made = each.map((record, at) =>
-    kind === 'records' && at === target ? changedBytes(record, random) : record,
-  );
-  const table = Buffer.alloc(4 + 4 * count);
-  let end = 0;
-  for (const [at, record] of made.entries()) {
-    end += record.length;
-    table.writeUInt32LE(end, 4 * at);
-  }
-  if (random.below(30) === 0) table.writeUInt32LE(random.below(2 ** 32), 4 * target);
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(random.below(30) === 0 ? random.below(2 ** 32) : own.length);
-  return Buffer.concat([length, own, table.subarray(0, 4 * count), ...made]);
 }
 
 const INDEX_HEAD_BYTES = 44;
@@ -358,7 +329,7 @@ interface Changes {
 }
 
 export async function changeSealed({ first, count }: Changes): Promise<SealedCounts> {
-  const counts = { frames: 0, records: 0, outlines: 0, indexRows: 0, usageRows: 0 };
+  const counts = { frames: 0, records: 0, indexRows: 0, usageRows: 0 };
   const outcomes = { taken: 0, refused: 0, otherState: 0 };
   const usage = await usageFiles();
   for (let seed = first; seed < first + count; seed += 1) {
@@ -402,7 +373,7 @@ async function tryChange(
     for (const name of disk.namesIn(SNAPSHOTS)) disk.take(join(SNAPSHOTS, name));
     change(JOURNAL, '.journal', (bytes) => changeFrame(bytes, random));
   } else if (kind === 'indexRows') change(JOURNAL, '.index', (bytes) => changeIndex(bytes, random));
-  else change(SNAPSHOTS, '.snapshot', (bytes) => changeSnapshot(bytes, kind, random));
+  else change(SNAPSHOTS, '.snapshot', (bytes) => changeSnapshot(bytes, random));
   const alone = kind === 'frames' ? await replayed(disk) : own;
   const hash = await served(disk);
   if (kind === 'frames') assert.equal(hash, alone, 'a start and a replay from nothing agree');

@@ -1,7 +1,5 @@
 /** Journals to damage: small frames, written through the real journal on a simulated disk, and recovered again. */
 
-import assert from 'node:assert/strict';
-import { pack } from '../../src/persistence/codec/message-pack.ts';
 import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../../src/persistence/journal/frame.ts';
@@ -15,7 +13,6 @@ import {
 import { eachHead, type RecordedHead } from '../../src/persistence/proof/heads-file.ts';
 import { HistoryChain } from '../../src/persistence/proof/history-chain.ts';
 import { type RecoveryReport, recover } from '../../src/persistence/recovery/recovery.ts';
-import { OutlinedBlock } from '../../src/persistence/snapshots/packed-records.ts';
 import { type SnapshotSection, writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
@@ -146,25 +143,6 @@ export async function snapshotOf(fs: FileSystem, { lastId, lastAt, chain }: Jour
     durable,
   });
   return written.path;
-}
-
-/** A block of a snapshot with an outline, as a reader finds it. */
-export function outlinedBlock(outline: unknown, records: readonly unknown[]): OutlinedBlock {
-  const outlineBytes = Buffer.from(pack(outline));
-  const outlineLength = Buffer.alloc(4);
-  outlineLength.writeUInt32LE(outlineBytes.length);
-  const bytes = records.map((record) => Buffer.from(pack(record)));
-  const ends = Buffer.alloc(4 * records.length);
-  let end = 0;
-  for (const [at, { length }] of bytes.entries()) {
-    end += length;
-    ends.writeUInt32LE(end, 4 * at);
-  }
-  const payload = Buffer.concat([outlineLength, outlineBytes, ends, ...bytes]);
-  const place = { path: 'a', offset: 64, bytes: 16 + payload.length, checksum: 0, count: records.length };
-  const block = OutlinedBlock.in(payload, place);
-  assert(block !== null);
-  return block;
 }
 
 /** The place behind an event, and the link of its frame. */

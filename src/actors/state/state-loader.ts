@@ -7,17 +7,10 @@ import type { World } from '../../domain/state/world.ts';
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import { lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
-import type { OutlinedBlock } from '../../persistence/snapshots/packed-records.ts';
-import type { BlockUse } from '../../persistence/snapshots/snapshot-reader.ts';
-import { FlagOutlines, type FlagSnapshotRecord, isSameRecord, outlineOf } from './flag-outlines.ts';
-import type { PackedFlags } from './packed-flags.ts';
 import { PART_SIZE_MIN, shareInEvents } from './shared-values.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
 
-/**
- * Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. Decodes all of it, and
- * insists on what outlines say.
- */
+/** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
 export function loaderOf(world: World): Loader {
   // Under load many frames share a millisecond, and formatting it each time took a twentieth of a replay.
   let at = Number.NaN;
@@ -25,7 +18,6 @@ export function loaderOf(world: World): Loader {
   return {
     reset: () => clearWorld(world),
     load: (section, record) => loadSnapshotRecord(world, section, record),
-    loadOutlined: (section, block) => loadDecoded(world, section, block),
     problemAt: (id) => {
       try {
         assertNotNewer(world, id);
@@ -43,41 +35,15 @@ export function loaderOf(world: World): Loader {
   };
 }
 
-function loadDecoded(world: World, section: string, block: OutlinedBlock): BlockUse {
-  const { records } = block;
-  const outlines = section === 'flags' ? FlagOutlines.of(block.outline(), records.count) : null;
-  if (outlines === null) return 'decode';
-  for (let at = 0; at < records.count; at += 1) {
-    const record = records.unpack(at) as FlagSnapshotRecord;
-    assert(isSameRecord(outlineOf(record), outlines.at(at)), 'a flag is that of its outline');
-    loadSnapshotRecord(world, section, record);
-  }
-  return 'taken';
-}
-
-export interface StartLoaderOptions {
-  readonly world: World;
-  readonly eventLog: EventLog;
-  /** Takes flags undecoded; null where all are to be decoded at once. */
-  readonly packed: PackedFlags | null;
-}
-
-/** The same for a start, which indexes what it replays, so that it reads the end of the journal once for both. */
-export function startLoader({ world, eventLog, packed }: StartLoaderOptions): Loader {
+/** The loader for a start, which indexes what it replays, so that it reads the end of the journal once for both. */
+export function startLoader(world: World, eventLog: EventLog): Loader {
   const loader = loaderOf(world);
-  const replay: Loader['replay'] = (frame, position) => {
-    loader.replay(frame, position);
-    eventLog.replayed(frame, position);
-  };
-  if (packed === null) return { ...loader, replay };
   return {
     ...loader,
-    replay,
-    reset: () => {
-      loader.reset();
-      packed.forget();
+    replay: (frame, position) => {
+      loader.replay(frame, position);
+      eventLog.replayed(frame, position);
     },
-    loadOutlined: (section, block) => (section === 'flags' && packed.take(block) ? 'kept' : 'decode'),
   };
 }
 

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { PasswordLink } from '../../domain/access/links.ts';
 import type { Session } from '../../domain/access/sessions.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import { ACCESS_KINDS, KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
@@ -33,13 +34,20 @@ import {
   type World,
 } from '../../domain/state/world.ts';
 import type { RecordBatch, SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
-import { type FlagSnapshotRecord, outlinesOf } from './flag-outlines.ts';
 import { shareInFlag } from './shared-values.ts';
 
 /** The numbers of the directory: revisions, and the last ids, which are never reused. */
 type Counters = {
   readonly [Name in keyof DirectoryState as DirectoryState[Name] extends number ? Name : never]: number;
 };
+
+/** A record of the section `flags`. */
+export interface FlagSnapshotRecord {
+  readonly flag: Flag;
+  readonly revision: number;
+  /** Absent in snapshots that are older than the field. */
+  readonly createdBy?: number | null;
+}
 
 interface ProjectRecord {
   readonly settings: ProjectSettings;
@@ -101,7 +109,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
         }),
       ),
     },
-    { name: 'flags', records: flagRecords(shelves), batches: flagBatches(shelves), outlineOf: outlinesOf },
+    { name: 'flags', records: flagRecords(shelves), batches: flagBatches(shelves) },
     { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
     { name: 'completions', records: [...directory.completions.values()] },
     { name: 'favorites', records: [...directory.favorites.values()] },
@@ -250,7 +258,7 @@ function canonical(value: unknown): unknown {
 /** Shelves with fewer flags are written together, so that many small projects do not make as many small blocks. */
 const BATCH_FLAGS_MIN = 64;
 
-/** The key of a batch is its first shelf. Flags that are not decoded yet are decoded on the way. Can be read again. */
+/** Can be read again. */
 const flagBatches = (shelves: readonly ShelvedFlags[]): Iterable<RecordBatch> => ({
   *[Symbol.iterator]() {
     let batch: ShelvedFlags[] = [];
@@ -259,11 +267,11 @@ const flagBatches = (shelves: readonly ShelvedFlags[]): Iterable<RecordBatch> =>
       batch.push(shelved);
       count += shelved.records.length;
       if (count < BATCH_FLAGS_MIN) continue;
-      yield { key: batch[0]!.shelf, records: flagRecords(batch) };
+      yield { parts: batch, records: flagRecords(batch) };
       batch = [];
       count = 0;
     }
-    if (count > 0) yield { key: batch[0]!.shelf, records: flagRecords(batch) };
+    if (count > 0) yield { parts: batch, records: flagRecords(batch) };
   },
 });
 

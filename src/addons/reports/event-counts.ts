@@ -111,7 +111,6 @@ function newestReleases({ flags }: ProjectState): Generator<void, readonly Flag[
 function* newestOn(shelves: readonly ShelvedFlags[]): Generator<void, readonly Flag[]> {
   const newest: Flag[] = [];
   for (const shelved of shelves) {
-    yield* shelved.decode();
     for (const flag of shelved.flags.toReversed()) {
       if (flag.type === 'release') newest.push(flag);
       if (newest.length === LEAD_TIME_FLAGS_MAX) return newest;

@@ -1,10 +1,9 @@
 /**
- * The record of a flag, on a shelf with its neighbours; and a shelf as it is at one moment. Only here is known that a flag may not
- * be decoded yet, and that it may have yet to lose an environment (project-flags.ts): either is done when anybody looks.
+ * The record of a flag, on a shelf with its neighbours; and a shelf as it is at one moment. Only here is known that a flag may have
+ * yet to lose an environment (project-flags.ts), which is done when anybody looks.
  */
 import assert from 'node:assert/strict';
 import { type Flag, withoutEnvironment } from '../flags/flag.ts';
-import { PackedFlag } from '../flags/packed-flag.ts';
 import { addSwap, isRecording, isRestored, unrecorded } from './reversible.ts';
 import type { StateMemory } from './state-memory.ts';
 
@@ -34,8 +33,7 @@ export interface ShelfOwner {
 }
 
 /** The initial values of a flag's record. */
-export type NewRecord = Pick<FlagRecord, 'revision' | 'createdBy' | 'bytes'>;
-export type NewFlag = NewRecord & Pick<FlagRecord, 'flag'>;
+export type NewFlag = Pick<FlagRecord, 'flag' | 'revision' | 'createdBy' | 'bytes'>;
 
 /**
  * The most bytes of JSON for a byte of memory: a character of one byte is written as six, inside a parameter that is a list or an
@@ -48,18 +46,15 @@ export class FlagRecord implements ProjectionHolder {
   /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
   readonly createdBy: number | null;
   shelf: FlagShelf;
-  #flag: Flag | null;
-  #packed: PackedFlag | null;
+  #flag: Flag;
   #revision: number;
   #bytes: number;
   #projections: ProjectionHolder['projections'] = null;
   /** How many environments were dropped before the flag came, or was looked at last. */
   #dropsSeen: number;
 
-  constructor(kept: Flag | PackedFlag, { revision, createdBy, bytes }: NewRecord, shelf: FlagShelf) {
-    const isPacked = kept instanceof PackedFlag;
-    this.#flag = isPacked ? null : kept;
-    this.#packed = isPacked ? kept : null;
+  constructor({ flag, revision, createdBy, bytes }: NewFlag, shelf: FlagShelf) {
+    this.#flag = flag;
     this.#revision = revision;
     this.#bytes = bytes;
     this.createdBy = createdBy;
@@ -67,15 +62,9 @@ export class FlagRecord implements ProjectionHolder {
     this.#dropsSeen = shelf.of.dropCount;
   }
 
-  /** Decoded at the first read, where the flag comes from a snapshot. */
   get flag(): Flag {
     if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
-    return this.#flag ?? this.#unpacked();
-  }
-
-  set flag(flag: Flag) {
-    this.#flag = flag;
-    this.#packed = null;
+    return this.#flag;
   }
 
   /** Id of the last event that changed the flag. */
@@ -96,7 +85,6 @@ export class FlagRecord implements ProjectionHolder {
   /** The flag's share of the memory of the state. */
   get bytes(): number {
     if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
-    if (this.#flag === null) this.#unpacked();
     return this.#bytes;
   }
 
@@ -107,7 +95,6 @@ export class FlagRecord implements ProjectionHolder {
 
   /** Replaces the flag, and drops what was kept of the old one. `growth`: in bytes of memory. */
   replace({ flag, revision, growth }: Pick<FlagRecord, 'flag' | 'revision'> & { growth: number }): void {
-    assert(this.#flag !== null, 'a flag is looked at before it is replaced');
     assert(this.#dropsSeen === this.shelf.of.dropCount, 'a flag that is replaced has nothing left to lose');
     this.shelf.of.counted(this.#flag, flag);
     this.#keep();
@@ -120,8 +107,8 @@ export class FlagRecord implements ProjectionHolder {
 
   // Values of a record for shelves as they are at one moment, for all readers.
 
-  static kept(record: FlagRecord): Flag | PackedFlag {
-    return record.#flag ?? record.#packed!;
+  static kept(record: FlagRecord): Flag {
+    return record.#flag;
   }
 
   static keptRevision(record: FlagRecord): number {
@@ -156,15 +143,6 @@ export class FlagRecord implements ProjectionHolder {
     };
   }
 
-  #unpacked(): Flag {
-    assert(this.#packed !== null, 'a flag is decoded, or is packed');
-    const packed = this.#packed;
-    const { flag, growth } = unrecorded(() => ({ flag: packed.flag, growth: packed.growth }));
-    this.#bytes += growth;
-    this.flag = flag;
-    return flag;
-  }
-
   /** Part of a change only where the change itself dropped the environment: else anybody may settle a flag at any time. */
   #settle(): void {
     if (isRestored(this.shelf.of)) this.#follow();
@@ -173,7 +151,7 @@ export class FlagRecord implements ProjectionHolder {
 
   #follow(): void {
     const { drops } = this.shelf.of;
-    const before = this.#flag ?? this.#unpacked();
+    const before = this.#flag;
     this.#keep();
     let flag = before;
     for (const { environment, revision, memory } of drops.list.slice(this.#dropsSeen - drops.before)) {
@@ -225,14 +203,11 @@ export class FlagShelf implements ProjectionHolder {
   }
 }
 
-/** Flags that are decoded between two looks at the clock: one with all there may be takes a millisecond. */
-export const DECODED_AT_ONCE = 4;
-
 /** A shelf as it is at one moment. Immutable, apart from what the records hold. */
 export class ShelvedFlags {
   readonly shelf: FlagShelf;
   readonly records: readonly FlagRecord[];
-  readonly #kept: readonly (Flag | PackedFlag)[];
+  readonly #kept: readonly Flag[];
   readonly #keptRevisions: readonly number[];
   readonly #drops: Drops;
   /** Null where no record has anything left to lose. */
@@ -255,17 +230,6 @@ export class ShelvedFlags {
     return this.#flags;
   }
 
-  /** Decodes what nobody has looked at yet, a few flags at a time, so that `flags` takes no time. */
-  *decode(): Generator<void, void> {
-    if (this.#flags !== null) return;
-    const flags: Flag[] = [];
-    for (const at of this.records.keys()) {
-      flags.push(this.flagAt(at));
-      if (flags.length % DECODED_AT_ONCE === 0) yield;
-    }
-    this.#flags ??= flags;
-  }
-
   /** The revisions of the flags. */
   get revisions(): readonly number[] {
     this.#revisions ??=
@@ -277,17 +241,17 @@ export class ShelvedFlags {
   flagAt(at: number): Flag {
     const [record, kept] = [this.records[at]!, this.#kept[at]!];
     const missing = this.#missingAt(at);
-    if (missing.length === 0) return decoded(kept);
+    if (missing.length === 0) return kept;
     // As long as nothing else has happened, the record keeps what is made of it here.
     if (this.shelf.of.drops === this.#drops && FlagRecord.kept(record) === kept) return record.flag;
-    return missing.reduce((flag, { environment }) => withoutEnvironment(flag, environment), decoded(kept));
+    return missing.reduce((flag, { environment }) => withoutEnvironment(flag, environment), kept);
   }
 
   revisionAt(at: number): number {
     let revision = this.#keptRevisions[at]!;
     const missing = this.#missingAt(at);
     if (missing.length === 0) return revision;
-    let flag = decoded(this.#kept[at]!);
+    let flag = this.#kept[at]!;
     for (const dropped of missing) {
       const left = withoutEnvironment(flag, dropped.environment);
       if (left !== flag) revision = dropped.revision;
@@ -304,8 +268,6 @@ export class ShelvedFlags {
 }
 
 const NONE: readonly DroppedEnvironment[] = [];
-
-const decoded = (kept: Flag | PackedFlag): Flag => (kept instanceof PackedFlag ? kept.flag : kept);
 
 // Values that a surface derives from each flag, such as its bytes in a response: made once per change, and gone with
 // the next one, because `apply` replaces the flag and drops those of the old one.

@@ -11,7 +11,6 @@
  */
 import assert from 'node:assert/strict';
 import type { Flag } from '../flags/flag.ts';
-import type { PackedFlag } from '../flags/packed-flag.ts';
 import {
   type DroppedEnvironment,
   type Drops,
@@ -19,7 +18,6 @@ import {
   FlagRecord,
   FlagShelf,
   type NewFlag,
-  type NewRecord,
   type ShelfOwner,
   type ShelvedFlags,
 } from './flag-record.ts';
@@ -30,12 +28,6 @@ export const SHELF_FLAGS_MAX = 128;
 
 /** Two neighbours with no more flags than these become one, so that deletions leave no rows of nearly empty shelves. */
 const JOINED_FLAGS_MAX = SHELF_FLAGS_MAX / 2;
-
-/** The known part of a flag that is not decoded. */
-export interface OutlinedFlag extends NewRecord {
-  readonly name: string;
-  readonly enabledIn: readonly string[] | null;
-}
 
 export class ProjectFlags implements ShelfOwner {
   readonly #byName = new Map<string, FlagRecord>();
@@ -105,18 +97,8 @@ export class ProjectFlags implements ShelfOwner {
 
   add(added: NewFlag): void {
     const { flag } = added;
-    this.#add(flag.name, flag, added);
+    this.#add(flag.name, added);
     this.counted(null, flag);
-  }
-
-  /**
-   * A flag of that name, which is decoded when its record is asked for it. `enabledIn`: the environments in which it is enabled; null
-   * for one that is archived.
-   */
-  addPacked(packed: PackedFlag, outlined: OutlinedFlag): FlagRecord {
-    const { name, enabledIn } = outlined;
-    if (enabledIn !== null) this.#countEnabled(enabledIn, 1);
-    return this.#add(name, packed, outlined);
   }
 
   /** All flags lose what they have in the environment, in which none is enabled that is not archived. */
@@ -239,9 +221,9 @@ export class ProjectFlags implements ShelfOwner {
     addStep({ undo, redo: () => this.#remove(name, record) });
   }
 
-  #add(name: string, kept: Flag | PackedFlag, about: NewRecord): FlagRecord {
+  #add(name: string, added: NewFlag): void {
     const shelf = this.#shelfWithRoom();
-    const record = new FlagRecord(kept, about, shelf);
+    const record = new FlagRecord(added, shelf);
     shelf.changed();
     this.#place(name, record);
     if (isRecording()) {
@@ -252,7 +234,6 @@ export class ProjectFlags implements ShelfOwner {
       };
       addStep({ undo, redo: () => this.#place(name, record) });
     }
-    return record;
   }
 
   #place(name: string, record: FlagRecord): void {

@@ -64,11 +64,6 @@ export class References {
     }
   }
 
-  /** `flagCount` flags of the project refer to `uses`, as `referenceUses` lists them. */
-  addAll(project: string, uses: readonly string[], flagCount: number): void {
-    for (const one of uses) this.#use(project, useIn(one), flagCount);
-  }
-
   /** Numbers of flags that refer to it, by project id. */
   flagCounts(kind: ReferenceKind, name: string | number): ReadonlyMap<string, number> {
     return this.#counts.get(`${kind}:${name}`) ?? NONE;
@@ -134,27 +129,8 @@ export class References {
   }
 }
 
-/** The references of a flag, each once: the environments that have it, kind and name, as in `development production segment:3`. */
-export function referenceUses(flag: Flag): string[] {
-  const all = referencesOf(flag.environments.flatMap(({ strategies }) => strategies));
-  const inWhich = lookUpIn(flag, all.size);
-  return [...all].map(([key, one]) => useId({ key, environments: inWhich(key, one) }));
-}
-
 /** No name of an environment has a space or a colon in it. */
 const useId = ({ key, environments }: Omit<Use, 'count'>): string => `${environments.join(' ')} ${key}`;
-
-function useIn(id: string): Omit<Use, 'count'> {
-  const keyAt = id.lastIndexOf(' ', id.indexOf(':')) + 1;
-  return { key: id.slice(keyAt), environments: id.slice(0, keyAt - 1).split(' ') };
-}
-
-/** The use without environments that are dropped; null when none is left. */
-export function useWithout(id: string, dropped: ReadonlySet<string>): string | null {
-  const { key, environments } = useIn(id);
-  const left = environments.filter((name) => !dropped.has(name));
-  return left.length === 0 ? null : useId({ key, environments: left });
-}
 
 const NO_ENVIRONMENTS: Flag['environments'] = [];
 

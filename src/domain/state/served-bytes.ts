@@ -1,7 +1,6 @@
 /**
  * How many bytes the flags of each project take in each environment as SDKs get them, kept up to date with every change, so that
- * the size of a document is known before it is built. Derived, so it is in no snapshot: a flag that a start left undecoded
- * counts from the moment when it is decoded. Archived flags count nothing.
+ * the size of a document is known before it is built. Derived, so it is in no snapshot. Archived flags count nothing.
  */
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';

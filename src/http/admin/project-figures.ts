@@ -65,7 +65,7 @@ function figuresWork(now: number): ShelfWork<ProjectFigures> {
       const cached = shelfCache.get(shelved.shelf);
       return cached?.of === shelved && isValidAt(cached.figures, now) ? cached.figures : undefined;
     },
-    // biome-ignore lint/correctness/useYield: a shelf takes no time once its flags are decoded.
+    // biome-ignore lint/correctness/useYield: a shelf takes no time.
     *make(shelved) {
       const figures = figuresOfShelf(shelved, now);
       shelfCache.set(shelved.shelf, { of: shelved, figures });

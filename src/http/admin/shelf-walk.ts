@@ -47,7 +47,7 @@ function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Gen
 export interface ShelfWork<T> {
   /** The cached value, if it is still right. */
   known(shelved: ShelvedFlags): T | undefined;
-  /** The value of a shelf whose flags are decoded, made in steps. */
+  /** The value of a shelf, made in steps. */
   make(shelved: ShelvedFlags): Generator<void, T>;
 }
 
@@ -60,9 +60,7 @@ export function* eachShelf<T>(
   for (const shelved of shelves) {
     let one = work.known(shelved);
     if (one === undefined) {
-      yield* shelved.decode();
-      // Somebody else may have made it meanwhile.
-      one = work.known(shelved) ?? (yield* work.make(shelved));
+      one = yield* work.make(shelved);
     }
     yield;
     if (use(one)) return;

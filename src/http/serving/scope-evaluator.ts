@@ -156,8 +156,6 @@ function* stepsOf({ evaluator, before, after, segments }: ScopeUpdateOptions): G
     compileSegment(segment);
     yield;
   }
-  for (const [project, { shelves }] of after)
-    if (before.get(project)?.shelves !== shelves) for (const shelved of shelves) yield* shelved.decode();
   const changes = [...changesOf(before, after)];
   // What is gone goes first: a flag may have left one shelf or project for another.
   for (const { known, next } of changes) {

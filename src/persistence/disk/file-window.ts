@@ -5,21 +5,11 @@ import { type OpenFile, readLeniently } from './file-system.ts';
 /** Large enough to read at the disk's pace, small enough to stay in the processor's cache while it is verified. */
 export const CHUNK_BYTES = 1024 * 1024;
 
-/**
- * Memory for bytes that somebody goes on using is taken in pieces of this size. The engine collects garbage whenever buffers
- * have grown by 64 MiB, so that small pieces cost a start of a large folder a third of its time; and a piece is given back
- * only when nobody uses any of it.
- */
-const LEFT_BYTES = 128 * 1024 * 1024;
-
 /** `bytes` holds the file from `start` on. */
 export class FileWindow {
   readonly #file: OpenFile;
   readonly size: number;
   #buffer: Buffer = Buffer.alloc(0);
-  /** The rest of the last piece of memory, when its bytes were left to a caller. */
-  #spare: Buffer = Buffer.alloc(0);
-  #leaves = false;
   bytes: Buffer = this.#buffer.subarray(0, 0);
   start = 0;
   /** The offset that the disk could not read the last time; null when it could. */
@@ -46,27 +36,10 @@ export class FileWindow {
     assert(wanted >= count, 'nothing is looked for behind the end of the file');
     // A buffer that grew for one huge piece is freed.
     const fits = this.#buffer.length >= wanted && this.#buffer.length <= Math.max(wanted, CHUNK_BYTES);
-    if (!fits) this.#buffer = this.#take(wanted, offset);
+    if (!fits) this.#buffer = Buffer.allocUnsafeSlow(wanted);
     const { count: read, unreadableAt } = await readLeniently(this.#file, this.#buffer, wanted, offset);
     this.start = offset;
     this.unreadableAt = unreadableAt;
     this.bytes = this.#buffer.subarray(0, unreadableAt === null ? read : unreadableAt - offset);
-  }
-
-  /** Leaves the bytes of the window to the caller: they are not overwritten. */
-  leaveBytes(): void {
-    this.#buffer = Buffer.alloc(0);
-    this.#leaves = true;
-  }
-
-  #take(wanted: number, offset: number): Buffer {
-    if (!this.#leaves) return Buffer.allocUnsafeSlow(wanted);
-    if (this.#spare.length < wanted) {
-      const rest = Math.min(this.size - offset, LEFT_BYTES);
-      this.#spare = Buffer.allocUnsafeSlow(Math.max(wanted, rest));
-    }
-    const taken = this.#spare.subarray(0, wanted);
-    this.#spare = this.#spare.subarray(wanted);
-    return taken;
   }
 }

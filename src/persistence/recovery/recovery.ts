@@ -28,8 +28,7 @@ import { LOG_BEGINNING_FILE_NAME, writeLogBeginning } from '../journal/log-begin
 import { segmentFileName } from '../journal/segment.ts';
 import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
-import type { OutlinedBlock } from '../snapshots/packed-records.ts';
-import { type BlockUse, readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
+import { readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
 import { rewriteTail } from './journal-end.ts';
 import type { Deferral, SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
@@ -44,8 +43,6 @@ export interface Loader {
   /** Called before anything is loaded, and again when that was of no use: forget everything. */
   reset(): void;
   load(section: string, record: unknown): void;
-  /** Takes records with an outline, decoded or not. Throws as `load` does. */
-  loadOutlined?(section: string, block: OutlinedBlock): BlockUse;
   replay(frame: RecordedFrame, position: FramePosition): void;
   /** Why what a snapshot of event `id` has loaded cannot be the state of then; null where it can. */
   problemAt?(id: number): string | null;
@@ -219,7 +216,6 @@ async function loadSnapshot(
     fs,
     path,
     onRecord: (section, record) => loader.load(section, record),
-    onOutlined: (section, block) => loader.loadOutlined?.(section, block) ?? 'decode',
     onProgress: (done, total) => onProgress?.({ phase: 'load', done, total }),
   });
   const problem = reading.problem === null ? (loader.problemAt?.(reading.header.id) ?? null) : null;

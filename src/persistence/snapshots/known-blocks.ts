@@ -1,21 +1,46 @@
 /**
- * Blocks whose records have not changed, which a snapshot copies byte for byte from an older one. The caller guarantees that this
- * process has decoded every record in them, and that each outline is that of its records; so every byte of a snapshot was
- * decoded once. A block that has changed on disk, or cannot be read any more, is encoded anew.
+ * Blocks whose records have not changed, which a snapshot copies byte for byte from an older one of this process, which had decoded
+ * each of them. A block that has changed on disk, or cannot be read any more, is encoded anew.
  */
 import assert from 'node:assert/strict';
 import { type FileSystem, isMissing, isUnreadable, type OpenFile } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';
-import { type BlockPlace, OutlinedBlock } from './packed-records.ts';
 import { BLOCK_HEADER_BYTES, BLOCK_KINDS, blockChecksum, readBlockHeader } from './snapshot-format.ts';
 
-export interface KnownBlocks {
-  /** Places of the blocks that held the records of this batch, in order; none where they are not known, or not all of them were decoded. */
-  of(key: object): readonly BlockPlace[];
-  /** Whether the outline is that of these records, in the versions that they are of now. */
-  isOf(outline: unknown, records: readonly unknown[]): boolean;
+/** The place of a block of records, and the checks that identify its bytes. */
+export interface BlockPlace {
+  /** The snapshot. */
+  readonly path: string;
+  readonly offset: number;
+  /** The bytes of the whole block. */
+  readonly bytes: number;
+  readonly checksum: number;
+  /** Records in it. */
+  readonly count: number;
+}
+
+/** The blocks of records that are made of these immutable values. */
+export interface WrittenBatch {
+  readonly parts: readonly object[];
+  readonly places: readonly BlockPlace[];
+}
+
+/** The blocks of batches in the newest snapshot that this process wrote. */
+export class KnownBlocks {
+  /** By the first part of each. */
+  #batches = new WeakMap<object, WrittenBatch>();
+
+  /** Places of the blocks of this batch, in order; none where they are not known. */
+  of(parts: readonly object[]): readonly BlockPlace[] {
+    const known = this.#batches.get(parts[0]!);
+    if (known === undefined || known.parts.length !== parts.length) return [];
+    return known.parts.every((part, at) => part === parts[at]) ? known.places : [];
+  }
+
   /** Replaces all known places by those of a snapshot that was just published. */
-  replace(blocks: ReadonlyMap<object, readonly BlockPlace[]>): void;
+  replace(batches: readonly WrittenBatch[]): void {
+    this.#batches = new WeakMap(batches.map((batch) => [batch.parts[0]!, batch]));
+  }
 }
 
 /** Reads blocks of older snapshots; most lie one behind the other in one file, which stays open. */
@@ -29,19 +54,18 @@ export class BlockReader {
     this.#fs = fs;
   }
 
-  /** The whole block, until the next one is read, and what is in it; null where it is not there as it was. */
-  async read(place: BlockPlace): Promise<{ readonly bytes: Buffer; readonly block: OutlinedBlock } | null> {
+  /** The whole block, until the next one is read; null where it is not there as it was. */
+  async read(place: BlockPlace): Promise<Buffer | null> {
     const bytes = await this.#bytesAt(place);
     if (bytes === null) return null;
     const { payloadBytes, checksum, kind, count } = readBlockHeader(bytes);
     const isSame =
-      kind === BLOCK_KINDS.outlined &&
+      kind === BLOCK_KINDS.records &&
       count === place.count &&
       checksum === place.checksum &&
       payloadBytes === place.bytes - BLOCK_HEADER_BYTES &&
       blockChecksum(bytes) === checksum;
-    const block = isSame ? OutlinedBlock.in(bytes.subarray(BLOCK_HEADER_BYTES), place) : null;
-    return block && { bytes, block };
+    return isSame ? bytes : null;
   }
 
   async close(): Promise<void> {

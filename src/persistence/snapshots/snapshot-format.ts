@@ -25,15 +25,14 @@
  *   kind 2  payload: a MessagePack array (always array 32) of records; count: records in it
  *   kind 3  no payload; count: records in the section
  *   kind 4  payload: CRC-32 of every byte of the file before this block, 4 bytes; count: sections. Nothing follows it
- *   kind 5  payload: records, and before them what a start has to know of them, so that it need not decode them:
+ *   kind 5  read, and no longer written; payload: records, and before them an outline, which is skipped:
  *             4 bytes           length of the outline
- *             that many         the outline, one MessagePack value; what it holds is the section's business
+ *             that many         the outline
  *             4 bytes a record  where it ends, counted from the beginning of the first one
  *             the rest          the records, each a MessagePack value
  *           count: records in it. Blocks of both kinds may stand in one section
  *
- * A file of format 3 gets its name only when every record in it has been decoded, and each outline compared with its
- * records (snapshot-writer.ts); of a block that was copied from an older file, before it was copied (known-blocks.ts). So bytes whose checksums hold are known to decode, and a start may put it off.
+ * A file of format 3 gets its name only when every record in it has been decoded (snapshot-writer.ts).
  *
  * Sample, a section `a` with the one record `1`, from offset 64 on (event 5, time 1000, chain value 7):
  *   01 00 00 00 | 8a da 2c ff | 01 00 00 00 | 00 00 00 00 | 61
@@ -45,7 +44,7 @@
  *   10 00 00 00 | 7f 0e 02 4b | 05 00 00 00 | 02 00 00 00 | 02 00 00 00 | a1 6f | 01 00 00 00 02 00 00 00 | 01 02
  *
  * History: 1, of release 0.1.0: zeros instead of the content version, which was 1. 2: the content version. 3: blocks of
- * kind 5; decoded before it is published. A newer version of either is refused by name.
+ * kind 5, which release 0.2.0 wrote for flags; decoded before it is published. A newer version of either is refused by name.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
@@ -56,8 +55,6 @@ import { FRAME_BYTES_MAX } from '../journal/frame.ts';
 
 export const SNAPSHOT_SUFFIX = '.snapshot';
 export const SNAPSHOT_VERSION = 3;
-/** From this one on, records were decoded before the file got its name. */
-const DECODED_VERSION = 3;
 export const SNAPSHOT_HEADER_BYTES = 64;
 export const BLOCK_HEADER_BYTES = 16;
 
@@ -80,8 +77,6 @@ export interface SnapshotStamp {
 
 export interface SnapshotHeader extends SnapshotStamp {
   readonly contentVersion: number;
-  /** Whether its writer had decoded every record before it got its name. */
-  readonly wasDecoded: boolean;
 }
 
 export function encodeSnapshotHeader({ id, at, chain }: SnapshotStamp): Buffer {
@@ -115,7 +110,6 @@ export function decodeSnapshotHeader(bytes: Buffer, file: string): SnapshotHeade
     at: bytes.readDoubleLE(24),
     chain: bytes.readUInt32LE(12),
     contentVersion,
-    wasDecoded: version >= DECODED_VERSION,
   };
 }
 

@@ -4,8 +4,7 @@
  *
  * The caller gets records while the file is still being read. When a problem is found later, it has to discard what
  * was loaded so far. A snapshot is good when all of it could be decoded: a checksum only says that the bytes are those
- * that were written. Of format 3 that is enough, because its writer had decoded them; so a caller may take outlined records
- * undecoded, and has to say what it does should they not decode after all (`src/actors/state/packed-flags.ts`).
+ * that were written.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
@@ -13,7 +12,7 @@ import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
 import { type FileSystem, isUnreadable, type OpenFile, UNREADABLE, withFile } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';
-import { type BlockPlace, OutlinedBlock } from './packed-records.ts';
+import { outlinedRecords } from './outlined-records.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
@@ -35,21 +34,10 @@ export type SnapshotReading =
     }
   | { readonly problem: string; readonly offset: number };
 
-/**
- * A receiver's answer to a block with an outline: 'decode' leaves it to the reader to give the records one by one;
- * 'taken' has what it needs; 'kept' goes on using the bytes, which are not overwritten then.
- */
-export type BlockUse = 'decode' | 'taken' | 'kept';
-
 export interface ReadSnapshotOptions {
   readonly fs: FileSystem;
   readonly path: string;
   readonly onRecord: (section: string, record: unknown) => void;
-  /**
-   * Offered records that need not be decoded, with the outline of them. Only where all of the content is as this build records
-   * it.
-   */
-  readonly onOutlined?: ((section: string, block: OutlinedBlock) => BlockUse) | undefined;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
   /** Awaited after each block, for a caller that must not hold up others. */
   readonly afterBlock?: () => Promise<void>;
@@ -99,14 +87,11 @@ class SnapshotReader {
   #offset = 0;
   #checksum = 0;
   #contentVersion = CONTENT_VERSION;
-  #wasDecoded = false;
   #section: string | null = null;
   #sectionRecords = 0;
   #sections = 0;
   #records = 0;
   #ended = false;
-  /** The place of the block that is being read. */
-  #place: BlockPlace | null = null;
 
   constructor(file: OpenFile, size: number, options: ReadSnapshotOptions) {
     this.#window = new FileWindow(file, size);
@@ -145,7 +130,6 @@ class SnapshotReader {
     if (bytes === null || header === null) return null;
     this.#checksum = crc32(bytes);
     this.#contentVersion = header.contentVersion;
-    this.#wasDecoded = header.wasDecoded;
     this.#offset = SNAPSHOT_HEADER_BYTES;
     return header;
   }
@@ -170,7 +154,6 @@ class SnapshotReader {
     const { charge } = this.#options;
     const begunAt = charge === undefined ? 0 : performance.now();
     if (blockChecksum(block) !== checksum) return 'a checksum does not match';
-    this.#place = { path: this.#options.path, offset: this.#offset, bytes: block.length, checksum, count };
     const problem = this.#take(kind, count, block.subarray(BLOCK_HEADER_BYTES));
     if (problem !== null) return problem;
     this.#checksum = checksumWithBlock(this.#checksum, block, checksum);
@@ -218,24 +201,11 @@ class SnapshotReader {
 
   #takeOutlined(count: number, payload: Buffer): string | null {
     if (!this.#counted(count)) return OUTSIDE;
-    if (!this.#wasDecoded) return 'records with an outline in a format that has none';
     if (this.#options.onRecord === CHECK_ONLY) return null;
-    assert(this.#place !== null, 'a block has a place');
-    const block = OutlinedBlock.in(payload, this.#place);
-    if (block === null) return 'the ends of records do not fit their block';
     return this.#attempt((section) => {
-      if (this.#isTaken(section, block)) return null;
-      for (let at = 0; at < count; at += 1) this.#give(section, block.records.unpack(at));
+      for (const record of outlinedRecords(payload, count)) this.#give(section, record);
       return null;
     });
-  }
-
-  #isTaken(section: string, block: OutlinedBlock): boolean {
-    const { onOutlined } = this.#options;
-    if (onOutlined === undefined || this.#contentVersion !== CONTENT_VERSION) return false;
-    const taking = onOutlined(section, block);
-    if (taking === 'kept') this.#window.leaveBytes();
-    return taking !== 'decode';
   }
 
   /** False outside of a section. */

@@ -17,8 +17,7 @@ import { EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message
 import { setAside, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
-import { BlockReader, type KnownBlocks } from './known-blocks.ts';
-import { type BlockPlace, LENGTH_BYTES, OutlinedBlock, RECORD_DEPTH } from './packed-records.ts';
+import { type BlockPlace, BlockReader, type KnownBlocks, type WrittenBatch } from './known-blocks.ts';
 import { listSnapshots, type SnapshotFile, snapshotPath } from './snapshot-files.ts';
 import {
   BLOCK_BYTES_MAX,
@@ -44,10 +43,13 @@ export const SNAPSHOTS_KEPT = 3;
 /** `array 32` and its count, before the records of a block. */
 const ARRAY_HEAD_BYTES = 5;
 
+/** A record stands in the array of its block. */
+const RECORD_DEPTH = 1;
+
 /** Records that follow each other in a section, and have blocks of their own. */
 export interface RecordBatch {
-  /** Stands for the batch from one snapshot to the next. */
-  readonly key: object;
+  /** The immutable values of which the records are made: as long as they are the same ones, so are the records. */
+  readonly parts: readonly object[];
   readonly records: Iterable<unknown>;
 }
 
@@ -56,8 +58,6 @@ export interface SnapshotSection {
   readonly records: Iterable<unknown>;
   /** The same records, where blocks of them may be taken over from an older snapshot. */
   readonly batches?: Iterable<RecordBatch>;
-  /** Returns what a start has to know of these records so that it need not decode them. Pure. */
-  readonly outlineOf?: (records: readonly unknown[]) => unknown;
 }
 
 export interface WriteSnapshotOptions extends SnapshotStamp {
@@ -139,11 +139,10 @@ async function verifyOrSetAside(
   assert(reading.records === records && reading.bytes === bytes, 'a snapshot holds all that was written');
 }
 
-function assertDecodes(block: OutlinedBlock, records: readonly unknown[], outline: unknown): void {
-  assert(jsonEqual(block.outline(), outline), 'an outline is that of its records');
-  assert(block.records.count === records.length, 'a block has its records');
-  for (const [at, record] of records.entries())
-    assert(jsonEqual(block.records.unpack(at), record), 'a record decodes to what was written');
+/** Asserts that blocks hold these records. */
+function assertDecode(blocks: readonly Buffer[], records: readonly unknown[]): void {
+  const decoded = blocks.flatMap((block) => unpack(block.subarray(BLOCK_HEADER_BYTES)));
+  assert(jsonEqual(decoded, records), 'a record decodes to what was written');
 }
 
 const stampOf = ({ id, at, chain }: SnapshotStamp): SnapshotStamp => ({ id, at, chain });
@@ -162,18 +161,15 @@ class SnapshotWriter {
   readonly #file: OpenFile;
   readonly #options: WriteSnapshotOptions;
   readonly #reader: BlockReader;
-  /** By the keys of the batches. */
-  readonly batches = new Map<object, readonly BlockPlace[]>();
-  /** The places of the batch that is being written; null for one that has records without an outline. */
+  readonly batches: WrittenBatch[] = [];
+  /** The places of the batch that is being written; null outside of batches. */
   #places: BlockPlace[] | null = null;
   /** A block under construction: room for its header and the array head, then records. */
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
   #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
-  /** The records in it, and where each ends, counted from the first. */
   #blockRecords: unknown[] = [];
-  #ends: number[] = [];
-  /** The section that is being written. */
-  #section: Pick<SnapshotSection, 'name' | 'outlineOf'> = { name: '' };
+  /** The name of the section that is being written. */
+  #section = '';
   #checksum = 0;
   bytes = 0;
   records = 0;
@@ -202,9 +198,8 @@ class SnapshotWriter {
     await this.#reader.close();
   }
 
-  async #writeSection(section: SnapshotSection): Promise<void> {
-    const { name, records, batches } = section;
-    this.#section = section;
+  async #writeSection({ name, records, batches }: SnapshotSection): Promise<void> {
+    this.#section = name;
     await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
     assert(this.#blockRecords.length === 0, 'a block holds the records of one section');
     const before = this.records;
@@ -213,39 +208,33 @@ class SnapshotWriter {
     await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
   }
 
-  async #writeBatch({ key, records: batch }: RecordBatch): Promise<void> {
-    const records: unknown[] = [];
-    for (const record of batch) {
-      // Some have to be decoded first.
-      if (records.push(record) % RECORDS_PER_CLOCK_LOOK === 0) await this.#options.rest?.();
-    }
+  async #writeBatch({ parts, records }: RecordBatch): Promise<void> {
     this.#places = [];
-    const count = await this.#takeOver(key, records);
-    await this.#addRecords(count === 0 ? records : records.slice(count));
-    if (this.#places !== null) this.batches.set(key, this.#places);
+    if (!(await this.#takeOver(parts, records))) await this.#addRecords(records);
+    this.batches.push({ parts, places: this.#places });
     this.#places = null;
   }
 
-  /** Copies the blocks that an older snapshot has of the batch, up to the first that has changed. Gives how many records they hold. */
-  async #takeOver(key: object, records: readonly unknown[]): Promise<number> {
+  /** Copies the blocks that an older snapshot has of the batch; whether it had them. */
+  async #takeOver(parts: readonly object[], records: Iterable<unknown>): Promise<boolean> {
     const { known, audited } = this.#options;
-    let taken = 0;
-    for (const place of known?.of(key) ?? []) {
-      const found = await this.#reader.read(place);
-      const those = records.slice(taken, taken + place.count);
-      // A small block with more records behind it would leave one more of them with each snapshot.
-      const isLast = taken + place.count >= records.length;
-      if (found === null || !(isLast || place.bytes >= BLOCK_BYTES_TARGET)) break;
-      if (known?.isOf(found.block.outline(), those) !== true) break;
-      if (audited === true) assertDecodes(found.block, those, this.#section.outlineOf?.(those));
-      this.#placed(place);
-      await this.#write(found.bytes);
-      taken += place.count;
-      this.records += place.count;
-      this.recordsTakenOver += place.count;
+    const places = known?.of(parts) ?? [];
+    const blocks: Buffer[] = [];
+    for (const place of places) {
+      const block = await this.#reader.read(place);
+      if (block === null) return false;
+      blocks.push(Buffer.from(block));
+    }
+    if (audited === true && blocks.length > 0) assertDecode(blocks, [...records]);
+    for (const [at, block] of blocks.entries()) {
+      const { checksum, count } = places[at]!;
+      this.#placed({ bytes: block.length, checksum, count });
+      await this.#write(block);
+      this.records += count;
+      this.recordsTakenOver += count;
       this.#options.onProgress?.(this.records);
     }
-    return taken;
+    return blocks.length > 0;
   }
 
   async #addRecords(records: Iterable<unknown>): Promise<void> {
@@ -273,7 +262,7 @@ class SnapshotWriter {
     // The reader guards each block as a whole. A value takes a byte at least, so that there cannot be too many in it.
     if (payloadBytes > VALUES_MAX && this.#blockRecords.length > 0) return false;
     if (payloadBytes > BLOCK_BYTES_MAX)
-      throw new Error(`A record of section "${this.#section.name}" is too large`);
+      throw new Error(`A record of section "${this.#section}" is too large`);
     if (needed > this.#block.length) {
       const larger = Buffer.allocUnsafe(needed);
       larger.set(this.#block.subarray(0, this.#blockBytes));
@@ -282,7 +271,6 @@ class SnapshotWriter {
     this.#block.set(packed, this.#blockBytes);
     this.#blockBytes = needed;
     this.#blockRecords.push(record);
-    this.#ends.push(needed - BLOCK_HEADER_BYTES - ARRAY_HEAD_BYTES);
     this.records += 1;
     return true;
   }
@@ -297,63 +285,36 @@ class SnapshotWriter {
   }
 
   #unreadable(problem: string): Error {
-    return new Error(`A record of section "${this.#section.name}" could not be read back: ${problem}`);
+    return new Error(`A record of section "${this.#section}" could not be read back: ${problem}`);
   }
 
   async #writeRecords(): Promise<void> {
     const { length: count } = this.#blockRecords;
     if (count === 0) return;
-    const outlined = this.#outlinedPayload();
     await this.#options.rest?.();
-    if (outlined === null) {
-      this.#places = null;
-      const block = this.#block.subarray(0, this.#blockBytes);
-      block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
-      block.writeUInt32BE(count, BLOCK_HEADER_BYTES + 1);
-      this.#assertRecordsDecode(block.subarray(BLOCK_HEADER_BYTES));
-      sealBlock(block, BLOCK_KINDS.records, count);
-      await this.#write(block);
-    } else {
-      const place: BlockPlace = { path: '', offset: 0, bytes: 0, checksum: 0, count };
-      const block = OutlinedBlock.in(outlined.payload, place);
-      assert(block !== null, 'the ends of records fit their block');
-      assertDecodes(block, this.#blockRecords, outlined.outline);
-      await this.#writeBlock(BLOCK_KINDS.outlined, outlined.payload, count);
-    }
+    const block = this.#block.subarray(0, this.#blockBytes);
+    block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
+    block.writeUInt32BE(count, BLOCK_HEADER_BYTES + 1);
+    this.#assertRecordsDecode(block.subarray(BLOCK_HEADER_BYTES));
+    sealBlock(block, BLOCK_KINDS.records, count);
+    this.#placed({ bytes: block.length, checksum: readBlockHeader(block).checksum, count });
+    await this.#write(block);
     this.#blockRecords = [];
-    this.#ends = [];
     this.#blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
     this.#options.onProgress?.(this.records);
   }
 
-  /** A block of records without an outline, as the reader decodes it. */
+  /** The block as the reader decodes it. */
   #assertRecordsDecode(payload: Buffer): void {
     const { problem } = guard(payload);
     if (problem !== null) throw this.#unreadable(problem);
     assert(jsonEqual(unpack(payload), this.#blockRecords), 'records decode to what was written');
   }
 
-  /** Null where the records have no outline, or where it has no room in their block: they are decoded at a start then. */
-  #outlinedPayload(): { readonly payload: Buffer; readonly outline: unknown } | null {
-    if (this.#section.outlineOf === undefined) return null;
-    const outline = this.#section.outlineOf(this.#blockRecords);
-    const packed = pack(outline);
-    const head = Buffer.alloc(LENGTH_BYTES + packed.length + LENGTH_BYTES * this.#ends.length);
-    head.writeUInt32LE(packed.length, 0);
-    head.set(packed, LENGTH_BYTES);
-    for (const [at, end] of this.#ends.entries())
-      head.writeUInt32LE(end, LENGTH_BYTES + packed.length + LENGTH_BYTES * at);
-    const records = this.#block.subarray(BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES, this.#blockBytes);
-    if (head.length + records.length > BLOCK_BYTES_MAX) return null;
-    return { payload: Buffer.concat([head, records]), outline };
-  }
-
   async #writeBlock(kind: number, payload: Buffer, count: number): Promise<void> {
     const block = Buffer.alloc(BLOCK_HEADER_BYTES + payload.length);
     block.set(payload, BLOCK_HEADER_BYTES);
     sealBlock(block, kind, count);
-    if (kind === BLOCK_KINDS.outlined)
-      this.#placed({ bytes: block.length, checksum: readBlockHeader(block).checksum, count });
     await this.#write(block);
   }
 

@@ -1,8 +1,7 @@
 /** Blocks that a snapshot takes over from an older one: the same bytes where nothing has changed, and fresh ones otherwise. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KnownBlocks } from '../../../src/persistence/snapshots/known-blocks.ts';
-import type { BlockPlace } from '../../../src/persistence/snapshots/packed-records.ts';
+import { KnownBlocks } from '../../../src/persistence/snapshots/known-blocks.ts';
 import { readSnapshot } from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import { type RecordBatch, writeSnapshot } from '../../../src/persistence/snapshots/snapshot-writer.ts';
 import { SNAPSHOTS } from '../../support/journal-fixture.ts';
@@ -11,12 +10,7 @@ import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 interface Note {
   readonly name: string;
   readonly version: number;
-  /** Not a part of the outline. */
   readonly text: string;
-}
-
-interface Batch extends RecordBatch {
-  readonly records: readonly Note[];
 }
 
 const note = (name: string, version = 1, text = `${name} as of ${version}`): Note => ({
@@ -25,58 +19,37 @@ const note = (name: string, version = 1, text = `${name} as of ${version}`): Not
   text,
 });
 
-const outlineOf = (records: readonly unknown[]): unknown =>
-  (records as readonly Note[]).map(({ name, version }) => [name, version]);
-
-/** Knows what the last snapshot has, by name and version. */
-class KnownNotes implements KnownBlocks {
-  blocks: ReadonlyMap<object, readonly BlockPlace[]> = new Map();
-
-  of(key: object): readonly BlockPlace[] {
-    return this.blocks.get(key) ?? [];
-  }
-
-  isOf(outline: unknown, records: readonly unknown[]): boolean {
-    return JSON.stringify(outline) === JSON.stringify(outlineOf(records));
-  }
-
-  replace(blocks: ReadonlyMap<object, readonly BlockPlace[]>): void {
-    this.blocks = blocks;
-  }
-}
+const batchOf = (...records: Note[]): RecordBatch => ({ parts: records, records });
 
 interface Folder {
   readonly fs: MemoryFileSystem;
-  readonly known: KnownNotes;
-  /** Records that were outlined and encoded since the last snapshot began. */
-  outlined: number;
+  readonly known: KnownBlocks;
+  /** Records that the last snapshot encoded. */
+  encoded: number;
 }
 
 async function emptyFolder(): Promise<Folder> {
   const fs = new MemoryFileSystem();
   await fs.makeFolder(SNAPSHOTS);
-  return { fs, known: new KnownNotes(), outlined: 0 };
+  return { fs, known: new KnownBlocks(), encoded: 0 };
 }
 
 const pathOf = (id: number): string => `${SNAPSHOTS}/${String(id).padStart(20, '0')}.snapshot`;
 
-async function write(folder: Folder, id: number, batches: readonly Batch[], audited = false): Promise<void> {
+async function write(
+  folder: Folder,
+  id: number,
+  batches: readonly RecordBatch[],
+  audited = false,
+): Promise<void> {
   const { fs, known } = folder;
-  folder.outlined = 0;
-  const section = {
-    name: 'notes',
-    records: batches.flatMap(({ records }) => records),
-    batches,
-    outlineOf: (records: readonly unknown[]) => {
-      folder.outlined += records.length;
-      return outlineOf(records);
-    },
-  };
-  await writeSnapshot({
+  const section = { name: 'notes', records: batches.flatMap(({ records }) => [...records]), batches };
+  const { records, recordsTakenOver } = await writeSnapshot({
     ...{ fs, folder: SNAPSHOTS, id, at: id, chain: id, known, audited },
     sections: [section],
     durable: async () => undefined,
   });
+  folder.encoded = records - recordsTakenOver;
 }
 
 async function notesOf({ fs }: Folder, id: number): Promise<unknown[]> {
@@ -87,18 +60,18 @@ async function notesOf({ fs }: Folder, id: number): Promise<unknown[]> {
   return notes;
 }
 
-const first: Batch = { key: { batch: 1 }, records: [note('a'), note('b')] };
-const second: Batch = { key: { batch: 2 }, records: [note('c')] };
-const third: Batch = { key: { batch: 3 }, records: [note('d'), note('e'), note('f')] };
-const changed: Batch = { ...second, records: [note('c', 2)] };
+const first = batchOf(note('a'), note('b'));
+const second = batchOf(note('c'));
+const third = batchOf(note('d'), note('e'), note('f'));
+const changed = batchOf(note('c', 2));
 
 describe('a snapshot behind another', () => {
   it('encodes the batches that have changed, and no others', async () => {
     const folder = await emptyFolder();
     await write(folder, 1, [first, second, third]);
-    assert.equal(folder.outlined, 6);
+    assert.equal(folder.encoded, 6);
     await write(folder, 2, [first, changed, third]);
-    assert.equal(folder.outlined, 1);
+    assert.equal(folder.encoded, 1);
     assert.deepEqual(await notesOf(folder, 2), [...first.records, ...changed.records, ...third.records]);
   });
 
@@ -115,8 +88,8 @@ describe('a snapshot behind another', () => {
   it('takes over what the one before it had taken over', async () => {
     const folder = await emptyFolder();
     for (let id = 1; id <= 6; id += 1) {
-      await write(folder, id, [first, { ...second, records: [note('c', id)] }, third]);
-      assert.equal(folder.outlined, id === 1 ? 6 : 1);
+      await write(folder, id, [first, batchOf(note('c', id)), third]);
+      assert.equal(folder.encoded, id === 1 ? 6 : 1);
     }
     assert(!(await folder.fs.exists(pathOf(1))), 'the one that was encoded is gone');
     assert.deepEqual(await notesOf(folder, 6), [...first.records, note('c', 6), ...third.records]);
@@ -131,26 +104,22 @@ describe('a snapshot behind another', () => {
     ]) {
       const folder = await emptyFolder();
       await write(folder, 1, [first, second]);
-      await write(folder, 2, [{ ...first, records }, second]);
+      await write(folder, 2, [batchOf(...records), second]);
       assert.deepEqual(await notesOf(folder, 2), [...records, ...second.records]);
     }
   });
 
-  it('takes over the first blocks of a batch that has several, up to the first that has changed', async () => {
+  it('takes over all blocks of a batch that has several, or none', async () => {
     const folder = await emptyFolder();
-    const large = (version: number): Batch => ({
-      key: first.key,
-      records: [0, 1, 2, 3].map((number) => {
-        const text = String(number).repeat(200_000);
-        return note(`n${number}`, number === 2 ? version : 1, text);
-      }),
-    });
-    await write(folder, 1, [large(1)]);
-    assert.equal(folder.known.of(first.key).length, 4);
-    const again = { ...large(2), key: first.key };
-    await write(folder, 2, [again]);
-    assert.equal(folder.outlined, 2);
-    assert.deepEqual(await notesOf(folder, 2), again.records);
+    const notes = [0, 1, 2, 3].map((number) => note(`n${number}`, 1, String(number).repeat(200_000)));
+    await write(folder, 1, [batchOf(...notes)]);
+    assert.equal(folder.known.of(notes).length, 4);
+    await write(folder, 2, [batchOf(...notes)]);
+    assert.equal(folder.encoded, 0);
+    const other = notes.with(2, note('n2', 2));
+    await write(folder, 3, [batchOf(...other)]);
+    assert.equal(folder.encoded, 4);
+    assert.deepEqual(await notesOf(folder, 3), other);
   });
 });
 
@@ -165,7 +134,7 @@ describe('a block that is known, and not what it was', () => {
       await write(folder, 1, [first, second]);
       spoil(folder);
       await write(folder, 2, [first, second]);
-      assert.equal(folder.outlined, 3);
+      assert.equal(folder.encoded, 3);
       assert.deepEqual(await notesOf(folder, 2), [...first.records, ...second.records]);
     }
   });
@@ -173,22 +142,22 @@ describe('a block that is known, and not what it was', () => {
   it('is encoded anew whichever of its bits has flipped', async () => {
     const folder = await emptyFolder();
     await write(folder, 1, [first]);
-    const [place] = folder.known.of(first.key);
+    const [place] = folder.known.of(first.parts);
     assert(place !== undefined);
     const whole = Buffer.from(folder.fs.bytesOf(pathOf(1)));
-    const known = new Map(folder.known.blocks);
+    const known = [{ parts: first.parts, places: [place] }];
     for (let bit = place.offset * 8; bit < (place.offset + place.bytes) * 8; bit += 1) {
       const flipped = Buffer.from(whole);
       flipped[bit >> 3]! ^= 1 << (bit & 7);
       folder.fs.put(pathOf(1), flipped);
       folder.known.replace(known);
       await write(folder, 2, [first]);
-      assert.equal(folder.outlined, 2, `bit ${bit}`);
+      assert.equal(folder.encoded, 2, `bit ${bit}`);
       folder.fs.take(pathOf(2));
     }
   });
 
-  it('fails a snapshot that is audited where a record has changed and its version has not', async () => {
+  it('fails a snapshot that is audited where a record has changed and its part has not', async () => {
     const folder = await emptyFolder();
     await write(folder, 1, [first], true);
     const silent = { ...first, records: [note('a'), note('b', 1, 'another text')] };
@@ -201,10 +170,10 @@ describe('a block that is known, and not what it was', () => {
 it('what a snapshot that failed had written is not known', async () => {
   const folder = await emptyFolder();
   await write(folder, 1, [first, second]);
-  const before = folder.known.blocks;
   folder.fs.rename = async () => {
     throw new Error('no name');
   };
   await assert.rejects(write(folder, 2, [first, changed]), /no name/);
-  assert.equal(folder.known.blocks, before);
+  assert.deepEqual(folder.known.of(changed.parts), []);
+  assert.equal(folder.known.of(second.parts)[0]?.path, pathOf(1));
 });

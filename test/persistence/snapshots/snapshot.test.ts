@@ -7,20 +7,13 @@ import { Background, TURN_MS } from '../../../src/actors/turn.ts';
 import { CONTENT_VERSION } from '../../../src/domain/state/upgrade.ts';
 import { VALUES_MAX } from '../../../src/persistence/codec/message-pack.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder.ts';
-import type { PackedRecords } from '../../../src/persistence/snapshots/packed-records.ts';
 import {
-  BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   encodeSnapshotHeader,
   sealBlock,
 } from '../../../src/persistence/snapshots/snapshot-format.ts';
-import {
-  type BlockUse,
-  type ReadSnapshotOptions,
-  readSnapshot,
-  verifySnapshotFile,
-} from '../../../src/persistence/snapshots/snapshot-reader.ts';
+import { readSnapshot, verifySnapshotFile } from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import {
   type WriteSnapshotOptions,
   writeSnapshot,
@@ -72,7 +65,7 @@ test('a snapshot comes out as it went in, section by section, with its place in 
   assert.deepStrictEqual(loaded, { projects: SECTIONS[0]!.records, flags: SECTIONS[1]!.records });
   const verified = await verifySnapshotFile({ fs, path: PATH });
   const stamp = { id: 7, at: 1_234.5, chain: 0xfeedface };
-  const header = { ...stamp, contentVersion: CONTENT_VERSION, wasDecoded: true };
+  const header = { ...stamp, contentVersion: CONTENT_VERSION };
   assert.deepEqual(verified, { problem: null, header, records: 51, bytes: fs.bytesOf(PATH).length });
 });
 
@@ -131,100 +124,16 @@ test('every flipped bit of a snapshot shows', async () => {
   }
 });
 
-/** Records of a section whose outline is the names of those in a block. */
-const OUTLINED = {
-  name: 'named',
-  records: Array.from({ length: 400 }, (_, index) => ({ name: `n${index}`, text: 'x'.repeat(4 * index) })),
-  outlineOf: (records: readonly unknown[]) => records.map((record) => (record as { name: string }).name),
-};
-
-test('outlined records are offered with the outline of their block, and come out as they went in', async () => {
-  const fs = await emptyDisk();
-  await write(fs, { sections: [OUTLINED] });
-  const offered: unknown[] = [];
-  const names: unknown[] = [];
-  const onOutlined: ReadSnapshotOptions['onOutlined'] = (section, block) => {
-    const packed = block.records;
-    assert.equal(section, 'named');
-    names.push(block.outline());
-    // From the last to the first: each can be decoded by itself.
-    const records = Array.from({ length: packed.count }, (_, at) => packed.unpack(packed.count - 1 - at));
-    offered.push(...records.reverse());
-    return 'taken';
-  };
-  const { problem } = await readSnapshot({
-    fs,
-    path: PATH,
-    onRecord: () => assert.fail('taken'),
-    onOutlined,
-  });
-  assert.deepEqual(
-    [problem, offered, names.flat()],
-    [null, OUTLINED.records, OUTLINED.outlineOf(OUTLINED.records)],
-  );
-  assert(names.length > 1, 'in several blocks');
-  assert.deepEqual(
-    (await read(fs)).loaded,
-    { named: OUTLINED.records },
-    'who takes none packed gets them decoded',
-  );
-});
-
-test('records that were taken packed can be decoded when all of the file has been read', async () => {
-  const fs = await emptyDisk();
-  const texts = Array.from({ length: 6 }, (_, index) => String(index).repeat(400_000));
-  await write(fs, { sections: [{ name: 's', records: texts, outlineOf: () => null }] });
-  const blocks: PackedRecords[] = [];
-  const onOutlined: ReadSnapshotOptions['onOutlined'] = (_section, { records }) => {
-    blocks.push(records);
-    return 'kept';
-  };
-  await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
-  assert.deepEqual(
-    blocks.flatMap((packed) => Array.from({ length: packed.count }, (_, at) => packed.unpack(at))),
-    texts,
-  );
-});
-
-test('every flipped bit of a block with an outline shows', async () => {
-  const fs = await emptyDisk();
-  await write(fs, { sections: [{ ...OUTLINED, records: OUTLINED.records.slice(0, 4) }] });
-  const bytes = fs.bytesOf(PATH);
-  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-    const flipped = Buffer.from(bytes);
-    flipped[bit >> 3]! ^= 1 << (bit & 7);
-    fs.put(PATH, flipped);
-    const onOutlined = (): BlockUse => 'taken';
-    const { problem } = await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
-    assert.notEqual(problem, null, `bit ${bit}`);
-  }
-});
-
-test('a block too large for its outline has none, and is decoded', async () => {
-  const fs = await emptyDisk();
-  const text = 'x'.repeat(BLOCK_BYTES_MAX - 20);
-  const sections = [{ name: 's', records: [text], outlineOf: () => 'an outline' }];
-  await write(fs, { sections });
-  const loaded: unknown[] = [];
-  const { problem } = await readSnapshot({
-    ...{ fs, path: PATH, onRecord: (_, record) => loaded.push(record) },
-    onOutlined: () => assert.fail('offered'),
-  });
-  assert.deepEqual([problem, loaded.length], [null, 1]);
-  assert(loaded[0] === text);
-});
-
-test('a snapshot gets its name only when every record and outline in it decodes to what was written', async () => {
+test('a snapshot gets its name only when every record in it decodes to what was written', async () => {
   // UTF-8 has no bytes for half of a surrogate pair, so it comes back as another character.
   const lost = '\ud800';
   const sections = [
     { name: 's', records: [{ title: lost }] },
-    { name: 's', records: [{ title: lost }], outlineOf: () => 'good' },
-    { name: 's', records: [{ title: 'good' }], outlineOf: () => [lost] },
+    { name: 's', records: [], batches: [{ parts: [{}], records: [{ title: lost }] }] },
   ];
   for (const section of sections) {
     const fs = await emptyDisk();
-    await assert.rejects(write(fs, { sections: [section] }), /decode to|decodes to|outline is that of/);
+    await assert.rejects(write(fs, { sections: [section] }), /decode to/);
     assert.deepEqual(fs.namesIn(SNAPSHOTS), []);
   }
 });
@@ -439,24 +348,17 @@ test('a block with an outline whose checksums are right and whose parts do not f
   const fs = await emptyDisk();
   const forged = async (payload: readonly number[], count: number): Promise<string | null> => {
     fs.put(PATH, forgedSnapshot(Buffer.from(payload), count, BLOCK_KINDS.outlined));
-    const onOutlined: ReadSnapshotOptions['onOutlined'] = (_, block) => {
-      block.outline();
-      return 'taken';
-    };
-    return (await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined })).problem;
+    return (await verifySnapshotFile({ fs, path: PATH })).problem;
   };
   const outline = [1, 0, 0, 0, 0xc0];
   assert.equal(await forged([...outline, 1, 0, 0, 0, 7], 1), null);
-  const misfit = 'the ends of records do not fit their block';
+  const misfit = 'a record of section "s" does not fit: the ends of records do not fit their block';
   assert.equal(await forged([...outline, 2, 0, 0, 0, 7], 1), misfit, 'an end behind the block');
   assert.equal(await forged([...outline, 1, 0, 0, 0, 7, 7], 1), misfit, 'bytes behind the last record');
   assert.equal(await forged([...outline, 1, 0, 0, 0, 1, 0, 0, 0, 7], 2), misfit, 'a record of no bytes');
   assert.equal(await forged([...outline, 1, 0, 0, 0, 7], 2), misfit, 'fewer records than counted');
   assert.equal(await forged([9, 0, 0, 0, 0xc0], 1), misfit, 'an outline behind the block');
-  assert.match(
-    (await forged([1, 0, 0, 0, 0xc1, 1, 0, 0, 0, 7], 1)) ?? '',
-    /the outline: not a kind of value/,
-  );
+  assert.match((await forged([...outline, 1, 0, 0, 0, 0xc1], 1)) ?? '', /not a kind of value/);
 });
 
 test('records that the reader would refuse in one block are written in two', async () => {
