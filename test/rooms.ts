@@ -195,7 +195,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   operations: {
-    purpose: 'work on data folders from outside: verify, copy, restore, repair',
+    purpose: 'work on data folders from outside: verify, copy, restore',
     imports: [
       'actors/state',
       'control',
@@ -306,6 +306,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'import from an Unleash',
     imports: ['domain/access', 'domain/desired', 'domain/evaluation', 'domain/flags', 'host', 'process'],
   },
+  'addons/repair': {
+    purpose: 'repair of damaged data folders: from a copy, or by a cut at the damage',
+    imports: [
+      'actors/state',
+      'domain/state',
+      'host',
+      'operations',
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/proof',
+      'persistence/recovery',
+      'process',
+    ],
+  },
   'addons/replication': {
     purpose: 'the cluster: shared log, leadership, archive, NATS JetStream',
     imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
@@ -321,6 +335,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/migration',
       'addons/people',
       'addons/playground',
+      'addons/repair',
       'addons/reports',
       'addons/sdk',
       'addons/tracing',

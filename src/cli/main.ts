@@ -21,7 +21,6 @@ const COMMANDS: NonNullable<Addon['verbs']> = {
   audit: async () => (await import('./audit.ts')).addAudit,
   restore: async () => (await import('./restore.ts')).addRestore,
   upgrade: async () => (await import('./upgrade.ts')).addUpgrade,
-  repair: async () => (await import('./repair.ts')).addRepair,
   export: async () => (await import('./export.ts')).addExport,
   token: async () => (await import('./running-server.ts')).addToken,
   cluster: async () => (await import('./cluster.ts')).addCluster,

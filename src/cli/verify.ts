@@ -11,10 +11,10 @@ import {
 } from '../host/command.ts';
 import { bytesText, count, rateText, secondsText } from '../host/format.ts';
 import { progressOn, stateProgressOn } from '../host/progress.ts';
-import { lostRanges, type MendingWay, rangeText, waysToMend } from '../operations/repair-plan.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import {
   damageOf,
+  damageText,
   type FolderVerification,
   type VerifiedSnapshot,
   type VerifyOptions,
@@ -35,8 +35,6 @@ interface Report {
   readonly folder: string;
   readonly verified: FolderVerification;
   readonly deep: DeepVerification | null;
-  /** The ways to mend the folder; none where nothing is damaged. */
-  readonly ways: readonly MendingWay[];
   readonly readMs: number;
   readonly replayMs: number;
 }
@@ -79,8 +77,7 @@ async function verify(context: CommandContext, folder: string, wantsDeep: boolea
     wantsDeep && isSound
       ? await verifyDeep({ fs, folder, verified, onReplayed: bars.onProgress }).finally(() => bars.end())
       : null;
-  const ways = isSound ? [] : waysToMend(verified);
-  return { folder, verified, deep, ways, readMs: readAt - startedAt, replayMs: monotonicMs() - readAt };
+  return { folder, verified, deep, readMs: readAt - startedAt, replayMs: monotonicMs() - readAt };
 }
 
 const USAGE_UNPROVED =
@@ -92,7 +89,7 @@ const damagesOf = ({ verified, deep }: Report): readonly Damage[] => [
 ];
 
 function reportJson(report: Report) {
-  const { folder, verified, deep, ways } = report;
+  const { folder, verified, deep } = report;
   const { journal, snapshots, notes, lastId } = verified;
   const damages = damagesOf(report);
   return {
@@ -109,13 +106,12 @@ function reportJson(report: Report) {
       intact: journal.runs.map(({ firstId, lastId: last }) => ({ from: firstId, to: last })),
     },
     snapshots: snapshots.map(({ id, path, bytes, header }) => ({ id, path, bytes, good: header !== null })),
-    mending: damages.length === 0 ? null : { lost: lostRanges(verified), ways },
     deep: deep === null ? null : { stateHash: deep.stateHash, eventId: deep.lastId, ways: deep.ways },
   };
 }
 
 function reportText(report: Report): string {
-  const { verified, deep, ways, readMs, replayMs } = report;
+  const { verified, deep, readMs, replayMs } = report;
   const { journal, snapshots, notes } = verified;
   const damages = damagesOf(report);
   const lines = damages.map(damageText);
@@ -129,39 +125,14 @@ function reportText(report: Report): string {
     );
   }
   if (deep !== null) lines.push(`note: ${USAGE_UNPROVED}`);
-  lines.push(damages.length === 0 ? 'All is well.' : verdict(verified, damages, ways));
+  lines.push(damages.length === 0 ? 'All is well.' : verdict(verified, damages));
   return lines.join('\n');
 }
 
-export function damageText({ file, offset, lastGoodEventId, what }: Damage): string {
-  const at = offset === null ? '' : `, offset ${offset}`;
-  return `DAMAGE ${file}${at}: ${what}. The last good event before it is ${lastGoodEventId}.`;
-}
-
-function verdict(
-  verified: FolderVerification,
-  damages: readonly Damage[],
-  ways: readonly MendingWay[],
-): string {
-  const runs = verified.journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
+function verdict({ journal }: FolderVerification, damages: readonly Damage[]): string {
+  const runs = journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
   const intact = runs === '' ? 'No event is intact.' : `Intact events: ${runs}.`;
-  const lost = lostRanges(verified).map(rangeText).join(', ');
-  const lines = ways.map((way) => `  ${way.command}: ${keptText(way, lost)}`);
-  return [
-    `${count(damages.length, 'damaged place')}. ${intact} What each way of mending keeps:`,
-    ...lines,
-  ].join('\n');
-}
-
-function keptText({ command, stateOfEvent, lost, unlisted }: MendingWay, lostHere: string): string {
-  const state = `the state of event ${stateOfEvent}`;
-  if (command.includes('--from'))
-    return `everything${lostHere === '' ? '' : `, if the copy has ${lostHere}`}, and ${state}`;
-  const losses = [
-    lost === null ? '' : `, without the changes of ${rangeText(lost)}`,
-    unlisted === null ? '' : `; the event log would no longer show ${rangeText(unlisted)}`,
-  ];
-  return `${state}${losses.join('')}`;
+  return `${count(damages.length, 'damaged place')}. ${intact} "flagstaff repair --dry-run" shows what each way to repair them keeps.`;
 }
 
 // The deep part of verifying checks that all ways lead to the same state. The journal is replayed from the first

@@ -24,7 +24,7 @@ import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snaps
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { tryState } from './copy-folder.ts';
 import { OperationError } from './operation-error.ts';
-import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
+import { type Damage, type IntactRun, type JournalVerification, verifyJournal } from './verify-journal.ts';
 
 export interface VerifiedSnapshot extends SnapshotFile {
   /** Null when the file is damaged. */
@@ -70,7 +70,7 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
     onProgress: (bytes) => onProgress?.(snapshotBytes + bytes),
   });
   damages.push(...journal.damages);
-  const lastId = journal.runs.at(-1)?.lastId ?? 0;
+  const lastId = newestRun(journal)?.lastId ?? 0;
   if (mark !== null) damages.push(...markDamage(folder.journal, mark, journal));
   for (const snapshot of snapshots) damages.push(...snapshotMismatch(snapshot, journal));
   const recorded = await readLogBeginning(fs, folder.root);
@@ -113,6 +113,11 @@ export const damageOf = ({ file, offset, lastGoodEventId, problem }: DataFolderE
   ...{ file, offset, lastGoodEventId: lastGoodEventId ?? 0, what: problem },
 });
 
+export function damageText({ file, offset, lastGoodEventId, what }: Damage): string {
+  const at = offset === null ? '' : `, offset ${offset}`;
+  return `DAMAGE ${file}${at}: ${what}. The last good event before it is ${lastGoodEventId}.`;
+}
+
 async function verifySnapshots(
   fs: FileSystem,
   folder: string,
@@ -151,9 +156,13 @@ function otherId(header: SnapshotHeader, { id }: SnapshotFile): string | null {
   return header.id === id ? null : `the file says that it ends with event ${header.id}`;
 }
 
+/** The run with the newest event. */
+const newestRun = ({ runs }: JournalVerification): IntactRun | null =>
+  runs.reduce<IntactRun | null>((newest, run) => (run.lastId > (newest?.lastId ?? 0) ? run : newest), null);
+
 function markDamage(folder: string, mark: DurableMark, journal: JournalVerification): Damage[] {
   const first = journal.segments[0];
-  const last = journal.runs.at(-1);
+  const last = newestRun(journal);
   if (first === undefined) {
     const what = `the journal is missing: ${MARK_FILE_NAME} says that events up to ${mark.lastId} had been written`;
     return [{ file: folder, offset: null, lastGoodEventId: 0, what }];
@@ -161,7 +170,7 @@ function markDamage(folder: string, mark: DurableMark, journal: JournalVerificat
   if (mark.lastId < first) return [];
   const file = join(folder, segmentFileName(last?.end.segment ?? first));
   const at = { file, offset: last?.end.offset ?? 0, lastGoodEventId: last?.lastId ?? 0 };
-  if (last === undefined || last.lastId < mark.lastId) {
+  if (last === null || last.lastId < mark.lastId) {
     return [{ ...at, what: `the events up to ${mark.lastId} had been on disk, and the file ends before` }];
   }
   const checksum = journal.checksums.get(mark.lastId);
@@ -171,8 +180,8 @@ function markDamage(folder: string, mark: DurableMark, journal: JournalVerificat
 }
 
 function snapshotMismatch({ header, id, path }: VerifiedSnapshot, journal: JournalVerification): Damage[] {
-  const last = journal.runs.at(-1);
-  if (last !== undefined && id > last.lastId) {
+  const last = newestRun(journal);
+  if (last !== null && id > last.lastId) {
     const what = `the journal ends with event ${last.lastId}, before this snapshot`;
     return [{ file: path, offset: null, lastGoodEventId: last.lastId, what }];
   }

@@ -49,8 +49,6 @@ export interface IntactRun {
   readonly start: Boundary;
   /** The boundary after the last frame. */
   end: Boundary;
-  /** The time of the last frame, in milliseconds since 1970. */
-  lastAt: number;
 }
 
 export interface JournalVerification {
@@ -58,7 +56,7 @@ export interface JournalVerification {
   readonly damages: readonly Damage[];
   /** The headers that are whole, by the first event of their segment. */
   readonly headers: ReadonlyMap<number, SegmentHeader>;
-  /** Runs in order. */
+  /** Runs by their first events. Where files stand in each other's place or repeat events, they may overlap. */
   readonly runs: readonly IntactRun[];
   readonly bytes: number;
   readonly frames: number;
@@ -105,7 +103,7 @@ class JournalVerifier {
     return {
       damages: this.#damages,
       headers: this.#headers,
-      runs: this.#runs,
+      runs: this.#runs.toSorted((a, b) => a.firstId - b.firstId || b.lastId - a.lastId),
       bytes: this.#bytes,
       frames: this.#frames,
       events: this.#events,
@@ -182,19 +180,18 @@ class JournalVerifier {
   }
 
   #extend(segment: number, raw: RawFrame, frame: Frame): void {
-    const { id: firstId, at: lastAt } = frame;
+    const { id: firstId } = frame;
     const lastId = lastEventId(frame);
     const end: Boundary = { segment, offset: frameEnd(raw), chain: raw.checksum };
     if (this.#run === null) {
       const start: Boundary = { segment, offset: raw.offset, chain: raw.previous };
-      this.#run = { firstId, lastId, start, end, lastAt };
+      this.#run = { firstId, lastId, start, end };
       this.#runs.push(this.#run);
       return;
     }
     assert(firstId === this.#run.lastId + 1, 'a run grows by the frame that follows it');
     this.#run.lastId = lastId;
     this.#run.end = end;
-    this.#run.lastAt = lastAt;
   }
 
   /** Whether the segment ends here; else the damage is noted, and something whole may follow. */

@@ -3,6 +3,7 @@ import { edge } from '../addons/edge/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
 import { people } from '../addons/people/addon.ts';
 import { playground } from '../addons/playground/addon.ts';
+import { repair } from '../addons/repair/addon.ts';
 import { reports } from '../addons/reports/addon.ts';
 import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
@@ -12,7 +13,17 @@ import type { Log } from '../process/log.ts';
 import type { Environment } from '../process/settings.ts';
 import type { Config } from './config.ts';
 
-export const ADDONS: readonly Addon[] = [sdk, usage, people, playground, reports, tracing, edge, migration];
+export const ADDONS: readonly Addon[] = [
+  sdk,
+  usage,
+  people,
+  playground,
+  reports,
+  tracing,
+  edge,
+  migration,
+  repair(() => import('./repair-parts.ts')),
+];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */
 export async function configureAddons(

@@ -124,12 +124,6 @@ describe('beside a running server', () => {
     await writer;
   });
 
-  it('repair refuses to touch the folder', async () => {
-    const { code, err } = await flagstaff(['repair', '--yes', '-d', server.folder]);
-    assert.equal(code, 75);
-    assert(err.includes(String(process.pid)));
-  });
-
   it('restore reads the state as it is', async () => {
     const { engine } = server.server.store;
     const restored = await outputOf(['restore', server.folder, '--to', target()]);

@@ -5,21 +5,10 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { backUp } from '../../src/cli/backup.ts';
 import { restore } from '../../src/cli/restore.ts';
-import { repair } from '../../src/operations/repair.ts';
-import { planRepair } from '../../src/operations/repair-plan.ts';
-import { verifyFolder } from '../../src/operations/verify-folder.ts';
 import { DataFolderError } from '../../src/persistence/disk/data-folder.ts';
 import { type FileSystem, realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { withBadSectors } from '../persistence/recovery/bad-sectors.ts';
-import {
-  copyOf,
-  fileAt,
-  outputOf,
-  type PastFolder,
-  pastFolder,
-  segmentsIn,
-  snapshotsIn,
-} from '../support/operator.ts';
+import { copyOf, fileAt, type PastFolder, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 const monotonicMs = (): number => performance.now();
@@ -101,24 +90,4 @@ describe('a sector that cannot be read', () => {
     const run = restore({ fs, from: file, to, moment: null, monotonicMs });
     await assert.rejects(run, (error) => namesPlace(error, file, offset));
   });
-
-  for (const where of ['the first journal file', 'a later journal file', 'the newest snapshot'] as const) {
-    it(`in ${where}: repair keeps what can be read, and the newest state`, async () => {
-      const folder = copyOf(past.folder);
-      const files = {
-        'the first journal file': fileAt(segmentsIn(folder), 0),
-        'a later journal file': fileAt(segmentsIn(folder), 2),
-        'the newest snapshot': fileAt(snapshotsIn(folder)),
-      };
-      const { fs } = badIn(files[where]);
-      const verified = await verifyFolder({ fs, folder });
-      assert(verified.damages.some(({ file }) => file === files[where]));
-      const plan = planRepair(verified, 'state');
-      assert(plan !== null);
-      const repaired = await repair({ fs, folder, plan, asideName: 'damaged-then' });
-      assert.deepEqual([repaired.lastId, repaired.stateHash], [newest.id, newest.stateHash]);
-      const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
-      assert.deepEqual([sound, deep.stateHash], [true, newest.stateHash]);
-    });
-  }
 });

@@ -564,7 +564,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'in a journal file: restore and backup refuse with file, offset and last good event',
         'in an old journal file of a running server: backup says which file it could not copy',
         'restore uses an older one, and comes to the same state',
-        'repair keeps what can be read, and the newest state',
+      ),
+      ...named('addons/repair/repair.test.ts')(
+        'keeps the newest state where the disk cannot read a sector of',
       ),
     ],
   },
@@ -777,8 +779,8 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A single damage to the journal, anywhere, with a copy of the folder at hand',
     promise:
-      '`repair --from` takes exactly what is lost, and keeps the rest; `verify` says before what each way would keep.',
-    tests: named('cli/mend.test.ts')(
+      '`repair --from` takes exactly what is lost, and keeps the rest; it shows before what each way keeps.',
+    tests: named('addons/repair/mend.test.ts')(
       'loses no event, whatever single damage a copy is at hand for',
       'takes from an old backup what is lost, and keeps what came after the backup',
       'refuses a copy that lacks what is lost, and one of another history',
@@ -789,7 +791,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'The same, without a copy',
     promise:
       '`repair` keeps the newest state, or everything before the damage; what it sets aside can still be restored.',
-    tests: named('cli/repair.test.ts')(
+    tests: named('addons/repair/repair.test.ts')(
       'keeps one side of a single damage, whatever it is, and the other can be restored from what was set aside',
     ),
     longForms: ['single damages without a copy'],

@@ -13,9 +13,9 @@ interface EventRow {
   readonly flags?: 1 | -1;
   /**
    * The things that change beside the flag that it names: the flags of an environment or a project, those that use a segment, the parent
-   * or child of a flag, a project without its flags, or nobody knows what.
+   * or child of a flag, or a project without its flags.
    */
-  readonly reaches?: 'environment' | 'project' | 'segment' | 'other flag' | 'project settings' | 'anything';
+  readonly reaches?: 'environment' | 'project' | 'segment' | 'other flag' | 'project settings';
 }
 
 /** The row of a type that the server accepts in searches, and does not record. */

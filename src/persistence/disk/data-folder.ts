@@ -129,5 +129,5 @@ export function newerFormat(
 
 /** Advice for every kind of damage. Nothing has been changed yet, and nothing should be before there is a copy. */
 export const ADVICE_DAMAGED =
-  'Nothing was changed. "flagstaff verify" names every damage, and what each way of mending keeps. "flagstaff repair --from ' +
-  '<backup>" takes what is lost from a copy, and keeps all the rest; without a copy, see "flagstaff repair --dry-run".';
+  'Nothing was changed. "flagstaff verify" names every damage, and "flagstaff repair" shows what each way to repair it keeps, and asks: ' +
+  '"flagstaff repair --from <backup>" takes what is lost from a copy, and keeps all the rest.';

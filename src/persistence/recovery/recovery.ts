@@ -105,7 +105,6 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   assert(survey.journal.damage === null, 'a start is refused where the journal is damaged');
   announce(label, survey, log);
   const replayed = await replayJournal(survey, folder, options);
-  announceBadSnapshots(survey, log);
   const moved = await tidyUp(survey, folder, options);
   const tail = tailOf(survey);
   assert(
@@ -182,11 +181,7 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   if (beginning !== null) log.warn({}, beginning);
   // Operators: move the file elsewhere
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
-}
-
-/** Only the replay shows that the journal makes up for them: it may come to events that are declared lost. */
-function announceBadSnapshots({ badSnapshots }: FolderSurvey, log: RecoveryLog): void {
-  for (const { path, problem, offset } of badSnapshots) {
+  for (const { path, problem, offset } of survey.badSnapshots) {
     // Operators: run `flagstaff verify`, and plan to replace the disk, which returned wrong bytes
     log.warn(
       { path, problem, offset },

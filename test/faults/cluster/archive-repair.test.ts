@@ -15,6 +15,7 @@ import {
   fileAt,
   flagstaff,
   flipByte,
+  outputOf,
   segmentsIn,
 } from '../../support/operator.ts';
 import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
@@ -44,7 +45,7 @@ describe('flagstaff repair --from archive', { skip }, () => {
     });
 
   const repair = (folder: string, own = env): Promise<CommandRun> =>
-    flagstaff(['repair', '--yes', '--from', 'archive', '--json', '-d', folder], { env: own });
+    flagstaff(['repair', '--from', 'archive', '--json', '-d', folder], { env: own });
 
   before(async () => {
     nats = await startNats(1);
@@ -78,11 +79,11 @@ describe('flagstaff repair --from archive', { skip }, () => {
     const folder = copyOf(whole.folder);
     flipByte(fileAt(segmentsIn(folder), 1), SEGMENT_BYTES / 2);
     rmSync(fileAt(segmentsIn(folder), 0));
-    const { json } = await flagstaff(['verify', '--json', '-d', folder]);
-    assert(json.mending.lost.at(-1).to <= archivedId, 'all that is lost is archived');
+    const { missing } = await outputOf(['repair', '--dry-run', '-d', folder]);
+    assert(missing.at(-1).to <= archivedId, 'all that is lost is archived');
     const { code, err, json: repaired } = await repair(folder);
     assert.deepEqual([code, err], [0, '']);
-    assert.deepEqual(repaired.plan.taken, json.mending.lost, 'exactly what is lost is taken');
+    assert.deepEqual(repaired.plan.taken, missing, 'exactly what is lost is taken');
     await assertMended(folder, whole, 'from the archive');
     const node = await startNode(folder);
     // It leads again once it has waited for another leader.

@@ -7,19 +7,21 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { before, describe, it } from 'node:test';
-import { archivedHistoryName, archivedSegmentName } from '../../src/addons/replication/archive-index.ts';
-import { ArchiveDamageError } from '../../src/addons/replication/archived-frames.ts';
-import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
-import { JournalGatherer } from '../../src/addons/replication/journal-gatherer.ts';
-import { archiveSource } from '../../src/addons/replication/mend.ts';
-import { mend } from '../../src/operations/repair.ts';
-import { verifyFolder } from '../../src/operations/verify-folder.ts';
-import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
-import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../faults/single-damages.ts';
-import { forge } from '../support/forged-folder.ts';
-import { freePort } from '../support/free-port.ts';
-import { headsOf } from '../support/journal-fixture.ts';
+import { repair } from '../../../src/addons/repair/repair.ts';
+import { waysToRepair } from '../../../src/addons/repair/ways.ts';
+import { archivedHistoryName, archivedSegmentName } from '../../../src/addons/replication/archive-index.ts';
+import { ArchiveDamageError } from '../../../src/addons/replication/archived-frames.ts';
+import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
+import { JournalGatherer } from '../../../src/addons/replication/journal-gatherer.ts';
+import { archiveSource } from '../../../src/addons/replication/mend.ts';
+import { verifyFolder } from '../../../src/operations/verify-folder.ts';
+import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import type { FrameSource } from '../../../src/persistence/journal/mended-segment.ts';
+import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
+import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../../faults/single-damages.ts';
+import { forge } from '../../support/forged-folder.ts';
+import { freePort } from '../../support/free-port.ts';
+import { headsOf } from '../../support/journal-fixture.ts';
 import {
   contentOf,
   copyOf,
@@ -30,9 +32,9 @@ import {
   pastFolder,
   segmentsIn,
   snapshotsIn,
-} from '../support/operator.ts';
-import { MemoryArchive } from '../support/replication/memory-archive.ts';
-import { startTestServer } from '../support/server.ts';
+} from '../../support/operator.ts';
+import { MemoryArchive } from '../../support/replication/memory-archive.ts';
+import { startTestServer } from '../../support/server.ts';
 
 /** The archive of a leader with this folder: files that are cut otherwise. */
 async function archiveOf(folder: string): Promise<FileArchive> {
@@ -83,6 +85,12 @@ async function leaderlessNats(): Promise<Server> {
   return server;
 }
 
+async function mendWith(folder: string, copy: FrameSource): Promise<void> {
+  const verified = await verifyFolder({ fs: realFileSystem, folder });
+  const way = waysToRepair(verified).whole;
+  await repair({ fs: realFileSystem, folder, verified, way, copy, keys: null, asideName: 'damaged-then' });
+}
+
 describe('flagstaff repair --from', () => {
   let whole: Whole;
   before(async () => {
@@ -105,9 +113,9 @@ describe('flagstaff repair --from', () => {
     await server.stop();
     const { deep: all } = await outputOf(['verify', '--deep', '-d', folder]);
     flipByte(fileAt(segmentsIn(folder), 1), 200);
-    const verified = await flagstaff(['verify', '-d', folder]);
-    assert.match(verified.out, /repair --from <copy>: everything, if the copy has/);
-    const { plan } = await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    const shown = await flagstaff(['repair', '--dry-run', '-d', folder]);
+    assert.match(shown.out, /repair --from <copy>: everything, if the copy has/);
+    const { plan } = await outputOf(['repair', '--from', whole.folder, '-d', folder]);
     assert.equal(plan.taken.length, 1);
     assert.equal(plan.taken[0].from, plan.taken[0].to, 'one frame was damaged, and one is taken');
     const { deep, sound } = await outputOf(['verify', '--deep', '-d', folder]);
@@ -121,7 +129,7 @@ describe('flagstaff repair --from', () => {
     assert(segmentsIn(other).length > segmentsIn(whole.folder).length);
     const folder = copyOf(whole.folder);
     rmSync(fileAt(segmentsIn(folder), 1));
-    await outputOf(['repair', '--yes', '--from', other, '-d', folder]);
+    await outputOf(['repair', '--from', other, '-d', folder]);
     await assertMended(folder, whole, 'from other files');
   });
 
@@ -131,13 +139,11 @@ describe('flagstaff repair --from', () => {
     for (let at = 0; at < segmentsIn(whole.folder).length - 1; at += 1) {
       const folder = copyOf(whole.folder);
       rmSync(fileAt(segmentsIn(folder), at));
-      const verified = await verifyFolder({ fs: realFileSystem, folder });
-      await mend({ fs: realFileSystem, folder, verified, copy, keys: null, asideName: 'damaged-then' });
+      await mendWith(folder, copy);
       await assertMended(folder, whole, `file ${at}`);
     }
     const folder = copyOf(whole.folder);
     rmSync(fileAt(segmentsIn(folder), 1));
-    const verified = await verifyFolder({ fs: realFileSystem, folder });
     for (const [from, problem] of [
       [archiveSource(archive, 'ab'.repeat(16)), /does not have/],
       [
@@ -145,11 +151,8 @@ describe('flagstaff repair --from', () => {
         /belongs to another history|not what was signed/,
       ],
     ] as const)
-      await assert.rejects(
-        mend({ fs: realFileSystem, folder, verified, copy: from, keys: null, asideName: 'damaged-then' }),
-        problem,
-      );
-    const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder]);
+      await assert.rejects(mendWith(folder, from), problem);
+    const { code, err } = await flagstaff(['repair', '--from', 'archive', '-d', folder]);
     assert.deepEqual([code, /needs the settings of the cluster/.test(err)], [64, true]);
   });
 
@@ -165,8 +168,7 @@ describe('flagstaff repair --from', () => {
     const mended = async (): Promise<void> => {
       const folder = copyOf(whole.folder);
       rmSync(fileAt(segmentsIn(folder), 1));
-      const verified = await verifyFolder({ fs: realFileSystem, folder });
-      await mend({ fs: realFileSystem, folder, verified, copy, keys: null, asideName: 'damaged-then' });
+      await mendWith(folder, copy);
       await assertMended(folder, whole, 'from whole files');
     };
     for (const name of names) await damageIn(archive, name, 'first');
@@ -208,7 +210,7 @@ describe('flagstaff repair --from', () => {
       rmSync(fileAt(segmentsIn(folder), 1));
       const before = contentOf(join(folder, 'journal'));
       const env = { REPLICATION_URL: `nats://127.0.0.1:${at}`, REPLICATION_CLUSTER: 'test' };
-      const { code, err } = await flagstaff(['repair', '--yes', '--from', 'archive', '-d', folder], { env });
+      const { code, err } = await flagstaff(['repair', '--from', 'archive', '-d', folder], { env });
       assert.equal(code, 69, err);
       assert.match(err, problem);
       assert.match(err, /has an archive is not known\. Nothing was changed/);
@@ -241,7 +243,7 @@ describe('flagstaff repair --from', () => {
       const lock = join(folder, 'flagstaff.lock');
       const content = () => [...contentOf(folder)].filter(([path]) => path !== lock);
       const before = content();
-      const { code, err } = await flagstaff(['repair', '--yes', '--from', copy, '-d', folder]);
+      const { code, err } = await flagstaff(['repair', '--from', copy, '-d', folder]);
       assert.equal(code, 65, err);
       assert.match(err, problem);
       assert.deepEqual(content(), before, 'nothing was changed, and nothing is left behind');
@@ -257,7 +259,7 @@ describe('flagstaff repair --from', () => {
     const other = (await pastFolder()).folder;
     writeFileSync(heads, readFileSync(join(other, 'history.heads')));
     writeFileSync(key, readFileSync(join(other, 'history.key')));
-    const { code, err } = await flagstaff(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    const { code, err } = await flagstaff(['repair', '--from', whole.folder, '-d', folder]);
     assert.equal(code, 65, err);
     assert.match(err, /not what was signed|missing/);
   });
@@ -267,7 +269,7 @@ describe('flagstaff repair --from', () => {
     flipByte(fileAt(segmentsIn(folder), 1), 200);
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(join(folder, 'history.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await outputOf(['repair', '--from', whole.folder, '-d', folder]);
     const server = await startTestServer({ folder });
     await server.stop();
     await assertMended(folder, whole, 'another key');
@@ -282,7 +284,7 @@ describe('flagstaff repair --from', () => {
     copyFileSync(foreign, own);
     const { err } = await flagstaff(['repair', '--dry-run', '--from', whole.folder, '-d', folder]);
     assert.equal(err, '');
-    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await outputOf(['repair', '--from', whole.folder, '-d', folder]);
     await assertMended(folder, whole, 'without the snapshot');
   });
 
@@ -293,14 +295,14 @@ describe('flagstaff repair --from', () => {
       startTestServer({ folder }),
       /journal is missing.*"flagstaff repair --from <backup>"/,
     );
-    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await outputOf(['repair', '--from', whole.folder, '-d', folder]);
     await assertMended(folder, whole, 'all of it');
   });
 
   it('mends a folder whose snapshots alone are damaged, too', async () => {
     const folder = copyOf(whole.folder);
     for (const snapshot of snapshotsIn(folder)) flipByte(snapshot, 100);
-    await outputOf(['repair', '--yes', '--from', whole.folder, '-d', folder]);
+    await outputOf(['repair', '--from', whole.folder, '-d', folder]);
     await assertMended(folder, whole, 'snapshots');
   });
 });

@@ -1,21 +1,28 @@
 /** Repairing: what hangs together is kept, everything else is moved aside, and a server starts. */
 import assert from 'node:assert/strict';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { lockFolder } from '../../src/persistence/disk/folder-lock.ts';
-import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
-import { cutSingleDamages, wholeFolder } from '../faults/single-damages.ts';
+import { repair } from '../../../src/addons/repair/repair.ts';
+import { waysToRepair } from '../../../src/addons/repair/ways.ts';
+import { verifyFolder } from '../../../src/operations/verify-folder.ts';
+import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { lockFolder } from '../../../src/persistence/disk/folder-lock.ts';
+import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
+import { assertMended, cutSingleDamages, wholeFolder } from '../../faults/single-damages.ts';
+import { withBadSectors } from '../../persistence/recovery/bad-sectors.ts';
 import {
   contentOf,
   copyOf,
@@ -28,7 +35,7 @@ import {
   segmentsIn,
   snapshotsIn,
   startsOn,
-} from '../support/operator.ts';
+} from '../../support/operator.ts';
 
 const firstIdOf = (path: string): number => Number(/(\d{20})\.\w+$/.exec(path)?.[1]);
 
@@ -93,16 +100,13 @@ describe('flagstaff repair', () => {
 
   it('keeps the longer history instead of the newer state when that is preferred, and says what each would keep', async () => {
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
-    const state = await flagstaff(['repair', '--dry-run', '--prefer', 'state', '-d', folder]);
-    const history = await flagstaff(['repair', '--dry-run', '--prefer', 'history', '-d', folder]);
-    assert.match(
-      state.out,
-      /With --prefer history it would have the state of event \d+ and show the events from 1 on/,
+    const { out } = await flagstaff(['repair', '--dry-run', '-d', folder]);
+    assert.match(out, /--from <copy>: everything, if the copy has event \d+\n/);
+    const state = new RegExp(
+      `--prefer state: the state of event ${newest.id}; the event log no longer shows the `,
     );
-    assert.match(
-      history.out,
-      new RegExp(`With --prefer state it would have the state of event ${newest.id} and`),
-    );
+    assert.match(out, state);
+    assert.match(out, /--prefer history: the state of event \d+, without the changes of the \d+ events from/);
     const { plan, stateHash } = await repaired(folder, ['--prefer', 'history']);
     assert.deepEqual([plan.events.from, plan.unlisted, plan.lost.to], [1, null, newest.id]);
     assert.equal(stateHash, past.moments.find(({ id }) => id === plan.stateOfEvent)?.stateHash);
@@ -188,7 +192,7 @@ describe('flagstaff repair', () => {
             flipByte(path, Math.floor(readFileSync(path).length * place));
           }
         });
-        const run = await flagstaff(['repair', '--yes', '--json', '--prefer', 'state', '-d', folder]);
+        const run = await flagstaff(['repair', '--json', '--prefer', 'state', '-d', folder]);
         if (run.code === 65) assert.match(run.err, /nothing to start from/);
         else {
           assert.deepEqual([run.code, run.err], [0, '']);
@@ -210,24 +214,39 @@ describe('flagstaff repair', () => {
     });
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
     const harmed = filesOf(folder);
-    const { plan, repaired: done } = await outputOf(['repair', '--dry-run', '-d', folder]);
-    assert.deepEqual([plan.stateOfEvent, done], [newest.id, false]);
+    const { ways, repaired: done } = await outputOf(['repair', '--dry-run', '-d', folder]);
+    assert.deepEqual([ways.state.stateOfEvent, done], [newest.id, false]);
     assert.deepEqual(filesOf(folder), harmed);
     assert.deepEqual(contentOf(past.folder), content);
   });
 
-  it('asks first, and takes only yes for an answer', async () => {
+  it('shows what each way keeps, and asks for one; where nobody can answer, a flag names it', async () => {
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
     const harmed = filesOf(folder);
     const unasked = await flagstaff(['repair', '-d', folder]);
     assert.equal(unasked.code, 64);
-    assert.match(unasked.err, /--yes/);
-    const declined = await flagstaff(['repair', '-d', folder], { typed: 'no' });
-    assert.equal(declined.code, 64);
-    assert.match(declined.err, /The folder would have the state of event \d+\./);
+    assert.match(
+      unasked.err,
+      /What each way keeps:\n.* --from <copy>.*\n.* --prefer state.*\n.* --prefer history/,
+    );
+    assert.match(unasked.err, /Name one: --from <copy>, --prefer state, or --prefer history/);
+    for (const [typed, code] of [
+      ['', 64],
+      ['no', 66],
+    ] as const) {
+      const declined = await flagstaff(['repair', '-d', folder], { typed });
+      assert.equal(declined.code, code);
+      assert.match(declined.err, /What each way keeps:.*Which way\?.*Nothing was changed/s);
+    }
+    assert.equal((await flagstaff(['repair', '--from', 'x', '--prefer', 'state', '-d', folder])).code, 64);
     assert.deepEqual(filesOf(folder), harmed);
-    assert.equal((await flagstaff(['repair', '-d', folder], { typed: 'yes' })).code, 0);
-    assert.equal((await flagstaff(['verify', '-d', folder])).code, 0);
+    for (const typed of ['state', 'history', past.folder]) {
+      const copy = copyOf(folder);
+      const { code, err, out } = await flagstaff(['repair', '-d', copy], { typed });
+      assert.equal(code, 0, err);
+      assert.match(out, /Done\. What was there before is in /);
+      assert.equal((await flagstaff(['verify', '-d', copy])).code, 0);
+    }
   });
 
   it('gives up where nothing whole is left, and changes nothing', async () => {
@@ -247,6 +266,36 @@ describe('flagstaff repair', () => {
     const { code } = await flagstaff(['repair', '--yes', '-d', folder]);
     lock.release();
     assert.equal(code, 75);
+  });
+
+  it('loses nothing where journal files stand in the place of others, or a tail was written twice, with a copy and without', async () => {
+    const files = segmentsIn(past.folder).length;
+    const harms: ((copy: string) => void)[] = [
+      (copy) => {
+        const last = fileAt(segmentsIn(copy));
+        const bytes = readFileSync(last);
+        writeFileSync(last, Buffer.concat([bytes, bytes.subarray(SEGMENT_HEADER_BYTES)]));
+      },
+    ];
+    for (let one = 0; one < files; one += 1)
+      for (let other = one + 1; other < files; other += 1)
+        harms.push((copy) => {
+          const [a, b] = [fileAt(segmentsIn(copy), one), fileAt(segmentsIn(copy), other)];
+          const bytes = readFileSync(a);
+          copyFileSync(b, a);
+          writeFileSync(b, bytes);
+        });
+    const whole = await wholeFolder(past.folder);
+    for (const [at, harm] of harms.entries()) {
+      const folder = damaged(harm);
+      assert.equal((await flagstaff(['verify', '-d', folder])).code, 65);
+      for (const way of [['--from', past.folder], ['--prefer', 'history'], ['--yes']]) {
+        const copy = copyOf(folder);
+        const { plan } = await outputOf(['repair', ...way, '-d', copy]);
+        assert.deepEqual([plan.lost, plan.unlisted, plan.taken ?? []], [null, null, []]);
+        await assertMended(copy, whole, `${way[0]}, harm ${at}`);
+      }
+    }
   });
 
   it('goes on where it was cut short, and no server starts in between', async () => {
@@ -300,4 +349,27 @@ describe('flagstaff repair', () => {
     writeFileSync(join(folder, 'repaired.tmp', 'journal', 'half'), 'x');
     await repaired(folder);
   });
+
+  for (const where of ['the first journal file', 'a later journal file', 'the newest snapshot'] as const) {
+    it(`keeps the newest state where the disk cannot read a sector of ${where}`, async () => {
+      const folder = copyOf(past.folder);
+      const files = {
+        'the first journal file': fileAt(segmentsIn(folder), 0),
+        'a later journal file': fileAt(segmentsIn(folder), 2),
+        'the newest snapshot': fileAt(snapshotsIn(folder)),
+      };
+      const path = files[where];
+      const sector = { path, offset: Math.floor(statSync(path).size / 2), bytes: 8 };
+      const fs = withBadSectors(realFileSystem, [sector]);
+      const verified = await verifyFolder({ fs, folder });
+      assert(verified.damages.some(({ file }) => file === path));
+      const way = waysToRepair(verified).state;
+      assert(way !== null);
+      const cut = { folder, verified, way, copy: null, keys: null, asideName: 'damaged-then' };
+      const repaired = await repair({ fs, ...cut });
+      assert.deepEqual([repaired.lastId, repaired.stateHash], [newest.id, newest.stateHash]);
+      const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
+      assert.deepEqual([sound, deep.stateHash], [true, newest.stateHash]);
+    });
+  }
 });

@@ -1,0 +1,236 @@
+/** `flagstaff repair`: mend a damaged data folder from a copy, or cut it at the damage. */
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import {
+  type AddCommand,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from '../../host/command.ts';
+import { CommandFailure, misuse } from '../../host/command-failure.ts';
+import { progressOn } from '../../host/progress.ts';
+import { OperationError } from '../../operations/operation-error.ts';
+import { damageText, type FolderVerification, verifyFolder } from '../../operations/verify-folder.ts';
+import { lockFolder } from '../../persistence/disk/folder-lock.ts';
+import type { FrameSource } from '../../persistence/journal/mended-segment.ts';
+import type { PublicKey } from '../../persistence/proof/signed-head.ts';
+import { TrustedKeys } from '../../persistence/proof/trusted-keys.ts';
+import { refuseUnfinishedImport } from '../../persistence/recovery/unfinished-work.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { checkCopy, folderSource } from './rebuild.ts';
+import { finishRepair, repair } from './repair.ts';
+import { rangeText, type Way, type Ways, waysToRepair } from './ways.ts';
+
+/** The rest of the program, as far as a repair needs it. */
+export interface RepairParts {
+  /** Opens the archive of the cluster for as long as `use` takes. */
+  withArchive(
+    context: CommandContext,
+    folder: string,
+    use: (copy: FrameSource) => Promise<void>,
+  ): Promise<void>;
+  /** The key that signs the history of the folder; null where there is none. */
+  historyKey(context: CommandContext, folder: string): Promise<PublicKey | null>;
+}
+
+const SIDES = ['state', 'history'] as const;
+type Side = (typeof SIDES)[number];
+
+interface RepairCommandOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly prefer?: Side;
+  readonly dryRun?: boolean;
+  readonly from?: string;
+}
+
+export const addRepair =
+  (parts: RepairParts): AddCommand =>
+  (program, context) => {
+    withCommonOptions(program.command('repair'))
+      .description('Repair a damaged data folder, so that a server starts on it.')
+      .option(
+        '--from <copy>',
+        'take what is lost from a copy: the folder of a backup or of another node, or "archive" for that of the cluster',
+      )
+      .addOption(
+        new Option(
+          '--prefer <what>',
+          'without a copy, cut the journal at the damage, and keep the newest state or the longest history',
+        ).choices(SIDES),
+      )
+      .option('--yes', 'do not ask: keep the newest state, unless --from or --prefer names another way')
+      .option('--dry-run', 'only show what each way keeps')
+      .addHelpText(
+        'after',
+        `
+It shows what each way keeps, and asks for one. With --from it takes from a backup, however old, or from another node's
+folder, exactly what is lost, proves it by checksums and signed heads, and keeps all the rest. Without a copy it cuts the
+journal at the damage, and keeps one side. The old files are moved, unchanged, into a folder damaged-<time> inside the
+data folder, from which "flagstaff restore" makes any state that can still be read. Stop the server first.
+
+Examples:
+  flagstaff repair --dry-run
+  flagstaff repair --from /backups/monday
+  REPLICATION_URL=nats://log-1:4222 REPLICATION_CLUSTER=production flagstaff repair --from archive
+  flagstaff repair --prefer history && flagstaff verify --deep`,
+      )
+      .action(async (options: RepairCommandOptions) => {
+        if (options.from !== undefined && options.prefer !== undefined)
+          throw misuse('Give --from or --prefer, not both.');
+        const folder = dataDirectory(context, options);
+        const lock = lockFolder(folder);
+        try {
+          await new RepairCommand(parts, context, options, folder).run();
+        } finally {
+          lock.release();
+        }
+      });
+  };
+
+class RepairCommand {
+  readonly #parts: RepairParts;
+  readonly #context: CommandContext;
+  readonly #options: RepairCommandOptions;
+  readonly #folder: string;
+
+  constructor(parts: RepairParts, context: CommandContext, options: RepairCommandOptions, folder: string) {
+    this.#parts = parts;
+    this.#context = context;
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  async run(): Promise<void> {
+    const { fs, terminal, monotonicMs } = this.#context;
+    const folder = this.#folder;
+    const { dryRun } = this.#options;
+    if (!dryRun && (await finishRepair(fs, folder)))
+      return this.#print(
+        { repaired: true, resumed: true },
+        'A repair that had been interrupted is now finished.',
+      );
+    await refuseUnfinishedImport(fs, folder);
+    const bar = progressOn(terminal, 'bytes', monotonicMs);
+    const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
+    const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
+    if (verified.damages.length === 0)
+      return this.#print({ repaired: false, damages: [] }, 'Nothing is damaged; nothing was changed.');
+    const ways = waysToRepair(verified);
+    const table = tableOf(verified, ways);
+    if (dryRun && this.#options.from === undefined) {
+      const { whole, missing, state, history } = ways;
+      const shown = { whole: shownWay(whole), state: shownWay(state), history: shownWay(history) };
+      return this.#print({ repaired: false, damages: verified.damages, missing, ways: shown }, table);
+    }
+    const choice = this.#options.from ?? this.#options.prefer ?? (await this.#ask(table));
+    if (isSide(choice) && choice !== this.#options.from) return this.#cut(verified, ways[choice]);
+    const use = (copy: FrameSource): Promise<void> => this.#takeFrom(copy, verified, ways);
+    if (choice === 'archive') return this.#parts.withArchive(this.#context, folder, use);
+    const copy = resolve(choice);
+    if (!(await fs.exists(copy)))
+      throw new OperationError('missing', `There is nothing at ${copy}. Nothing was changed.`);
+    return use(folderSource(fs, copy));
+  }
+
+  /** Returns the side to keep, or where the copy is. */
+  async #ask(table: string): Promise<string> {
+    const { terminal } = this.#context;
+    if (this.#options.yes) return 'state';
+    terminal.err(table);
+    if (!terminal.isInteractive)
+      throw misuse(
+        'There is no terminal on which to ask which way to take. Name one: --from <copy>, --prefer state, or --prefer history; or look first with --dry-run.',
+      );
+    const typed = (await terminal.ask('Which way? Type state, history, or where the copy is: ')).trim();
+    if (typed === '') throw new CommandFailure(EXIT.usage, 'Nothing was changed.');
+    return typed;
+  }
+
+  async #cut(verified: FolderVerification, way: Way | null): Promise<void> {
+    const { fs } = this.#context;
+    if (way === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
+    const asideName = this.#asideName();
+    const repaired = await repair({
+      fs,
+      folder: this.#folder,
+      verified,
+      way,
+      asideName,
+      copy: null,
+      keys: null,
+    });
+    const { damages } = verified;
+    const text = [...damages.map(damageText), `The folder has ${keptText(way)}.`, doneText(repaired.aside)];
+    this.#print({ damages, plan: shownWay(way), repaired: true, ...repaired }, text.join('\n'));
+  }
+
+  async #takeFrom(copy: FrameSource, verified: FolderVerification, ways: Ways): Promise<void> {
+    const { fs } = this.#context;
+    const { whole: way, missing: taken } = ways;
+    await checkCopy(copy, taken);
+    const key = await this.#parts.historyKey(this.#context, this.#folder);
+    const proof =
+      key === null
+        ? 'There is no key here, so checksums alone prove it.'
+        : 'Checksums prove it, and the signed heads as far as they reach.';
+    const what =
+      taken.length === 0 ? 'No event is lost here' : `${copy.name} has ${taken.map(rangeText).join(', ')}`;
+    const { damages } = verified;
+    const text = [...damages.map(damageText), `${what}. No change is lost. ${proof}`];
+    const json = { damages, plan: { from: copy.name, taken, ...shownWay(way) } };
+    if (this.#options.dryRun) return this.#print({ repaired: false, ...json }, text.join('\n'));
+    const keys = key === null ? null : await TrustedKeys.read(fs, this.#folder, [key]);
+    const asideName = this.#asideName();
+    const repaired = await repair({ fs, folder: this.#folder, verified, way, asideName, copy, keys });
+    this.#print({ ...json, repaired: true, ...repaired }, [...text, doneText(repaired.aside)].join('\n'));
+  }
+
+  #asideName(): string {
+    return `damaged-${new Date(this.#context.now()).toISOString().replaceAll(':', '-')}`;
+  }
+
+  #print(json: unknown, text: string): void {
+    printResult(this.#context, this.#options, json, text);
+  }
+}
+
+const isSide = (text: string): text is Side => SIDES.some((side) => side === text);
+
+const NOTHING_WHOLE =
+  'Neither a snapshot nor the first events are intact, so there is nothing to start from. Nothing was changed. "flagstaff repair --from <copy>" takes what is lost from a backup or from the folder of another node, and keeps all the rest; else start on a backup.';
+
+/** Shows what each way keeps, the one that keeps most first. */
+function tableOf({ damages }: FolderVerification, { missing, state, history }: Ways): string {
+  const ifThere = missing.length === 0 ? '' : `, if the copy has ${missing.map(rangeText).join(', ')}`;
+  const cuts = SIDES.map((side) => ({ side, way: { state, history }[side] }))
+    .filter(({ way }, at) => way !== null && (at === 0 || way !== state))
+    .map(({ side, way }) => `  flagstaff repair --prefer ${side}: ${keptText(way!)}`);
+  return [
+    ...damages.map(damageText),
+    'What each way keeps:',
+    `  flagstaff repair --from <copy>: everything${ifThere}`,
+    ...cuts,
+    ...(cuts.length === 0 ? [NOTHING_WHOLE] : []),
+  ].join('\n');
+}
+
+function keptText({ lastId, lost, unlisted }: Way): string {
+  const without = lost === null ? '' : `, without the changes of ${rangeText(lost)}`;
+  const unseen = unlisted === null ? '' : `; the event log no longer shows ${rangeText(unlisted)}`;
+  return `the state of event ${lastId}${without}${unseen}`;
+}
+
+const doneText = (aside: string): string =>
+  `Done. What was there before is in ${aside}; "flagstaff restore ${aside} --at <event> --state-only --to <folder>" makes a state of it that can still be read.`;
+
+const shownWay = (way: Way | null): object | null =>
+  way === null
+    ? null
+    : {
+        stateOfEvent: way.lastId,
+        events: way.parts[0] === undefined ? null : { from: way.parts[0].from, to: way.lastId },
+        lost: way.lost,
+        unlisted: way.unlisted,
+      };
