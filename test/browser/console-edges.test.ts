@@ -190,6 +190,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     const dialog = await editStrategy(page, 'production');
     await openTab(dialog, 'Targeting');
     await press(dialog, 'Add constraint');
+    await dialog.getByLabel('Context field').and(page.locator(':focus')).waitFor();
     await press(dialog, 'Save');
     await dialog.getByText('Name a context field.').waitFor();
     assert.equal(await page.getByRole('dialog', { name: 'Change production?' }).count(), 0);
@@ -237,7 +238,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.goto(`${shared.server.origin}/#/projects/default?text=parent`);
     await page.getByRole('checkbox', { name: 'Select parent' }).click();
     await press(page, 'Archive…');
-    await page.getByRole('dialog').getByText('On in production: parent.').waitFor();
+    await question.getByText('It is on in production.').waitFor();
     await ending(opened);
   });
 

@@ -15,12 +15,10 @@ describeConsole('the page of a flag', (shared) => {
     await addStrategy(call, 'staged', { title: 'to go' }, 'production');
     const opened = await shared.signedIn({ place: '#/projects/default/flags/staged' });
     const { page } = opened;
-    const [production, development] = ['production', 'development'].map((name) =>
-      page.getByRole('region', { name, exact: true }),
-    );
-    assert(production !== undefined && development !== undefined);
+    const development = page.getByRole('region', { name: 'development', exact: true });
     await development.getByText('Off. When it is on, it is for 35 % of users.').waitFor();
-    await development.getByText('differs from production in the strategies').waitFor();
+    await development.getByText('differs from production in the strategies').click();
+    await development.getByText('to go: everyone → Gradual rollout: 35 % of users').waitFor();
     const names = await page
       .locator('section.card')
       .evaluateAll((cards) =>
@@ -58,6 +56,26 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await development.getByText('differs from production in the strategies').waitFor();
     assert.deepEqual(await strategies(), ['default']);
+    await ending(opened);
+  });
+
+  it('compares no environments in which nothing is set up, and names few of many strategies', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'bare');
+    const opened = await shared.signedIn({ place: '#/projects/default/flags/bare' });
+    const { page } = opened;
+    const development = page.getByRole('region', { name: 'development', exact: true });
+    await development.getByText('never used here').waitFor();
+    assert.equal(await development.getByText('production').count(), 0);
+
+    for (let added = 0; added < 7; added += 1) await addStrategy(call, 'bare', {}, 'production');
+    const production = page.getByRole('region', { name: 'production', exact: true });
+    await production
+      .getByText(
+        'Off. When it is on, it is for everyone, and for everyone, and for everyone, and by 4 more strategies.',
+      )
+      .waitFor();
+    assert.equal(await production.locator('.strategies').isVisible(), false);
     await ending(opened);
   });
 
@@ -173,7 +191,7 @@ describeConsole('the page of a flag', (shared) => {
       (await page.getByRole('rowheader').allTextContents()).map((text) => text.replace(/^.*listed/, ''));
     const row = (name: string) => page.getByRole('row').filter({ hasText: name });
     await row('listed.a').getByText('35 %').waitFor();
-    await row('listed.b').getByText('3 rules').waitFor();
+    await row('listed.b').getByText('3 strategies').waitFor();
     await row('listed.b').getByRole('button', { name: 'Favorite listed.b', pressed: false }).click();
     await row('listed.b').getByRole('button', { name: 'Favorite listed.b', pressed: true }).waitFor();
     assert.deepEqual(await names(), ['.b', '.mine', '.a']);

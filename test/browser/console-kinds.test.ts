@@ -81,11 +81,15 @@ describeConsole('the pages of kinds in the console', (shared) => {
     const opened = await shared.signedIn({ place: '#/projects/default?text=bulk' });
     const { page } = opened;
     await page.getByLabel('Select all flags').check();
-    await choose(page, 'More for the selected flags', 'Switch on in development');
-    await page.getByRole('dialog').getByRole('button', { name: 'Switch on in development' }).click();
+    await makeFlag(call, 'bulk-bare');
+    await page.getByLabel('Select bulk-bare').check();
+    await page.getByRole('button', { name: 'Switch…' }).click();
+    const form = page.getByRole('dialog', { name: 'Switch 3 flags' });
+    await form.getByText('Left off, without strategies there: bulk-bare.').waitFor();
+    await form.getByRole('button', { name: 'Switch', exact: true }).click();
     await page.getByText('2 flags are on in development.').waitFor();
     assert.equal((await call('GET', environmentPath('bulk-2'))).body.enabled, true);
-    await page.getByLabel('Select all flags').check();
+    await page.getByLabel('Select bulk-bare').uncheck();
     await choose(page, 'More for the selected flags', 'Add tag…');
     await page.getByRole('dialog').getByLabel('Value').fill('spring');
     await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click();

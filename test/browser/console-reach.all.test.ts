@@ -232,10 +232,13 @@ async function manyFlags(hands: Hands): Promise<void> {
     await hands.form(operation, () => hands.choose(more, action), { ...values }, ...buttons);
   };
   await place('addTagToFeatures', 'Add tag…', { Value: 'spring' }, 'Add tag');
-  const [switchOn, switchOff] = ['Switch on in development', 'Switch off in development'];
-  await place('bulkToggleFeaturesEnvironmentOn', switchOn, {}, switchOn);
-  await place('bulkToggleFeaturesEnvironmentOff', switchOff, {}, switchOff);
   await all.check();
+  await hands.form('bulkToggleFeaturesEnvironmentOn', 'Switch…', {}, 'Switch');
+  const switchOff = async (): Promise<void> => {
+    await hands.press('Switch…');
+    await hands.dialog.getByLabel('Position').selectOption('off');
+  };
+  await hands.form('bulkToggleFeaturesEnvironmentOff', switchOff, {}, 'Switch');
   await hands.form('archiveFeatures', 'Archive…', {}, 'Archive 2 flags');
   await hands.reach('reviveFeatures', page.locator('.notice').last().getByRole('button', { name: 'Undo' }));
   await hands.open('projects/default/archive', 'Archive');

@@ -91,8 +91,8 @@ describeConsole('undo in the console', (shared) => {
       await page.getByLabel('Select some-2').check();
     };
     await select();
-    await choose(page, 'More for the selected flags', 'Switch on in development');
-    await press(page.getByRole('dialog'), 'Switch on in development');
+    await press(page, 'Switch…');
+    await press(page.getByRole('dialog'), 'Switch');
     await notice(page, '2 flags are on in development.');
     await undo(page);
     assert.deepEqual([await isOn('some-1'), await isOn('some-2')], [true, false]);

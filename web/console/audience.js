@@ -65,11 +65,16 @@ const STANDARD_FIELDS = new Set([
   'userId',
 ]);
 
+/** Strategies that a sentence names. */
+const STRATEGIES_NAMED = 3;
+
 /** The audience of all strategies of an environment that are not disabled. @param {readonly StrategyInput[]} strategies */
 export function audienceOfAll(strategies) {
   const active = strategies.filter(({ disabled }) => disabled !== true);
   if (active.length === 0) return 'nobody, because every strategy is disabled';
-  return active.map((one) => audienceOf(one)).join(', and for ');
+  const named = active.slice(0, STRATEGIES_NAMED).map((one) => audienceOf(one));
+  const rest = active.length - named.length;
+  return `${named.join(', and for ')}${rest > 0 ? `, and by ${counted(rest, 'more strategy', 'more strategies')}` : ''}`;
 }
 
 /**

@@ -114,7 +114,7 @@ export async function tryChangeFlag(session, of) {
 /**
  * Whether a change may be sent: at once, unless somebody gets something else in production from now on, which is asked about.
  * @param {Session} session
- * @param {{ environment?: string, affected?: () => Promise<string | null>, of?: { name: string }, agree: string }} change
+ * @param {{ environment?: string | undefined, affected?: () => Promise<string | null>, of?: { name: string }, agree: string }} change
  * @param {ComponentChildren} sentence what will be true
  */
 export async function mayChangeProduction(session, { environment, affected, of, agree }, sentence) {
@@ -127,10 +127,12 @@ export async function mayChangeProduction(session, { environment, affected, of, 
     danger: true,
     body: (
       <>
-        <p>
-          <code>{of?.name ?? ''}</code>
-          {environment === 'production' ? ' in production.' : ` in ${environment}, which is production.`}
-        </p>
+        {of === undefined ? null : (
+          <p>
+            <code>{of.name}</code>
+            {environment === 'production' ? ' in production.' : ` in ${environment}, which is production.`}
+          </p>
+        )}
         <div>
           <Sentence>{sentence}</Sentence>
         </div>

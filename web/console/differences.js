@@ -15,6 +15,23 @@ const whole = (text) => said(text, Number.POSITIVE_INFINITY);
 export const differencesOf = (before, after) =>
   differencesIn(before === null ? NO_PARTS : partsOf(before), after === null ? NO_PARTS : partsOf(after));
 
+/**
+ * The differences of a flag between two environments.
+ * @param {FlagEnvironment} before
+ * @param {FlagEnvironment} after
+ * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known
+ */
+export function environmentDifferences(before, after, variants) {
+  /** @param {FlagEnvironment} environment @returns {Parts} */
+  const partsIn = ({ name, enabled, strategies, variantCount }) =>
+    new Map([
+      ['the switch', [enabled ? 'on' : 'off']],
+      ['the strategies', strategies.map((one) => strategyText(one))],
+      ['the variants', variants.get(name)?.map(variantText) ?? [`${variantCount}`]],
+    ]);
+  return differencesIn(partsIn(before), partsIn(after));
+}
+
 /** @param {Parts} old @param {Parts} now @returns {readonly Difference[]} */
 function differencesIn(old, now) {
   const names = [...new Set([...old.keys(), ...now.keys()])];

@@ -148,7 +148,7 @@ export interface Edit<V extends object> {
   /** The same of anything else. */
   pinned?: Pinned<V>;
   /** The environment that is changed, when there is one: production is asked about. */
-  environment?: string;
+  environment?(values: V): string;
   /** Says who notices, for the question about production; null where nobody does. */
   affected?: () => Promise<string | null>;
   /** Called with the response. */

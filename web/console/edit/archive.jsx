@@ -36,10 +36,10 @@ export async function archiveFlag(session, { project, name }) {
       </>
     ),
   });
-  if (!agreed) return;
+  if (!agreed) return false;
   const at = flagPath(project, name);
   const before = await session.client.get(at).catch(() => null);
-  await tryChangeFlag(session, {
+  return tryChangeFlag(session, {
     project,
     flag: name,
     change: { method: 'DELETE', path: at },
@@ -80,6 +80,8 @@ function revived(project, flags, revive) {
 
 /** @param {Session} session @param {string} project @param {readonly string[]} features */
 export async function archiveMany(session, project, features) {
+  const [name = '', ...others] = features;
+  if (others.length === 0) return archiveFlag(session, { project, name });
   if (features.length > FLAGS_MAX) {
     notice('refused', `At most ${FLAGS_MAX} flags are archived at once; select fewer.`);
     return false;

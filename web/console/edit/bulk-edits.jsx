@@ -1,12 +1,11 @@
 /** The edits of many flags of a project at once, as one change. */
 import { flagPath, takeBack } from '../changes.jsx';
 import { messageOf, path } from '../client.js';
-import { counted } from '../format.js';
-import { ask } from '../forms/ask.jsx';
+import { capitalized, counted } from '../format.js';
+import { asOption } from '../forms/choice.jsx';
 import { openEdit } from '../forms/edit-dialog.jsx';
 import { notice } from '../notices.jsx';
 import { said } from '../said.jsx';
-import { isProduction } from '../session.js';
 import { projectField, TAG_FIELDS } from './flag-edits.jsx';
 
 /** @import { Change } from '../client.js' */
@@ -28,30 +27,72 @@ export function markMany(session, project, flags, stale) {
   });
 }
 
-/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags @param {string} environment @param {boolean} enabled */
-export async function switchMany(session, project, flags, environment, enabled) {
-  const features = namesOf(flags);
-  const changed = namesOf(
-    flags.filter(({ environments }) =>
-      environments.some((one) => one.name === environment && one.enabled !== enabled),
-    ),
-  );
-  const [word, other] = enabled ? ['on', 'off'] : ['off', 'on'];
-  const at = path`/projects/${project}/bulk_features/environments/${environment}`;
-  const count = counted(features.length, 'flag');
-  const agreed = await ask({
-    title: `Switch ${count} ${word} in ${environment}?`,
-    agree: `Switch ${word} in ${environment}`,
-    danger: isProduction(session, environment),
-    body: `${features.join(', ')} will be ${word}. Those that are ${word} already stay as they are.`,
+/** @typedef {{ environment: string, position: string }} Switched */
+
+/** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags @param {readonly string[]} environments */
+export function switchMany(session, project, flags, environments) {
+  /** The flags that can be switched: the server switches nothing on that has no strategy. @param {Switched} to */
+  const switchable = ({ environment, position }) =>
+    flags.filter((flag) => position === 'off' || stateIn(flag, environment)?.hasStrategies === true);
+  /** @param {readonly FlagSummary[]} some @param {string} environment @param {string} position @returns {Change} */
+  const change = (some, environment, position) => ({
+    method: 'POST',
+    path: path`/projects/${project}/bulk_features/environments/${environment}/${position}`,
+    body: { features: namesOf(some) },
   });
-  if (!agreed) return false;
-  return changeMany(session, {
-    change: { method: 'POST', path: `${at}/${word}`, body: { features } },
-    undo: changed.length === 0 ? [] : { method: 'POST', path: `${at}/${other}`, body: { features: changed } },
-    done: `${counted(features.length, 'flag is', 'flags are')} ${word} in ${environment}.`,
+  return openEdit(session, {
+    title: `Switch ${counted(flags.length, 'flag')}`,
+    agree: 'Switch',
+    fields: [
+      {
+        name: 'environment',
+        label: 'Environment',
+        kind: 'choice',
+        options: environments.map((name) => asOption(name)),
+        paths: ['features'],
+        missing: (values) =>
+          switchable(values).length > 0
+            ? []
+            : [{ path: '/body/features', message: `No strategies in ${values.environment}: add one first.` }],
+      },
+      {
+        name: 'position',
+        label: 'Position',
+        kind: 'choice',
+        options: [asOption('on'), asOption('off')],
+      },
+    ],
+    values: { environment: environments[0] ?? '', position: 'on' },
+    sentence(values) {
+      const switched = switchable(values);
+      const others = flags.filter((flag) => !switched.includes(flag));
+      const { environment, position } = values;
+      return [
+        switched.length === 0
+          ? ''
+          : `${capitalized(position)} in ${environment}: ${namesOf(switched).join(', ')}.`,
+        others.length === 0 ? '' : `Left off, without strategies there: ${namesOf(others).join(', ')}.`,
+      ]
+        .join(' ')
+        .trim();
+    },
+    change: (values) => change(switchable(values), values.environment, values.position),
+    done: (values) =>
+      `${counted(switchable(values).length, 'flag is', 'flags are')} ${values.position} in ${values.environment}.`,
+    environment: ({ environment }) => environment,
+    undo(values) {
+      const { environment, position } = values;
+      const isOn = position === 'on';
+      const changed = switchable(values).filter(
+        (flag) => (stateIn(flag, environment)?.enabled === true) !== isOn,
+      );
+      return changed.length === 0 ? null : change(changed, environment, isOn ? 'off' : 'on');
+    },
   });
 }
+
+/** @param {FlagSummary} flag @param {string} environment */
+const stateIn = ({ environments }, environment) => environments.find(({ name }) => name === environment);
 
 /** @param {Session} session @param {string} project @param {readonly FlagSummary[]} flags */
 export function tagMany(session, project, flags) {
@@ -65,7 +106,8 @@ export function tagMany(session, project, flags) {
     agree: 'Add tag',
     fields: TAG_FIELDS,
     values: { type: 'simple', value: '' },
-    sentence: ({ type, value }) => `Each of them has the tag ${said(type || '…')}: ${said(value || '…')}.`,
+    sentence: ({ type, value }) =>
+      `${namesOf(flags).join(', ')} ${flags.length === 1 ? 'has' : 'have'} the tag ${said(type || '…')}: ${said(value || '…')}.`,
     change: (tag) => ({
       method: 'PUT',
       path: at,
@@ -110,7 +152,7 @@ export function moveMany(session, project, features) {
     fields: [projectField(others)],
     values: { newProjectId: others[0]?.id ?? '' },
     sentence: ({ newProjectId }) =>
-      `${features.join(', ')} leave ${project} for ${newProjectId}, one after another, with their strategies and their history. Tokens of one project alone no longer read them.`,
+      `From ${project} to ${newProjectId}, one after another, with strategies and history: ${features.join(', ')}. Tokens of ${project} alone no longer read what has moved.`,
     change: ({ newProjectId }) => move(features[0] ?? '', project, newProjectId),
     send: async (_, { newProjectId }) => {
       // Where one is refused, those before it have gone.

@@ -39,7 +39,7 @@ export async function copyStrategies(session, at) {
     change: (now) => ({ method: 'POST', path: to, body: now }),
     done: ({ from }) => `${flag.name} has in ${name} the strategies of ${from}.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn: () => values },
-    environment: name,
+    environment: () => name,
     affected: () => affectedBy(session, flag, name),
   });
 }

@@ -140,7 +140,7 @@ async function edit(session, at, { title, agree, values, change, next, valuesIn 
     ...(next === undefined ? {} : { next }),
     done: () => `${flag.name}: the strategies in ${environment.name} are changed.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn },
-    environment: environment.name,
+    environment: () => environment.name,
     affected: () => affectedBy(session, flag, environment.name, ({ enabled }) => enabled || isOn),
   });
 }

@@ -63,5 +63,5 @@ const shareOf = ({ name, weight }) => `${said(name || '…')} for ${weight / 10}
 function productionOf(session, flag) {
   const production = flag.environments.find(({ name }) => isProduction(session, name));
   if (production === undefined) return {};
-  return { environment: production.name, affected: () => affectedBy(session, flag, production.name) };
+  return { environment: () => production.name, affected: () => affectedBy(session, flag, production.name) };
 }

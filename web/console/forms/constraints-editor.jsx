@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import { hasCase, NEW_CONSTRAINT, OPERATOR_GROUPS, valueKindOf, withOperator } from '../operators.js';
 import { Button } from '../parts/button.jsx';
 import { comparisonOf } from '../words.js';
+import { AddRow } from './add-row.jsx';
 import { Issues } from './fields.jsx';
 import { Check, TextInput } from './inputs.jsx';
 import { replaced, valuesIn } from './rows.js';
@@ -36,9 +37,7 @@ export function ConstraintsEditor({ of, change, fields, issuesAt }) {
           issues={issuesAt(`constraints/${index}`)}
         />
       ))}
-      <Button looks="button row-add" act={() => change([...of, NEW_CONSTRAINT])}>
-        Add constraint
-      </Button>
+      <AddRow text="Add constraint" add={() => change([...of, NEW_CONSTRAINT])} />
     </div>
   );
 }

@@ -123,7 +123,8 @@ function useForm(session, edit, close) {
       const missing = missingIn(edit, values);
       if (missing.length > 0) throw new Refused(0, 'Something is missing.', missing);
       if (await isOutdated(session, edit, base.etag)) return await showConflict();
-      if (!(await mayChangeProduction(session, edit, edit.sentence(values)))) return;
+      const changed = { ...edit, environment: edit.environment?.(values) };
+      if (!(await mayChangeProduction(session, changed, edit.sentence(values)))) return;
       await save(session, edit, values, base);
       dropDraft(key);
       close();

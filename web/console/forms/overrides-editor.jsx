@@ -1,5 +1,6 @@
 /** For whom a variant is theirs whatever their share: values of context fields, one row for each field. */
 import { Button } from '../parts/button.jsx';
+import { AddRow } from './add-row.jsx';
 import { TextInput } from './inputs.jsx';
 import { replaced, valuesIn } from './rows.js';
 
@@ -18,13 +19,12 @@ export function OverridesEditor({ of, change }) {
         change={(next) => change(replaced(of, index, next))}
       />
     )),
-    <Button
+    <AddRow
       key="add"
-      looks="quiet row-add"
-      act={() => change([...of, { contextName: 'userId', values: [] }])}
-    >
-      Always for specific users
-    </Button>,
+      text="Always for specific users"
+      add={() => change([...of, { contextName: 'userId', values: [] }])}
+      looks="quiet"
+    />,
   ];
 }
 

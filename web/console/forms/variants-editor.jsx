@@ -2,6 +2,7 @@
 import { Button } from '../parts/button.jsx';
 import { Shares } from '../parts/variants.jsx';
 import { WEIGHT_TOTAL } from '../words.js';
+import { AddRow } from './add-row.jsx';
 import { Choice } from './choice.jsx';
 import { Issues } from './fields.jsx';
 import { Check, TextInput } from './inputs.jsx';
@@ -40,9 +41,7 @@ export function VariantsEditor({ of, change, stickiness, issuesAt, at }) {
         />
       ))}
       <Issues of={sumIssues(of)} />
-      <Button looks="button row-add" act={add}>
-        Add variant
-      </Button>
+      <AddRow text="Add variant" add={add} />
     </div>
   );
 }

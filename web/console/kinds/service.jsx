@@ -59,7 +59,7 @@ export const ENVIRONMENTS = {
   bodyOf: ({ name, type, sortOrder }, isNew) => (isNew ? { name, type } : { type, sortOrder }),
   changeAt: ({ name }) => path`/environments/update/${name}`,
   edit: (_, environment) => ({
-    ...(environment === null ? {} : { environment: environment.name }),
+    ...(environment === null ? {} : { environment: () => environment.name }),
     sentence: ({ name, type }) =>
       `The environment ${said(name || '…')} ${environment === null ? 'exists, with' : 'has'} the type ${said(type || '…')}.`,
   }),

@@ -1,5 +1,6 @@
 /** A flag in one environment: a summary, what differs there from production, and the strategies with what can be done to them. */
 import { audienceOfAll } from '../audience.js';
+import { environmentDifferences } from '../differences.js';
 import { copyStrategies } from '../edit/copy-strategies.jsx';
 import { addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } from '../edit/strategy-edits.jsx';
 import { counted, number } from '../format.js';
@@ -7,17 +8,19 @@ import { Sentence, visible } from '../said.jsx';
 import { isProduction, useSession } from '../session.js';
 import { kindOf } from '../words.js';
 import { Button } from './button.jsx';
+import { DifferenceLine } from './difference-line.jsx';
 import { Icon } from './icon.jsx';
 import { MoreMenu } from './more-menu.jsx';
 import { StrategyItem } from './strategy.jsx';
 import { FlagSwitch } from './switch.jsx';
 import { TimeAgo } from './time-ago.jsx';
 
+/** @import { Difference } from '../differences.js' */
 /** @import { At } from '../edit/strategy-edits.jsx' */
 /** @import { FlagEnvironment, FlagUsage, Strategy, Variant } from '../types.d.ts' */
 /** @import { FlagProps } from './flag-cards.jsx' */
 
-/** With more strategies than these in all, only production shows its own from the start. */
+/** Strategies that are shown from the start: those of production, and the others where all are no more than this. */
 const STRATEGIES_OPEN_MAX = 6;
 
 /** @param {FlagProps & { usage: FlagUsage | null, variants: ReadonlyMap<string, readonly Variant[]> }} props */
@@ -36,36 +39,18 @@ export function EnvironmentCards({ usage, variants, ...props }) {
       {...props}
       of={of}
       isProd={isProd(of)}
-      differences={measure === undefined || measure === of ? null : differencesOf(of, measure, variants)}
+      differences={
+        measure === undefined || measure === of ? null : environmentDifferences(measure, of, variants)
+      }
       measure={measure?.name ?? ''}
       usage={usage?.lastHourUsage.find(({ environment }) => environment === of.name) ?? null}
-      isOpen={isProd(of) || count <= STRATEGIES_OPEN_MAX}
+      isOpen={(isProd(of) ? of.strategies.length : count) <= STRATEGIES_OPEN_MAX}
     />
   ));
 }
 
 /**
- * Shows the differences of an environment from another.
- * @param {FlagEnvironment} of
- * @param {FlagEnvironment} measure
- * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known
- */
-function differencesOf(of, measure, variants) {
-  /** @param {FlagEnvironment} environment */
-  const variantsIn = ({ name, variantCount }) => JSON.stringify(variants.get(name) ?? variantCount);
-  const differences = [];
-  if (of.enabled !== measure.enabled) differences.push('the switch');
-  if (contentOf(of.strategies) !== contentOf(measure.strategies)) differences.push('the strategies');
-  if (variantsIn(of) !== variantsIn(measure)) differences.push('the variants');
-  return differences;
-}
-
-/** The same text for strategies that decide the same. @param {readonly Strategy[]} strategies */
-const contentOf = (strategies) =>
-  JSON.stringify(strategies.map(({ id: _, sortOrder: __, ...content }) => content));
-
-/**
- * @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly string[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, isOpen: boolean, }} props
+ * @param {FlagProps & { of: FlagEnvironment, isProd: boolean, differences: readonly Difference[] | null, measure: string, usage: FlagUsage['lastHourUsage'][number] | null, isOpen: boolean, }} props
  */
 function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, usage, isOpen }) {
   const { project, name, archived } = flag;
@@ -92,10 +77,10 @@ function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, us
       <p class="environment-summary">
         <Sentence>{summaryOf(of)}</Sentence>
       </p>
-      <p class="facts environment-facts">
+      <div class="facts environment-facts">
         <Usage usage={usage} lastSeenAt={of.lastSeenAt} />
-        {differences === null ? null : <Differences differences={differences} measure={measure} />}
-      </p>
+        {differences === null ? null : <Differences of={of} differences={differences} measure={measure} />}
+      </div>
       {strategies.length === 0 ? null : (
         <details class="environment-strategies" open={isOpen}>
           <summary>{counted(strategies.length, 'strategy', 'strategies')}</summary>
@@ -117,7 +102,7 @@ function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, us
 
 /** @param {FlagEnvironment} of */
 function summaryOf({ enabled, strategies }) {
-  if (strategies.length === 0) return 'No strategies: it needs one before it can be switched on.';
+  if (strategies.length === 0) return 'No strategies yet: the switch adds the first one.';
   return `${enabled ? 'On for' : 'Off. When it is on, it is for'} ${audienceOfAll(strategies)}.`;
 }
 
@@ -134,10 +119,21 @@ function Usage({ usage, lastSeenAt }) {
   );
 }
 
-/** @param {{ differences: readonly string[], measure: string }} props */
-function Differences({ differences, measure }) {
-  if (differences.length === 0) return <span>{`the same as ${measure}`}</span>;
-  return <span class="badge badge-warn">{`differs from ${measure} in ${differences.join(' and ')}`}</span>;
+/** @param {{ of: FlagEnvironment, differences: readonly Difference[], measure: string }} props */
+function Differences({ of, differences, measure }) {
+  // Where nothing is set up yet there is nothing to compare.
+  if (differences.length === 0) return of.hasStrategies ? <span>{`the same as ${measure}`}</span> : null;
+  return (
+    <details class="environment-differences">
+      <summary class="badge badge-warn">
+        {`differs from ${measure} in ${differences.map(({ name }) => name).join(' and ')}`}
+      </summary>
+      <p class="muted">{`${measure} → ${of.name}:`}</p>
+      {differences.map((one) => (
+        <DifferenceLine key={one.name} of={one} />
+      ))}
+    </details>
+  );
 }
 
 /** @param {{ at: At }} props */

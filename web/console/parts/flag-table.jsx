@@ -192,7 +192,8 @@ function moreOf(key, { type, createdAt, createdByUserId, lastSeenAt, tags }, own
 
 /** For how many it is on, as far as few letters can say it. @param {FlagSummary['environments'][number] | undefined} state */
 function amountOf(state) {
-  if (state === undefined || !state.hasStrategies) return 'no rules';
-  if (!state.hasEnabledStrategies) return 'rules off';
-  return state.rollout === null ? counted(state.enabledStrategyCount, 'rule') : `${state.rollout} %`;
+  if (state?.hasEnabledStrategies !== true) return 'nobody';
+  return state.rollout === null
+    ? counted(state.enabledStrategyCount, 'strategy', 'strategies')
+    : `${state.rollout} %`;
 }

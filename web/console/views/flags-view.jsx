@@ -22,7 +22,6 @@ import { useResource, whenLoaded } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
 
-/** @import { Item } from '../parts/more-menu.jsx' */
 /** @import { FlagFilter } from '../flag-filter.js' */
 /** @import { Creator } from '../parts/flag-tools.jsx' */
 /** @import { FlagSummary, ProjectOverview } from '../types.d.ts' */
@@ -202,6 +201,7 @@ function ManyBar({ project, environments, flags, clear }) {
   return (
     <div class="many" role="region" aria-label="Selected flags">
       <span role="status">{`${counted(names.length, 'flag')} selected`}</span>
+      <Button act={() => switchMany(session, project, flags, environments)}>Switch…</Button>
       {button('Mark stale', () => markMany(session, project, flags, true))}
       {button('Not stale', () => markMany(session, project, flags, false))}
       <MoreMenu
@@ -212,21 +212,6 @@ function ManyBar({ project, environments, flags, clear }) {
           session.projects.value.length < 2
             ? null
             : ['Move…', 'project', () => moveMany(session, project, names)],
-          ...environments.flatMap(
-            (environment) =>
-              /** @type {Item[]} */ ([
-                [
-                  `Switch on in ${environment}`,
-                  'check',
-                  () => switchMany(session, project, flags, environment, true),
-                ],
-                [
-                  `Switch off in ${environment}`,
-                  'close',
-                  () => switchMany(session, project, flags, environment, false),
-                ],
-              ]),
-          ),
         ]}
       />
       {button('Archive…', () => archiveMany(session, project, names))}
