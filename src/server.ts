@@ -11,7 +11,7 @@ import { NO_USAGE, type UsageView } from './actors/usage-view.ts';
 import { askServer } from './control/control-client.ts';
 import { type ControlServer, controlHandlers, openControl } from './control/control-server.ts';
 import type { ScryptCost } from './domain/access/password-hash.ts';
-import type { AddonParts, ConfiguredAddon, Host } from './host/addon.ts';
+import type { AddonParts, Host, Membership } from './host/addon.ts';
 import { describeInterface } from './http/description/document.ts';
 import { pageSurface } from './http/description/page-routes.ts';
 import { Authenticator } from './http/serving/access.ts';
@@ -33,7 +33,6 @@ import { VERSION } from './process/installation.ts';
 import { createLog } from './process/log.ts';
 import { configureAddons } from './start/addons.ts';
 import { createAdminToken, writeFirstToken } from './start/admin-token.ts';
-import type { OpenCluster } from './start/cluster.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
 import { exitCodeOf, fail } from './start/failures.ts';
 import { type NodeOptions, openNode, stalenessCheck } from './start/node.ts';
@@ -45,15 +44,13 @@ const DRAIN_LOOK_MS = 10;
 export interface ServerOptions extends NodeOptions {
   /** For tests, whose passwords nobody guesses. */
   readonly passwordCost?: ScryptCost;
-  /** The add-ons as the settings have them; none unless given. */
-  readonly addons?: readonly ConfiguredAddon[];
 }
 
 export interface Server {
   readonly port: number;
   readonly store: Store;
   /** Null where the server runs alone. */
-  readonly cluster: OpenCluster | null;
+  readonly cluster: Membership | null;
   readonly usage: UsageView;
   readonly staleness: StalenessCheck;
   readonly transport: Transport;
@@ -136,7 +133,7 @@ async function refuseRunningServer(folder: string): Promise<void> {
 interface Parts {
   readonly store: Store;
   /** Null where the server runs alone. */
-  readonly cluster: OpenCluster | null;
+  readonly cluster: Membership | null;
   readonly usage: UsageView;
   readonly transport: Transport;
   readonly commits: CommitMeter;

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { METRICS_PATH } from '../src/http/serving/metrics-page.ts';
 import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
+import { memoryNode } from './support/replication/memory-node.ts';
 import { ROOT_FOLDER, startTestServer, type TestServer, temporaryFolder } from './support/server.ts';
 
 const FOLDER = join(ROOT_FOLDER, 'deploy', 'monitoring');
@@ -72,8 +73,7 @@ describe('monitoring', () => {
     const log = new MemoryLog(timer).begin('test');
     // A node of a cluster, which has the metrics of every other server too.
     server = await startTestServer({
-      env: { REPLICATION_URL: 'nats://nowhere:4222', REPLICATION_CLUSTER: 'test' },
-      replicatedLog: () => log.connect(),
+      more: () => memoryNode('node', log.connect()),
     });
     await server.call('POST', '/projects/default/features', { name: 'counted' });
     samples = samplesOf(await (await fetch(server.origin + METRICS_PATH)).text());

@@ -209,7 +209,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   host: {
     purpose: 'the seam: what an add-on gives and is given, and the base of commands',
-    imports: ['actors', 'http/serving', 'operations', 'persistence/disk', 'process'],
+    imports: [
+      'actors',
+      'control',
+      'http/serving',
+      'http/transport',
+      'operations',
+      'persistence/disk',
+      'persistence/journal',
+      'process',
+    ],
   },
   'addons/sdk': {
     purpose:
@@ -322,7 +331,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/replication': {
     purpose: 'the cluster: shared log, leadership, archive, NATS JetStream',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
+    imports: [
+      'actors',
+      'domain/state',
+      'host',
+      'http/serving',
+      'http/transport',
+      'operations',
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+      'process',
+    ],
   },
   'addons/tracing': {
     purpose: 'traces of requests, by OpenTelemetry',
@@ -336,6 +357,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'addons/people',
       'addons/playground',
       'addons/repair',
+      'addons/replication',
       'addons/reports',
       'addons/sdk',
       'addons/tracing',
@@ -349,7 +371,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the steps of a start: settings, first events, surfaces, sign-in, store, cluster',
     imports: [
       'actors',
-      'addons/replication',
       'domain/desired',
       'domain/flags',
       'domain/growth',

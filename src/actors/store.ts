@@ -41,6 +41,9 @@ import { assertNotNewer, startLoader } from './state/state-loader.ts';
 import { auditWorld } from './state/world-audit.ts';
 import { BACKGROUND_CLOCK, Background, type BackgroundClock } from './turn.ts';
 
+/** The part that other nodes play in opening a node's store. */
+export type StoreHooks = Required<Pick<StoreOptions, 'commitLog' | 'refusalToDecide' | 'mendSegment'>>;
+
 export interface StoreOptions {
   readonly fs: FileSystem;
   /** The data folder. */

@@ -1,13 +1,12 @@
 /** Maps an error to an exit code and a message of one line. */
-import { LogGoneError, UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { ControlError } from '../control/control-client.ts';
-import { CommandFailure } from '../host/command-failure.ts';
 import { ListenError } from '../http/transport/transport.ts';
 import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
 import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { ExitError } from '../process/exit-error.ts';
 import { wordedFault } from '../process/file-faults.ts';
 import { ConfigError } from '../process/settings.ts';
 
@@ -28,12 +27,10 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { exitCode: EXIT.fault, message: String(error) };
   const { message } = error;
-  if (error instanceof CommandFailure) return { exitCode: error.exitCode, message };
+  if (error instanceof ExitError) return { exitCode: error.exitCode, message };
   if (error instanceof OperationError) return { exitCode: OPERATION_EXITS[error.kind], message };
   if (error instanceof DataFolderError) return { exitCode: EXIT.damagedData, message };
   if (error instanceof FolderLockedError) return { exitCode: EXIT.folderLocked, message };
-  if (error instanceof UnsafeLogError || error instanceof LogGoneError)
-    return { exitCode: EXIT.badConfig, message };
   if (error instanceof ListenError)
     return { exitCode: error.isBusy ? EXIT.unavailable : EXIT.badConfig, message };
   if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message };

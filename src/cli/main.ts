@@ -23,7 +23,6 @@ const COMMANDS: NonNullable<Addon['verbs']> = {
   upgrade: async () => (await import('./upgrade.ts')).addUpgrade,
   export: async () => (await import('./export.ts')).addExport,
   token: async () => (await import('./running-server.ts')).addToken,
-  cluster: async () => (await import('./cluster.ts')).addCluster,
   ...Object.assign({}, ...ADDONS.map(({ verbs }) => verbs)),
 };
 

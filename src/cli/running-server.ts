@@ -1,6 +1,5 @@
 /** Commands that the server which has the data folder open carries out: `flagstaff snapshot` and `flagstaff token create --admin`. */
-import { askServer } from '../control/control-client.ts';
-import type { ControlCommand, ControlResults } from '../control/control-protocol.ts';
+import { askRunningServer } from '../host/ask-running-server.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -8,22 +7,7 @@ import {
   printResult,
   withCommonOptions,
 } from '../host/command.ts';
-import { CommandFailure } from '../host/command-failure.ts';
 import { bytesText, secondsText } from '../host/format.ts';
-import { EXIT } from '../process/exit-codes.ts';
-
-/** Ends the command with the exit code for it when no server can be reached. */
-export async function askRunningServer<C extends ControlCommand>(
-  folder: string,
-  command: C,
-): Promise<ControlResults[C]> {
-  const result = await askServer(folder, command);
-  if (result !== null) return result;
-  throw new CommandFailure(
-    EXIT.unavailable,
-    `No running server with the data folder ${folder} could be reached.`,
-  );
-}
 
 export const addSnapshot: AddCommand = (program, context) => {
   withCommonOptions(program.command('snapshot'))

@@ -11,6 +11,7 @@ import {
   withCommonOptions,
 } from '../host/command.ts';
 import { bytesText, count, fields } from '../host/format.ts';
+import { roleText } from '../host/role-text.ts';
 import { readFirstFrame, readLastFrame } from '../operations/journal-reading.ts';
 import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, isUnreadable, withFile } from '../persistence/disk/file-system.ts';
@@ -24,7 +25,6 @@ import { checkStart } from '../persistence/recovery/start-check.ts';
 import { listSnapshots, readSnapshotHeader } from '../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_VERSION } from '../persistence/snapshots/snapshot-format.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import { roleText } from './cluster.ts';
 
 export const addStatus: AddCommand = (program, context) => {
   withCommonOptions(program.command('status'))

@@ -3,12 +3,16 @@
  * src/start/addons.ts taken away, everything else compiles, passes its tests, and opens every folder of data.
  */
 import type { Engine } from '../actors/engine.ts';
+import type { Store, StoreHooks } from '../actors/store.ts';
 import type { UsageView } from '../actors/usage-view.ts';
 import type { Tracer } from '../http/serving/call.ts';
+import type { ClusterAccess } from '../http/serving/cluster.ts';
 import type { AddonMetrics } from '../http/serving/metrics.ts';
 import type { Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
+import type { TransportRequest } from '../http/transport/transport.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 import type { Log } from '../process/log.ts';
 import type { SettingRow } from '../process/setting-row.ts';
 import type { Environment } from '../process/settings.ts';
@@ -54,6 +58,8 @@ export interface ConfiguredAddon {
   readonly routes?: Readonly<Record<string, readonly Route[]>>;
   /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */
   readonly publicOrigin?: string;
+  /** Joins other nodes, behind a log that they share; at most one add-on has it. */
+  readonly join?: (node: JoiningNode) => Promise<Membership>;
   /** Called once the state is there, and before a request is served. */
   open?(host: Host): AddonParts | Promise<AddonParts>;
 }
@@ -79,6 +85,48 @@ export interface Broadcast {
 export interface BroadcastBatch {
   readonly position: number;
   readonly bytes: Buffer;
+}
+
+/** A server that is to be one of several nodes. */
+export interface JoiningNode {
+  /** The data folder. */
+  readonly folder: string;
+  /** The port on which the server listens. */
+  readonly port: number;
+  /** Whether old events are removed. */
+  readonly hasRetention: boolean;
+  open(hooks: StoreHooks): Promise<Store>;
+  /** Called each time that this node has begun to lead. */
+  onLeading(store: Store): Promise<void>;
+  /** Ends the process. */
+  stop(error: Error): void;
+  /** Told what holds the start up. */
+  onWait(what: string): void;
+}
+
+/** A node that follows or leads, and has something to show. */
+export interface Membership {
+  readonly store: Store;
+  readonly access: ClusterAccess;
+  readonly broadcast: Broadcast | null;
+  readonly replica: {
+    readonly view: ReplicaView;
+    readonly isLeading: boolean;
+    /** Lets another node lead. */
+    handOver(): Promise<void>;
+  };
+  /** Null where no journal is archived. */
+  readonly archivist: { readonly view: ArchiveView | null } | null;
+  /** Milliseconds for which what this node shows may be old, where it should not be asked; null otherwise. */
+  readonly ageMs: number | null;
+  /** The caller of a request that another node hands on; null for every other request. */
+  handedOnFor(request: Pick<TransportRequest, 'header'>): string | null;
+  /** Lets another node lead, if that is possible within the time. */
+  handOver(timeoutMs: number): Promise<void>;
+  /** Before the store is closed: nothing is followed any more. */
+  stopFollowing(): Promise<void>;
+  /** After the store was closed. */
+  close(): Promise<void>;
 }
 
 /** The parts of an add-on that is open. */

@@ -4,6 +4,7 @@ import { migration } from '../addons/migration/addon.ts';
 import { people } from '../addons/people/addon.ts';
 import { playground } from '../addons/playground/addon.ts';
 import { repair } from '../addons/repair/addon.ts';
+import { replication } from '../addons/replication/addon.ts';
 import { reports } from '../addons/reports/addon.ts';
 import { sdk } from '../addons/sdk/addon.ts';
 import { tracing } from '../addons/tracing/addon.ts';
@@ -23,6 +24,9 @@ export const ADDONS: readonly Addon[] = [
   edge,
   migration,
   repair(() => import('./repair-parts.ts')),
+  replication,
+  edge,
+  migration,
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

@@ -23,7 +23,6 @@ import {
   originIn,
   text,
 } from '../process/settings.ts';
-import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
 import { keyFileOf } from './history-key.ts';
 import {
   CONNECTIONS_PER_ADDRESS_MAX,
@@ -80,8 +79,6 @@ export interface Config {
   readonly streamsMax: number;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
-  /** Null where the server runs alone. */
-  readonly cluster: ClusterConfig | null;
 }
 
 export interface InitialToken {
@@ -120,7 +117,7 @@ export function readConfig(env: Environment): Config {
     memoryBudgetBytes: memoryBudget(env),
     limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),
     streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
-    ...clusterSettings(env),
+    importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }
 
@@ -135,16 +132,6 @@ function sessionSettings(env: Environment): SessionSettings {
     idleMs: idleHours * HOUR_MS,
     isSecureOnly: oneOf(env, 'SECURE_COOKIES', ['auto', 'on'], 'auto') === 'on',
   };
-}
-
-/** An import that its leader did not finish would be known to its folder alone, while others lead on what they have of it. */
-function clusterSettings(env: Environment): Pick<Config, 'importFile' | 'cluster'> {
-  const importFile = text(env, 'IMPORT_FILE') ?? null;
-  const cluster = clusterConfig(env);
-  if (importFile === null || cluster === null) return { importFile, cluster };
-  throw new ConfigError(
-    'IMPORT_FILE cannot be used with REPLICATION_URL; start the cluster without it, and import through the interface.',
-  );
 }
 
 /** A server that asks for no token is not put on the network unless the operator says so. */

@@ -2,9 +2,6 @@
  * How a process ends that cannot go on: one line for what an operator can mend, and an exit code by which a supervisor can tell what is
  * worth a restart (src/process/exit-codes.ts).
  */
-import { DisagreementError } from '../addons/replication/alignment.ts';
-import { NewerRecordError } from '../addons/replication/record-format.ts';
-import { UnsafeLogError } from '../addons/replication/replicated-log.ts';
 import { ListenError } from '../http/transport/transport.ts';
 import { DamagedHistoryError, DataFolderError } from '../persistence/disk/data-folder.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
@@ -12,6 +9,7 @@ import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 import { FencedError, LogLostError } from '../persistence/journal/commit-log.ts';
 import { JournalFailure } from '../persistence/journal/journal-failure.ts';
 import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { ExitError } from '../process/exit-error.ts';
 import { isFileFault, wordedFault } from '../process/file-faults.ts';
 import { ConfigError } from '../process/settings.ts';
 
@@ -20,9 +18,9 @@ export function fail(error: unknown): never {
   if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
   if (error instanceof ListenError) exitWith(error.isBusy ? EXIT.unavailable : EXIT.badConfig, error.message);
   if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
-  if (error instanceof UnsafeLogError) exitWith(EXIT.badConfig, error.message);
+  if (error instanceof ExitError) exitWith(error.exitCode, error.message);
   if (error instanceof FencedError) exitWith(EXIT.deposed, error.message);
-  if (isDisagreement(error)) exitWith(EXIT.damagedData, error.message);
+  if (error instanceof LogLostError) exitWith(EXIT.damagedData, error.message);
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
   if (error instanceof ShortWriteError) exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR.`);
   if (isFileFault(error))
@@ -43,7 +41,3 @@ export function exitCodeOf(error: Error): ExitCode {
   if (error instanceof DamagedHistoryError) return EXIT.damagedData;
   return error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault;
 }
-
-/** Why a node of a cluster does not start, and no restart would help. */
-const isDisagreement = (error: unknown): error is Error =>
-  [DisagreementError, LogLostError, NewerRecordError].some((kind) => error instanceof kind);

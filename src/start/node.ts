@@ -2,12 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { StalenessCheck } from '../actors/staleness-check.ts';
-import { openStore, type Store, type StoreOptions } from '../actors/store.ts';
+import { openStore, type Store, type StoreHooks, type StoreOptions } from '../actors/store.ts';
 import { Background } from '../actors/turn.ts';
-import type { StoreHooks } from '../addons/replication/cluster-node.ts';
-import type { FileArchive } from '../addons/replication/file-archive.ts';
-import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
-import type { Broadcast } from '../host/addon.ts';
+import type { ConfiguredAddon, Membership } from '../host/addon.ts';
 import type { CommitMeter } from '../http/serving/metrics.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { FolderLock } from '../persistence/disk/folder-lock.ts';
@@ -15,7 +12,6 @@ import { WorkerLogReader } from '../persistence/event-log/log-reader.ts';
 import { decideAlone } from '../persistence/journal/log-history.ts';
 import type { Log } from '../process/log.ts';
 import { coreUsedMs } from '../process/schedule-times.ts';
-import { joinCluster, type OpenCluster } from './cluster.ts';
 import type { Config } from './config.ts';
 import { recordFirstEvents } from './first-start.ts';
 import { openSigner } from './history-key.ts';
@@ -29,10 +25,8 @@ export interface NodeOptions {
   announceToken(secret: string): Promise<void>;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
-  /** For tests: in place of the log that the configuration names, and its archive. */
-  readonly replicatedLog?: ReplicatedLog;
-  readonly replicatedArchive?: FileArchive;
-  readonly broadcast?: Broadcast;
+  /** The add-ons as the settings have them; none unless given. */
+  readonly addons?: readonly ConfiguredAddon[];
 }
 
 interface StoreParts {
@@ -49,13 +43,13 @@ interface StoreParts {
 export async function openNode(
   options: NodeOptions,
   parts: StoreParts,
-): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
-  const { log, stop, replicatedLog, replicatedArchive, broadcast } = options;
-  const { cluster: config, dataDir: folder } = options.config;
+): Promise<{ readonly store: Store; readonly cluster: Membership | null }> {
+  const { log, stop, config, addons = [] } = options;
   const firstEvents = (store: Store): Promise<void> => recordFirstEvents(store, { ...options, fs: parts.fs });
-  if (config === null) {
+  const join = addons.find((one) => one.join !== undefined)?.join;
+  if (join === undefined) {
     const store = await open(options, parts);
-    if (await decideAlone(parts.fs, folder))
+    if (await decideAlone(parts.fs, config.dataDir))
       // Operators: stop it, if the node belongs to [its cluster](docs/cluster.md#starting-one)
       log.warn(
         {},
@@ -64,16 +58,12 @@ export async function openNode(
     await firstEvents(store);
     return { store, cluster: null };
   }
-  const cluster = await joinCluster({
-    ...{ config, folder, port: parts.port, log, stop },
-    onWait: (what) => parts.onWait(what),
-    basePath: options.config.basePath,
-    hasRetention: options.config.eventRetentionDays !== null,
+  const cluster = await join({
+    ...{ folder: config.dataDir, port: parts.port, stop },
+    hasRetention: config.eventRetentionDays !== null,
     open: (hooks) => open(options, parts, hooks),
     onLeading: firstEvents,
-    ...(replicatedLog !== undefined && { replicatedLog }),
-    ...(replicatedArchive !== undefined && { replicatedArchive }),
-    ...(broadcast !== undefined && { broadcast }),
+    onWait: (what) => parts.onWait(what),
   });
   return { store: cluster.store, cluster };
 }

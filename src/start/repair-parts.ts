@@ -1,7 +1,9 @@
 /** The parts of the program that a repair uses: the archive of the cluster, as a copy, and the key of the history. */
 import { ArchiveDamageError } from '../addons/replication/archived-frames.ts';
+import { clusterConfig } from '../addons/replication/cluster-config.ts';
 import type { ReadArchive } from '../addons/replication/file-archive.ts';
 import { archiveSource } from '../addons/replication/mend.ts';
+import { openArchive } from '../addons/replication/open-cluster.ts';
 import { LogAwayError } from '../addons/replication/replicated-log.ts';
 import type { CommandContext } from '../host/command.ts';
 import { CommandFailure, misuse } from '../host/command-failure.ts';
@@ -9,8 +11,6 @@ import { readLogHistory } from '../persistence/journal/log-history.ts';
 import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import type { PublicKey } from '../persistence/proof/signed-head.ts';
 import { EXIT } from '../process/exit-codes.ts';
-import { openArchive } from './cluster.ts';
-import { clusterConfig } from './cluster-config.ts';
 import { keyFileOf, readHistoryKey } from './history-key.ts';
 
 export async function historyKey(

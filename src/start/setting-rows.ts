@@ -23,9 +23,6 @@ export const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
 /** Each takes a connection, and some 4 KiB. */
 export const STREAMS_MAX_MAX = 100_000;
 
-/** Bytes of the log. A node that was away for a day finds all there, unless there were more changes than this. */
-export const LOG_BYTES = 256 * 1024 * 1024;
-
 const grouped = (count: number): string => count.toLocaleString('en');
 
 export const SERVER_SETTINGS: readonly SettingRow[] = [
@@ -134,48 +131,4 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
     '16 to 250 visible ASCII characters for `Authorization: Bearer …`; without it, everybody may read the metrics',
   ),
   row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first that runs here'),
-];
-
-export const CLUSTER_SETTINGS: readonly SettingRow[] = [
-  row(
-    'REPLICATION_URL',
-    null,
-    'NATS servers, `nats://host:port` or `tls://host:port`, separated by commas; the first may have a user and password',
-  ),
-  row(
-    'REPLICATION_CLUSTER',
-    null,
-    'name of the cluster, the same on all its nodes; clusters can share NATS servers',
-  ),
-  {
-    names: ['REPLICATION_NODE'],
-    initial: "the machine's name",
-    purpose: 'name of this node, for operators',
-  },
-  row(
-    'REPLICATION_ADDRESS',
-    'http://<machine>:<port>',
-    'where other nodes reach this one, to hand writes on; use a network of their own or https',
-  ),
-  row(
-    'REPLICATION_DURABILITY',
-    'disk',
-    '`disk`: the stream has three replicas in files, or the start is refused. `memory`: one server is enough, and its loss loses acknowledged events',
-  ),
-  row(
-    'REPLICATION_ARCHIVE',
-    'on',
-    '`off`: the log keeps everything, and a node whose disk is lost reads all of it',
-  ),
-  row(
-    'REPLICATION_LOG_BYTES',
-    LOG_BYTES,
-    'bytes of archived journal that the log keeps for nodes that were away',
-  ),
-  row('REPLICATION_CREDENTIALS', null, 'file of credentials of NATS (`.creds`); no test covers it yet'),
-  row(
-    'REPLICATION_TLS_CA REPLICATION_TLS_CERT REPLICATION_TLS_KEY',
-    null,
-    "PEM files for `tls://`; the first is Node's own unless set",
-  ),
 ];

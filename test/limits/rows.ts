@@ -46,7 +46,9 @@ import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/addons/playground/c
 import { RESPONSE_LENGTH_MAX } from '../../src/addons/playground/explanation-view.ts';
 import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/addons/playground/playground.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/addons/replication/archivist.ts';
+import { LOG_BYTES } from '../../src/addons/replication/cluster-config.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
+import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/addons/replication/leader-client.ts';
 import { FLAGS_AT_ONCE } from '../../src/addons/sdk/evaluated.ts';
 import {
   BEGINNING_TICKS_MAX,
@@ -128,7 +130,6 @@ import {
   WAITING_MAX,
 } from '../../src/http/serving/cluster.ts';
 import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
-import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/serving/leader-client.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/serving/metrics-page.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
@@ -156,7 +157,7 @@ import {
 import { NEW_WAITING_MAX, WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/journal/free-space.ts';
-import { LOG_BYTES } from '../../src/start/setting-rows.ts';
+import {} from '../../src/start/setting-rows.ts';
 
 export interface LimitRow {
   readonly counted: string;

@@ -1,9 +1,9 @@
 /** Opening the archive alone, as `flagstaff repair --from archive` does: servers that cannot tell are told apart from none that has it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { clusterConfig } from '../../src/addons/replication/cluster-config.ts';
+import { openArchive } from '../../src/addons/replication/open-cluster.ts';
 import { LogAwayError } from '../../src/addons/replication/replicated-log.ts';
-import { openArchive } from '../../src/start/cluster.ts';
-import { clusterConfig } from '../../src/start/cluster-config.ts';
 import { freePort } from '../support/free-port.ts';
 import { noNatsServer, startNats } from '../support/replication/nats-servers.ts';
 

@@ -14,7 +14,7 @@ import { createMetrics, type MetricsSources } from '../../src/http/serving/metri
 import { EXIT, EXIT_MEANINGS } from '../../src/process/exit-codes.ts';
 import type { SettingRow } from '../../src/process/setting-row.ts';
 import { ADDONS } from '../../src/start/addons.ts';
-import { CLUSTER_SETTINGS, SERVER_SETTINGS } from '../../src/start/setting-rows.ts';
+import { SERVER_SETTINGS } from '../../src/start/setting-rows.ts';
 import { logMessages } from './log-messages.ts';
 import { ROOT_FOLDER } from './server.ts';
 
@@ -26,7 +26,7 @@ interface ManualTable {
 }
 
 /** Add-ons with so many settings that they have a table. */
-const OWN_TABLES = new Set(['people']);
+const OWN_TABLES = new Set(['people', 'replication']);
 
 const addonSettings = (isWanted: (name: string) => boolean): readonly SettingRow[] =>
   ADDONS.flatMap((addon) => (isWanted(addon.name) ? (addon.settings ?? []) : []));
@@ -48,7 +48,11 @@ export const MANUAL_TABLES: readonly ManualTable[] = [
     name: 'settings of OpenID Connect',
     make: () => settings(addonSettings((name) => name === 'people')),
   },
-  { page: 'docs/settings.md', name: 'settings of clusters', make: () => settings(CLUSTER_SETTINGS) },
+  {
+    page: 'docs/settings.md',
+    name: 'settings of clusters',
+    make: () => settings(addonSettings((name) => name === 'replication')),
+  },
 ];
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

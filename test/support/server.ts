@@ -11,9 +11,7 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import type { FileArchive } from '../../src/addons/replication/file-archive.ts';
-import type { ReplicatedLog } from '../../src/addons/replication/replicated-log.ts';
-import type { Broadcast } from '../../src/host/addon.ts';
+import type { ConfiguredAddon } from '../../src/host/addon.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 import { configureAddons } from '../../src/start/addons.ts';
@@ -146,9 +144,8 @@ export interface TestServerOptions {
   /** Kept at the end when given. */
   readonly folder?: string;
   /** The log of a node of a cluster; asked for at each start. */
-  readonly replicatedLog?: () => ReplicatedLog;
-  readonly replicatedArchive?: () => FileArchive;
-  readonly broadcast?: () => Broadcast;
+  /** Further add-ons, made at each start. */
+  readonly more?: () => ConfiguredAddon;
   /** Told why the server wants its process to end; thrown unless given. */
   readonly stop?: (error: Error) => void;
 }
@@ -170,7 +167,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const config = testConfig(folder, env);
   const start = async (): Promise<Server> =>
     startServer({
-      ...{ config, log, addons: await configureAddons(env, config, log) },
+      ...{ config, log },
+      addons: [
+        ...(await configureAddons(env, config, log)),
+        ...(options.more === undefined ? [] : [options.more()]),
+      ],
       stop:
         options.stop ??
         ((error) => {
@@ -179,9 +180,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       announceToken: async () => undefined,
       passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
       ...(options.store === undefined ? {} : { store: options.store }),
-      ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),
-      ...(options.replicatedArchive === undefined ? {} : { replicatedArchive: options.replicatedArchive() }),
-      ...(options.broadcast === undefined ? {} : { broadcast: options.broadcast() }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;

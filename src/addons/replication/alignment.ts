@@ -5,8 +5,11 @@
  * acknowledged: it is to be cut off. Anything else that does not agree is a refusal, because either the log has lost
  * what was acknowledged, or journal and log are of different histories.
  */
+
 import assert from 'node:assert/strict';
 import type { JournalEnd, JournalPlace } from '../../persistence/recovery/journal-end.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { ExitError } from '../../process/exit-error.ts';
 import type { NodeHistory } from './node-history.ts';
 import { decodeRecord, LogDamageError } from './record-format.ts';
 import { RecordReader } from './record-reader.ts';
@@ -22,8 +25,10 @@ export interface Alignment {
 }
 
 /** Journal and log do not agree, and nothing may be served. The message says what an operator can do. */
-export class DisagreementError extends Error {
-  override readonly name = 'DisagreementError';
+export class DisagreementError extends ExitError {
+  constructor(message: string) {
+    super(EXIT.damagedData, message);
+  }
 }
 
 /** Learns which history the log tells. Rejects with `DisagreementError` where that is not the one of the data folder. */

@@ -3,9 +3,10 @@
  * opens the store behind a commit log that the nodes share, and begins to follow.
  */
 import { basename } from 'node:path';
+import type { StoreHooks } from '../../actors/store.ts';
 import { createDataFolder, DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { type CommitLog, FencedError } from '../../persistence/journal/commit-log.ts';
+import { FencedError } from '../../persistence/journal/commit-log.ts';
 import { readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
 import { idInFileName, SEGMENT_SUFFIX, segmentFileName } from '../../persistence/journal/segment.ts';
 import { cutJournal, type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
@@ -31,15 +32,6 @@ const CUT = 'Events that the replicated log refused are cut off the journal; nob
 
 /** How often a joining node says what the log has to keep for it. */
 const RESERVATION_MS = 1_000;
-
-/** The part that a cluster plays in opening a node's store. */
-export interface StoreHooks {
-  readonly commitLog: CommitLog;
-  /** Why no command may be decided here; null when one may. */
-  refusalToDecide(): string | null;
-  /** Makes the journal file that begins with this event anew from the archive; whether it could. */
-  mendSegment(firstId: number): Promise<boolean>;
-}
 
 export interface ClusterNodeOptions<S> {
   readonly fs: FileSystem;

@@ -31,10 +31,13 @@
  *
  * History: 1, the first.
  */
+
 import { crc32 } from 'node:zlib';
 import { LogLostError } from '../../persistence/journal/commit-log.ts';
 import { FRAME_BYTES_MAX } from '../../persistence/journal/frame.ts';
 import type { FrameBody } from '../../persistence/journal/frame-format.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { ExitError } from '../../process/exit-error.ts';
 
 const MAGIC = Buffer.from('FLRC', 'latin1');
 export const RECORD_VERSION = 1;
@@ -86,8 +89,10 @@ export class LogDamageError extends LogLostError {
 }
 
 /** A newer version wrote the record, and this one cannot know what it means. */
-export class NewerRecordError extends Error {
-  override readonly name = 'NewerRecordError';
+export class NewerRecordError extends ExitError {
+  constructor(message: string) {
+    super(EXIT.damagedData, message);
+  }
 }
 
 export function encodeRecord(record: ClusterRecord): Buffer {

@@ -57,7 +57,7 @@ export interface ReplicaOptions {
   readonly version: string;
   /** The newest formats that it reads and writes. */
   readonly formats: Announcement['reads'];
-  /** Names this node to the leader (src/http/serving/leader-client.ts). */
+  /** Names this node to the leader (src/addons/replication/leader-client.ts). */
   readonly hopKey: string;
   /** Never rejects, and takes a second at most. */
   reach(node: { readonly node: string; readonly address: string }): Promise<Found>;

@@ -15,6 +15,8 @@
  * - Positions of new records and announcements are told to the nodes that listen, and may be lost, delayed or doubled.
  *   Nothing that must be true depends on them.
  */
+import { EXIT } from '../../process/exit-codes.ts';
+import { ExitError } from '../../process/exit-error.ts';
 
 /** Records that are larger are refused: servers take messages of 1 MiB unless they are configured otherwise. */
 export const RECORD_BYTES_MAX = 768 * 1024;
@@ -55,8 +57,10 @@ export interface ReplicatedLog {
 }
 
 /** The log is there no more. What it held may be in the journals of the nodes. */
-export class LogGoneError extends Error {
-  override readonly name = 'LogGoneError';
+export class LogGoneError extends ExitError {
+  constructor(message: string) {
+    super(EXIT.badConfig, message);
+  }
 }
 
 /** No server of the log answered within the time, or none that knows what there is: they may be choosing a leader. */
@@ -65,6 +69,8 @@ export class LogAwayError extends Error {
 }
 
 /** The log would not keep what it acknowledges. The message is everything that the operator needs to read. */
-export class UnsafeLogError extends Error {
-  override readonly name = 'UnsafeLogError';
+export class UnsafeLogError extends ExitError {
+  constructor(message: string) {
+    super(EXIT.badConfig, message);
+  }
 }

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts';
 import { connectToNats } from '../../../src/addons/replication/nats-connection.ts';
 import { makeNatsStream, openNatsLog, refuseCutOff } from '../../../src/addons/replication/nats-log.ts';
 import { NatsUsage } from '../../../src/addons/replication/nats-usage.ts';
+import { openLog as openClusterLog } from '../../../src/addons/replication/open-cluster.ts';
 import type { ReplicatedLog } from '../../../src/addons/replication/replicated-log.ts';
-import { openLog as openClusterLog } from '../../../src/start/cluster.ts';
-import { clusterConfig } from '../../../src/start/cluster-config.ts';
 import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
 import { describeReplicatedLog, type LogFactory } from './replicated-log-contract.ts';
 

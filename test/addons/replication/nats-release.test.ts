@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
+import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts';
 import { isTooOld, readSync, releaseWarning } from '../../../src/addons/replication/nats-release.ts';
-import { openLog } from '../../../src/start/cluster.ts';
-import { clusterConfig } from '../../../src/start/cluster-config.ts';
+import { openLog } from '../../../src/addons/replication/open-cluster.ts';
 import { freePort } from '../../support/free-port.ts';
 import { noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { beginLog } from '../../../src/cli/cluster.ts';
+import { beginLog } from '../../../src/addons/replication/command.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
 import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data-folder.ts';

@@ -4,8 +4,12 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import {
+  FORWARDED_BYTES_MAX,
+  FORWARDED_MAX,
+  LeaderClient,
+} from '../../../src/addons/replication/leader-client.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { FORWARDED_BYTES_MAX, FORWARDED_MAX, LeaderClient } from '../../../src/http/serving/leader-client.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 
 interface Leader {

@@ -9,8 +9,8 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { ResponseHeaders } from '../transport/response.ts';
-import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import { ResponseHeaders } from '../../http/transport/response.ts';
+import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
 
 /** The header of a request that a follower hands on; its value is the follower's name. */
 export const FORWARDED_HEADER = 'flagstaff-forwarded-by';

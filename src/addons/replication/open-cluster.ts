@@ -7,33 +7,28 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Store } from '../actors/store.ts';
-import { adviceWithoutLog, DisagreementError } from '../addons/replication/alignment.ts';
-import type { Archivist } from '../addons/replication/archivist.ts';
-import { type ClusterNode, openClusterNode, type StoreHooks } from '../addons/replication/cluster-node.ts';
-import { type FileArchive, lazyArchive } from '../addons/replication/file-archive.ts';
-import type { Found } from '../addons/replication/fitness.ts';
-import type { ConnectionLog } from '../addons/replication/nats-connection.ts';
-import type { Replica } from '../addons/replication/replica.ts';
-import {
-  LogAwayError,
-  LogGoneError,
-  type ReplicatedLog,
-  UnsafeLogError,
-} from '../addons/replication/replicated-log.ts';
-import { mayDecide } from '../addons/replication/role.ts';
-import type { Broadcast } from '../host/addon.ts';
-import { AtLeast, type ClusterAccess } from '../http/serving/cluster.ts';
-import { HOP_KEY_HEADER, LeaderClient } from '../http/serving/leader-client.ts';
-import { LAG_MS_MAX } from '../http/serving/probes.ts';
-import type { TransportRequest } from '../http/transport/transport.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { realFileSystem } from '../persistence/disk/file-system.ts';
-import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
-import { VERSION } from '../process/installation.ts';
-import type { Log } from '../process/log.ts';
-import { ConfigError } from '../process/settings.ts';
+import type { Store } from '../../actors/store.ts';
+import type { Broadcast, JoiningNode, Membership } from '../../host/addon.ts';
+import { AtLeast, type ClusterAccess } from '../../http/serving/cluster.ts';
+import { LAG_MS_MAX } from '../../http/serving/probes.ts';
+import type { TransportRequest } from '../../http/transport/transport.ts';
+import { dataFolder } from '../../persistence/disk/data-folder.ts';
+import { realFileSystem } from '../../persistence/disk/file-system.ts';
+import { readJournalEnd } from '../../persistence/recovery/journal-end.ts';
+import { VERSION } from '../../process/installation.ts';
+import type { Log } from '../../process/log.ts';
+import { ConfigError } from '../../process/settings.ts';
+import { adviceWithoutLog, DisagreementError } from './alignment.ts';
+import type { Archivist } from './archivist.ts';
 import type { ClusterConfig } from './cluster-config.ts';
+import { type ClusterNode, openClusterNode } from './cluster-node.ts';
+import { type FileArchive, lazyArchive } from './file-archive.ts';
+import type { Found } from './fitness.ts';
+import { HOP_KEY_HEADER, LeaderClient } from './leader-client.ts';
+import type { ConnectionLog } from './nats-connection.ts';
+import type { Replica } from './replica.ts';
+import { LogAwayError, LogGoneError, type ReplicatedLog, UnsafeLogError } from './replicated-log.ts';
+import { mayDecide } from './role.ts';
 
 /** Between two attempts while the servers of the log choose who keeps it. */
 const OPEN_PAUSE_MS = 500;
@@ -44,30 +39,18 @@ const REACH_MS_MAX = 1_000;
 /** So many answers that there is no log are believed. */
 const ANSWERS_WITHOUT_LOG = 3;
 
-export interface ClusterOptions {
+export interface ClusterOptions extends JoiningNode {
   readonly config: ClusterConfig;
-  readonly folder: string;
-  /** The port on which this server listens. */
-  readonly port: number;
   readonly log: Log;
   /** Before all paths of the interface, on all nodes. */
   readonly basePath: string;
-  /** Whether retention removes old events on the nodes. */
-  readonly hasRetention: boolean;
-  open(hooks: StoreHooks): Promise<Store>;
-  /** Called each time that this node has begun to lead. */
-  onLeading(store: Store): Promise<void>;
-  stop(error: Error): void;
-  /** Told what holds the start up. */
-  onWait(what: string): void;
   /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
   readonly replicatedArchive?: FileArchive;
-  readonly broadcast?: Broadcast;
 }
 
 /** The server's hold on its node. */
-export class OpenCluster {
+export class OpenCluster implements Membership {
   readonly store: Store;
   readonly replica: Replica;
   readonly access: ClusterAccess;
@@ -193,12 +176,12 @@ function notesOf({ log, onWait }: ClusterOptions): ConnectionLog {
 }
 
 function sharedOf(
-  { config, replicatedLog, replicatedArchive, broadcast }: ClusterOptions,
+  { config, replicatedLog, replicatedArchive }: ClusterOptions,
   notes: ConnectionLog,
 ): Promise<Shared> {
   if (replicatedLog === undefined) return openLog(config, notes, { make: false });
   const archive = replicatedArchive ?? null;
-  return Promise.resolve({ log: replicatedLog, archive, usage: broadcast ?? null, warnings: [] });
+  return Promise.resolve({ log: replicatedLog, archive, usage: null, warnings: [] });
 }
 
 /** Servers that were just started choose a leader within ten seconds or so, and know before that of no bucket. */
@@ -213,7 +196,7 @@ export async function openArchive(
   log: ConnectionLog,
   waitMs = ARCHIVE_WAIT_MS,
 ): Promise<{ readonly archive: FileArchive | null; close(): Promise<void> }> {
-  const { findNatsArchive } = await import('../addons/replication/nats-archive.ts');
+  const { findNatsArchive } = await import('./nats-archive.ts');
   const endMs = performance.now() + waitMs;
   const isOver = (): boolean => performance.now() > endMs;
   const connection = await connected(config, log, isOver);
@@ -239,9 +222,9 @@ export async function openLog(
   log: ConnectionLog,
   { make, monitorPort }: { readonly make: boolean; readonly monitorPort?: number },
 ): Promise<Shared> {
-  const { openNatsArchive } = await import('../addons/replication/nats-archive.ts');
-  const { NatsUsage } = await import('../addons/replication/nats-usage.ts');
-  const { makeNatsStream, openNatsLog, replicasFor } = await import('../addons/replication/nats-log.ts');
+  const { openNatsArchive } = await import('./nats-archive.ts');
+  const { NatsUsage } = await import('./nats-usage.ts');
+  const { makeNatsStream, openNatsLog, replicasFor } = await import('./nats-log.ts');
   const { cluster, durability, logBytes } = config;
   const connection = await connected(config, log);
   const options = { connection, name: cluster, durability, logBytes };
@@ -272,9 +255,7 @@ async function natsWarnings(
   { info }: NatsConnection,
   { make, monitorPort }: { readonly make: boolean; readonly monitorPort: number | undefined },
 ): Promise<readonly string[]> {
-  const { readSync, releaseWarning, syncOffText, syncUnseenText } = await import(
-    '../addons/replication/nats-release.ts'
-  );
+  const { readSync, releaseWarning, syncOffText, syncUnseenText } = await import('./nats-release.ts');
   const { off, unseen } = await readSync(servers, monitorPort);
   if (make && off.length > 0)
     throw new UnsafeLogError(`${syncOffText(off)}, or set REPLICATION_DURABILITY=memory to accept the loss.`);
@@ -291,7 +272,7 @@ async function connected(
   log: ConnectionLog,
   isOver = (): boolean => false,
 ): Promise<NatsConnection> {
-  const { connectToNats } = await import('../addons/replication/nats-connection.ts');
+  const { connectToNats } = await import('./nats-connection.ts');
   const { servers, node: name, user, credentialsFile } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
   // It waits for servers that do not respond, so whatever else it rejects with is a setting that they refuse.

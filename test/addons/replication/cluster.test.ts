@@ -4,14 +4,15 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { runCommands } from '../../src/cli/main.ts';
-import { LAG_MS_MAX } from '../../src/http/serving/probes.ts';
-import { reach } from '../../src/start/cluster.ts';
-import { freePort } from '../support/free-port.ts';
-import { MemoryArchive } from '../support/replication/memory-archive.ts';
-import { MemoryLog, type Timer } from '../support/replication/memory-log.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
+import { type OpenCluster, reach } from '../../../src/addons/replication/open-cluster.ts';
+import { runCommands } from '../../../src/cli/main.ts';
+import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
+import { freePort } from '../../support/free-port.ts';
+import { MemoryArchive } from '../../support/replication/memory-archive.ts';
+import { MemoryLog, type Timer } from '../../support/replication/memory-log.ts';
+import { memoryNode } from '../../support/replication/memory-node.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
 
 const timer: Timer = (delayMs, run) => {
   const timeout = setTimeout(run, delayMs).unref();
@@ -25,14 +26,7 @@ async function startCluster(count: number): Promise<readonly TestServer[]> {
   const archive = new MemoryArchive(timer);
   const starts = Array.from({ length: count }, (_, at) =>
     startTestServer({
-      env: {
-        REPLICATION_URL: 'nats://nowhere:4222',
-        REPLICATION_CLUSTER: 'test',
-        REPLICATION_NODE: `node-${at}`,
-        HTTP_HOST: '127.0.0.1',
-      },
-      replicatedLog: () => log.connect(),
-      replicatedArchive: () => archive.connect(),
+      more: () => memoryNode(`node-${at}`, log.connect(), archive.connect()),
     }),
   );
   return Promise.all(starts);
@@ -220,7 +214,7 @@ describe('servers of a cluster', () => {
   });
 
   it('say in each response how old it may be, beyond what a ready node may lag', async (t) => {
-    const { replica } = follower.server.cluster!;
+    const { replica } = follower.server.cluster as OpenCluster;
     let lagMs = LAG_MS_MAX;
     t.mock.getter(replica, 'lagMs', () => lagMs);
     const age = async (): Promise<string | null> =>
@@ -244,7 +238,7 @@ describe('servers of a cluster', () => {
       await outputOf(['cluster', 'status', '-d', follower.folder]),
       /^this node +following, epoch 2, node-/,
     );
-    await leader.server.cluster!.archivist!.step();
+    await (leader.server.cluster as OpenCluster).archivist!.step();
     assert.match(
       await outputOf(['cluster', 'status', '-d', leader.folder]),
       /^archive +no events yet, no snapshot; the log begins with position 1 and may forget events up to 0$/m,

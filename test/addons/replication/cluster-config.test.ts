@@ -1,9 +1,9 @@
 /** The settings of a cluster. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ConfigError } from '../../src/process/settings.ts';
-import { clusterConfig } from '../../src/start/cluster-config.ts';
-import { readConfig } from '../../src/start/config.ts';
+import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts';
+import { ConfigError } from '../../../src/process/settings.ts';
+import { readConfig } from '../../../src/start/config.ts';
 
 const NEEDED = {
   REPLICATION_URL: 'nats://user:p%40ss@log-1:4222, tls://log-2:4222',

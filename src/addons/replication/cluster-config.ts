@@ -1,7 +1,9 @@
 /** The settings of a cluster: environment variables whose names begin with REPLICATION_. Without REPLICATION_URL, none. */
 import { hostname } from 'node:os';
-import { ConfigError, countOf, type Environment, oneOf, text } from '../process/settings.ts';
-import { LOG_BYTES } from './setting-rows.ts';
+import { ConfigError, countOf, type Environment, oneOf, text } from '../../process/settings.ts';
+
+/** Bytes of the log. A node that was away for a day finds all there, unless there were more changes than this. */
+export const LOG_BYTES = 256 * 1024 * 1024;
 
 export interface ClusterConfig {
   /** Servers of the replicated log, `nats://host:port` or `tls://host:port`. */

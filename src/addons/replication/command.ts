@@ -1,7 +1,6 @@
 /** `flagstaff cluster`: beginning one, what a node knows of it, and handing over. */
 import { randomBytes } from 'node:crypto';
-import { encodeRecord, type NodeIdentity } from '../addons/replication/record-format.ts';
-import type { ReplicatedLog } from '../addons/replication/replicated-log.ts';
+import { askRunningServer } from '../../host/ask-running-server.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -10,19 +9,21 @@ import {
   printResult,
   withCommonOptions,
   withJson,
-} from '../host/command.ts';
-import { CommandFailure, misuse } from '../host/command-failure.ts';
-import { fields, printable } from '../host/format.ts';
-import { OperationError } from '../operations/operation-error.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { lockFolder } from '../persistence/disk/folder-lock.ts';
-import { newHistoryId, readLogHistory, writeLogHistory } from '../persistence/journal/log-history.ts';
-import type { ArchiveView, PeerView, ReplicaView } from '../persistence/journal/node-view.ts';
-import { type JournalEnd, readJournalEnd } from '../persistence/recovery/journal-end.ts';
-import { EXIT } from '../process/exit-codes.ts';
-import { openLog, type Shared } from '../start/cluster.ts';
-import { type ClusterConfig, clusterConfig } from '../start/cluster-config.ts';
-import { askRunningServer } from './running-server.ts';
+} from '../../host/command.ts';
+import { CommandFailure, misuse } from '../../host/command-failure.ts';
+import { fields, printable } from '../../host/format.ts';
+import { roleText } from '../../host/role-text.ts';
+import { OperationError } from '../../operations/operation-error.ts';
+import { dataFolder } from '../../persistence/disk/data-folder.ts';
+import { lockFolder } from '../../persistence/disk/folder-lock.ts';
+import { newHistoryId, readLogHistory, writeLogHistory } from '../../persistence/journal/log-history.ts';
+import type { ArchiveView, PeerView, ReplicaView } from '../../persistence/journal/node-view.ts';
+import { type JournalEnd, readJournalEnd } from '../../persistence/recovery/journal-end.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
+import { openLog, type Shared } from './open-cluster.ts';
+import { encodeRecord, type NodeIdentity } from './record-format.ts';
+import type { ReplicatedLog } from './replicated-log.ts';
 
 export const addCluster: AddCommand = (program, context) => {
   const cluster = program
@@ -170,14 +171,6 @@ async function viewsOf(context: CommandContext, options: CommonOptions): Promise
     EXIT.unavailable,
     'The server runs alone: it was started without REPLICATION_URL.',
   );
-}
-
-/** The role, the epoch, who leads, and how far this node is behind, in one line. */
-export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: ReplicaView): string {
-  if (problem !== null) return `${role}, stopped: ${problem}`;
-  if (isLeading) return `leading, epoch ${epoch}`;
-  const whom = leader === null ? 'nobody known leads' : `${printable(leader.node)} leads`;
-  return `${role}, epoch ${epoch}, ${whom}, ${(lagMs / 1000).toFixed(1)} s behind`;
 }
 
 function clusterText(view: ReplicaView, archive: ArchiveView | null): string {

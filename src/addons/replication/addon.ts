@@ -1,0 +1,53 @@
+/** Several servers as one: a cluster, whose nodes share a log on NATS JetStream. */
+import type { Addon } from '../../host/addon.ts';
+import { row } from '../../process/setting-row.ts';
+import { LOG_BYTES } from './cluster-config.ts';
+
+export const replication: Addon = {
+  name: 'replication',
+  settings: [
+    row(
+      'REPLICATION_URL',
+      null,
+      'NATS servers, `nats://host:port` or `tls://host:port`, separated by commas; the first may have a user and password',
+    ),
+    row(
+      'REPLICATION_CLUSTER',
+      null,
+      'name of the cluster, the same on all its nodes; clusters can share NATS servers',
+    ),
+    {
+      names: ['REPLICATION_NODE'],
+      initial: "the machine's name",
+      purpose: 'name of this node, for operators',
+    },
+    row(
+      'REPLICATION_ADDRESS',
+      'http://<machine>:<port>',
+      'where other nodes reach this one, to hand writes on; use a network of their own or https',
+    ),
+    row(
+      'REPLICATION_DURABILITY',
+      'disk',
+      '`disk`: the stream has three replicas in files, or the start is refused. `memory`: one server is enough, and its loss loses acknowledged events',
+    ),
+    row(
+      'REPLICATION_ARCHIVE',
+      'on',
+      '`off`: the log keeps everything, and a node whose disk is lost reads all of it',
+    ),
+    row(
+      'REPLICATION_LOG_BYTES',
+      LOG_BYTES,
+      'bytes of archived journal that the log keeps for nodes that were away',
+    ),
+    row('REPLICATION_CREDENTIALS', null, 'file of credentials of NATS (`.creds`); no test covers it yet'),
+    row(
+      'REPLICATION_TLS_CA REPLICATION_TLS_CERT REPLICATION_TLS_KEY',
+      null,
+      "PEM files for `tls://`; the first is Node's own unless set",
+    ),
+  ],
+  verbs: { cluster: async () => (await import('./command.ts')).addCluster },
+  configure: async (setup) => (await import('./configure.ts')).configureReplication(setup),
+};

@@ -1,0 +1,10 @@
+import type { ReplicaView } from '../persistence/journal/node-view.ts';
+import { printable } from './format.ts';
+
+/** The role of a node of a cluster, in a few words. */
+export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: ReplicaView): string {
+  if (problem !== null) return `${role}, stopped: ${problem}`;
+  if (isLeading) return `leading, epoch ${epoch}`;
+  const whom = leader === null ? 'nobody known leads' : `${printable(leader.node)} leads`;
+  return `${role}, epoch ${epoch}, ${whom}, ${(lagMs / 1000).toFixed(1)} s behind`;
+}
