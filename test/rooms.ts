@@ -371,6 +371,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the steps of a start: settings, first events, surfaces, sign-in, store, cluster',
     imports: [
       'actors',
+      'addons/replication',
       'domain/desired',
       'domain/flags',
       'domain/growth',
@@ -413,7 +414,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
       'actors',
       'actors/state',
-      'addons/replication',
       'control',
       'domain/state',
       'host',

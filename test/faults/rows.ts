@@ -703,7 +703,9 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'A follower is asked, and a disk is lost',
     promise: 'Limits count the caller, and every node all reports, once.',
     tests: [
-      ...named('start/cluster.test.ts')('count wrong passwords by the caller, whichever node he asks'),
+      ...named('addons/replication/cluster.test.ts')(
+        'count wrong passwords by the caller, whichever node he asks',
+      ),
       ...named('faults/cluster/shared-usage.test.ts')(
         'every node tells of all reports, also after its disk was lost',
       ),

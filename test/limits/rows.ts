@@ -157,7 +157,6 @@ import {
 import { NEW_WAITING_MAX, WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/journal/free-space.ts';
-import {} from '../../src/start/setting-rows.ts';
 
 export interface LimitRow {
   readonly counted: string;

@@ -20,7 +20,7 @@ const LATE_MAX_MS = DAY_MS;
 /** Applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
 const SUMMED_MAX = 5_000;
 
-// Estimates of V8's memory, with the maps around them; test/domain/usage holds them against the heap.
+// Estimates of V8's memory, with the maps around them; test/addons/usage holds them against the heap.
 const FLAG_BYTES = 300;
 const COUNT_BYTES = 120;
 const VARIANT_BYTES = 80;

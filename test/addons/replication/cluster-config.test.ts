@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { clusterConfig } from '../../../src/addons/replication/cluster-config.ts';
+import { configureReplication } from '../../../src/addons/replication/configure.ts';
+import { createLog } from '../../../src/process/log.ts';
 import { ConfigError } from '../../../src/process/settings.ts';
 import { readConfig } from '../../../src/start/config.ts';
+
+const { basePath, sessions } = readConfig({});
+const SETUP = { log: createLog('silent'), basePath, sessions, isOpen: false };
 
 const NEEDED = {
   REPLICATION_URL: 'nats://user:p%40ss@log-1:4222, tls://log-2:4222',
@@ -45,7 +50,8 @@ for (const [name, value] of REFUSED) {
   it(`refuses ${name}=${value} with one line that names the variable`, () => {
     const isNamed = (error: unknown): boolean =>
       error instanceof ConfigError && error.message.includes(name) && !error.message.includes('\n');
-    assert.throws(() => readConfig({ ...NEEDED, [name]: value }), isNamed);
+    const env = { ...NEEDED, [name]: value };
+    assert.throws(() => configureReplication({ ...SETUP, env }), isNamed);
   });
 }
 
