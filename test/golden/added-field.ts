@@ -22,7 +22,7 @@ export const OWNER_ROW = {
     removed: null,
     cloned: 'kept',
     listed: true,
-    added: { release: 'none', contentVersion: 3, documentVersion: 4, older: 'unknown' },
+    added: { release: 'none', contentVersion: 4, documentVersion: 4, older: 'unknown' },
   }),
 };
 
@@ -55,7 +55,7 @@ export const OWNED_SEGMENT = [
     find: '  defaults: {},\n',
     replace: `  defaults: {},
   newFields: {
-    owner: { release: 'none', contentVersion: 3, documentVersion: 4, older: 'unknown' },
+    owner: { release: 'none', contentVersion: 4, documentVersion: 4, older: 'unknown' },
   },
 `,
   },

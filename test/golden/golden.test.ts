@@ -1,14 +1,18 @@
 /** This build opens the data folders of every release and finds in them what that release recorded. */
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/desired/state-document.ts';
+import { CONTENT_VERSION } from '../../src/domain/state/upgrade.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas.ts';
+import { readJournal } from '../../src/operations/journal-reading.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { listSnapshots, readSnapshotHeader } from '../../src/persistence/snapshots/snapshot-files.ts';
 import { createLog, type Log } from '../../src/process/log.ts';
 import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
@@ -98,6 +102,35 @@ for (const { name, folder } of GOLDEN_FOLDERS)
     if (writtenByOlder) assert.deepEqual(stored(copy), before, 'journal and snapshots are as they were');
     assert((await flagstaff(['upgrade', '-d', copy])).code === 64);
   });
+
+it('a folder of 0.2.0 whose journal is gone has a way back too, as the command says', async () => {
+  const copy = copyOf(GOLDEN_FOLDERS.find(({ name }) => name === '0.2.0/stopped')!.folder);
+  for (const name of ['journal', 'log.beginning']) rmSync(join(copy, name), { recursive: true, force: true });
+  assert.equal((await outputOf(['upgrade', '--check', '-d', copy])).writtenByOlder, true);
+});
+
+it('what follows a change has a content version that 0.2.0 refuses, in the journal and in snapshots', async () => {
+  const copy = copyOf(GOLDEN_FOLDERS.find(({ name }) => name === '0.2.0/stopped')!.folder);
+  const server = await startTestServer({ folder: copy });
+  const mode = { name: 'Default', mode: 'private' };
+  assert.equal((await server.call('PUT', '/projects/default', mode)).status, 200);
+  await server.stop();
+  assert.equal((await outputOf(['upgrade', '--check', '-d', copy])).writtenByOlder, false);
+  const versions: number[] = [];
+  const source = { fs: realFileSystem, folder: join(copy, 'journal') };
+  await readJournal(source, {
+    afterId: 0,
+    visit: ({ raw }) => {
+      versions.push(raw.contentVersion);
+      return true;
+    },
+  });
+  const { path } = (await listSnapshots(realFileSystem, join(copy, 'snapshots'))).at(-1)!;
+  versions.push((await readSnapshotHeader(realFileSystem, path))!.contentVersion);
+  assert.deepEqual(versions.slice(-2), [CONTENT_VERSION, CONTENT_VERSION]);
+  assert.equal(Math.max(...versions.slice(0, -2)), 2, 'content of 0.2.0');
+  assert(CONTENT_VERSION > 2);
+});
 
 /** Starts a server whose clock stands at the newest event, since idempotency keys are remembered for 24 hours only. */
 function serverOn(folder: string, events: readonly EventShown[]): Promise<TestServer> {

@@ -94,6 +94,11 @@ const WRITTEN_STEPS: readonly UpgradeStep[] = [
       'Service accounts, passwords, sessions, identities at providers and who vouches for an email came in, with events and records of their own, and events of exports and imports of flags.',
     release: '0.2.0',
   },
+  {
+    reason:
+      'Projects can be private, and have a naming rule, a limit of flags and templates of links: a build that does not know these would show private projects to everybody.',
+    release: '0.3.0',
+  },
 ];
 
 const UPGRADE_STEPS = withAdded(WRITTEN_STEPS);

@@ -12,7 +12,7 @@ import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { type DeferredPart, lastFrameOf, type VouchedPart } from '../journal/deferred-part.ts';
 import type { Boundary } from '../journal/frame.ts';
-import { isOlder } from '../journal/frame-format.ts';
+import type { PayloadStamp } from '../journal/frame-format.ts';
 import { FrameWalk, readLastEvent, type WalkStart } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES, SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
@@ -48,8 +48,8 @@ export interface JournalSurvey {
   readonly end: Boundary | null;
   /** Whether the last segment is of the format that this build writes. */
   readonly isEndAppendable: boolean;
-  /** Whether an older build wrote the last event, and could still read all of the journal. */
-  readonly isEndOlder: boolean;
+  /** The versions by which the last frame is read; null where there is no frame. */
+  readonly lastStamp: PayloadStamp | null;
   /**
    * The start of the last batch in the last segment: everything before it had been synced when it was written. 0 as long
    * as nothing proves that the header is on disk.
@@ -106,7 +106,7 @@ class Surveyor {
   #lastAt: number | null = null;
   #end: Boundary | null = null;
   #isEndAppendable = false;
-  #isEndOlder = false;
+  #lastStamp: PayloadStamp | null = null;
   #lastBatchAt = 0;
   #tail: SegmentTail | null = null;
   #damage: DataFolderError | null = null;
@@ -140,7 +140,7 @@ class Surveyor {
       lastAt: this.#lastAt,
       end: this.#end,
       isEndAppendable: this.#isEndAppendable,
-      isEndOlder: this.#isEndOlder,
+      lastStamp: this.#lastStamp,
       lastBatchAt: this.#lastBatchAt,
       tail: this.#tail,
       damage: this.#damage,
@@ -227,7 +227,7 @@ class Surveyor {
     assert((this.#end?.segment ?? 0) <= firstId, 'segments are read in their order');
     this.#end = { segment: firstId, offset: end.offset, chain: end.chain };
     this.#isEndAppendable = header.format.version === SEGMENT_VERSION;
-    if (walk.last !== null) this.#isEndOlder = !this.#isEndAppendable || isOlder(walk.last);
+    this.#lastStamp = walk.last ?? this.#lastStamp;
     this.#lastBatchAt = walk.last?.batchStart ?? 0;
     assert(this.#lastBatchAt <= end.offset, 'the last batch begins before the end');
     this.#bytesDone += end.size;

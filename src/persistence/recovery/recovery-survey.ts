@@ -16,6 +16,7 @@ import {
   readDurableMark,
 } from '../journal/durable-mark.ts';
 import type { Boundary } from '../journal/frame.ts';
+import { isOlder, OWN_STAMP } from '../journal/frame-format.ts';
 import { type LogBeginningReading, readLogBeginning } from '../journal/log-beginning.ts';
 import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
@@ -44,6 +45,8 @@ export interface FolderSurvey {
   readonly badSnapshots: readonly BadSnapshot[];
   /** The start of the replay; null when there is no journal. */
   readonly replayFrom: Boundary | null;
+  /** Whether an older build wrote the folder, can still read all of it, and refuses what this one writes. */
+  readonly isOlder: boolean;
   /** Unfinished files, to be removed. */
   readonly leftovers: readonly string[];
   /** Unknown names, which are ignored with a warning. */
@@ -128,7 +131,17 @@ function surveyOf(surveyed: Surveyed): FolderSurvey {
     journal.firstId === null || journal.damage !== null || journal.lastId >= journal.firstId - 1,
     'a journal ends behind its beginning',
   );
-  return { facts, journal, mark, beginning, snapshot, badSnapshots, replayFrom, ...names };
+  const kept = { journal, mark, beginning, snapshot, badSnapshots, replayFrom };
+  return { facts, ...kept, isOlder: isOlderFolder(journal, snapshot), ...names };
+}
+
+function isOlderFolder({ lastStamp }: JournalSurvey, snapshot: GoodSnapshot | null): boolean {
+  if (snapshot === null) return lastStamp !== null && isOlder(lastStamp);
+  const { contentVersion } = snapshot;
+  return (
+    isOlder(lastStamp ?? { ...OWN_STAMP, contentVersion }) &&
+    contentVersion <= (lastStamp?.contentVersion ?? contentVersion)
+  );
 }
 
 /** A mark before the journal's first event refers to segments that retention has removed since. */

@@ -123,7 +123,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     setAside: moved,
     deferred: survey.journal.deferred,
     tail,
-    isOlder: survey.journal.isEndOlder,
+    isOlder: survey.isOlder,
   };
 }
 
@@ -169,7 +169,7 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
       'The durable mark cannot be read, so damage in the last batch could be mistaken for a torn tail.',
     );
   }
-  if (survey.journal.isEndOlder) {
+  if (survey.isOlder) {
     const message =
       'An older version of the server wrote this folder, and refuses it from the next change on. Until then the older version can be started again; after that, only on a backup from before the upgrade.';
     // Operators, of "An older version of the server wrote this folder, …": keep the backup from before the [upgrade](docs/operating.md#upgrades)

@@ -35,10 +35,10 @@ export async function checkStart({ fs, folder, onProgress }: StartCheckOptions):
     });
     const { label, outcome } = decideRecovery(survey.facts);
     if (outcome === 'refuse') return { refusal: refusalOf(label, survey, dataFolder(folder)) };
-    const { journal, snapshot } = survey;
+    const { journal, snapshot, isOlder } = survey;
     const lastId = journal.firstId === null ? (snapshot?.id ?? 0) : journal.lastId;
     assert(lastId >= (snapshot?.id ?? 0), 'no start goes back behind a snapshot');
-    return { refusal: null, lastId, isOlder: journal.isEndOlder };
+    return { refusal: null, lastId, isOlder };
   } catch (error) {
     if (error instanceof DataFolderError) return { refusal: error };
     throw error;

@@ -214,7 +214,7 @@ test('the documented sample is what is written', async () => {
   const bytes = journal.disk.bytesOf(INDEX_FILE);
   bytes.fill(0, 12, 16).fill(0, 32, 36);
   const head = '464c4147494e4458 02000000 00000000';
-  const counts = '0100000000000000 01000000 b0000000 00000000 0d000000 02000000';
+  const counts = '0100000000000000 01000000 b0000000 00000000 0d000000 03000000';
   const names = '9591a16191c091c091c091a162';
   assert.equal(
     bytes.toString('hex'),
