@@ -262,6 +262,8 @@ describeConsole('the edges of a day in the console', (shared) => {
       await page.locator('.loading').first().waitFor({ state: 'detached' });
       assert.equal(await page.getByText(/could not be (?:loaded|displayed)/).count(), 0, place);
     }
+    await page.goto(`${shared.server.origin}/#/projects/default/flags/viewed`);
+    await page.getByTitle('Ask an owner of default, or an Admin').first().waitFor();
     await ending(opened);
   });
 

@@ -36,7 +36,7 @@ describeConsole('finding in the console', (shared) => {
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('far aw');
-    await dialog.getByRole('option', { name: 'Far away' }).waitFor();
+    await dialog.getByRole('option', { name: 'Far away project' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Far away' }).waitFor();
     await ending(opened);
@@ -67,6 +67,47 @@ describeConsole('finding in the console', (shared) => {
     await ending(opened);
   });
 
+  it('finds the pages and the files of the project that is shown, and context fields', async () => {
+    await shared.server.call('POST', '/context', { name: 'loyalty-tier' });
+    const opened = await shared.signedIn({ place: '#/projects/default' });
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    const dialog = page.getByRole('dialog');
+    for (const [text, found] of Object.entries({
+      archive: 'Archive of Default',
+      insights: 'Insights into Default',
+      settings: 'Settings of Default',
+      export: 'Export the flags of default',
+      loyal: 'loyalty-tier',
+    })) {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+      await dialog.getByRole('option', { name: found }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('import flags');
+    await dialog.getByRole('option', { name: 'Import flags into default' }).click();
+    await page.getByRole('dialog', { name: /^Import/ }).waitFor();
+    await ending(opened);
+  });
+
+  it('says how many environments are out of view, and brings them into it', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'wide', name: 'Wide' });
+    await call('POST', '/projects/wide/features', { name: 'wide' });
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
+      await call('POST', '/environments', { name, type: 'production' });
+      await call('POST', '/projects/wide/environments', { environment: name });
+    }
+    const opened = await shared.signedIn({ place: '#/projects/wide' });
+    const { page } = opened;
+    const more = page.getByRole('button', { name: /more environments? to the right/ });
+    await more.click();
+    await more.waitFor({ state: 'detached' });
+    await ending(opened);
+  });
+
   it('opens the view of a list within the window, at every width', async () => {
     await makeFlag(shared.server.call, 'listed');
     for (const width of [1280, 820, 390, 320]) {
@@ -81,7 +122,7 @@ describeConsole('finding in the console', (shared) => {
     }
   });
 
-  it('draws only the rows in sight of a long list, and the others as it is scrolled', async () => {
+  it('draws only the rows in sight of a long list, the others as it is scrolled, and those of before when it is gone back to', async () => {
     await shared.server.call('POST', '/projects', { id: 'long', name: 'Long' });
     for (let index = 0; index < MANY; index += 1) {
       await shared.server.call('POST', '/projects/long/features', { name: `row-${index}` });
@@ -97,6 +138,12 @@ describeConsole('finding in the console', (shared) => {
     await page.keyboard.press('End');
     await page.getByRole('link', { name: 'row-0', exact: true }).waitFor();
     assert.equal(await page.getByRole('link', { name: `row-${MANY - 1}`, exact: true }).count(), 0);
+    const scrolled = await page.evaluate<number>('scrollY');
+    await page.getByRole('link', { name: 'row-0', exact: true }).click();
+    await page.getByRole('heading', { name: 'row-0' }).waitFor();
+    assert.equal(await page.evaluate('scrollY'), 0);
+    await page.goBack();
+    await page.waitForFunction(`scrollY === ${scrolled}`);
     await ending(opened);
   });
 

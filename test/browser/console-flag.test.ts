@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
+import { evaluateInProduction } from '../support/applications.ts';
 import { describeConsole, ending, isAccessible, signal } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
@@ -76,6 +77,19 @@ describeConsole('the page of a flag', (shared) => {
       )
       .waitFor();
     assert.equal(await production.locator('.strategies').isVisible(), false);
+    await ending(opened);
+  });
+
+  it('shows the use of a flag once there is one, and leads to the applications that it names', async () => {
+    await makeFlag(shared.server.call, 'used');
+    const opened = await shared.signedIn({ place: '#/projects/default/flags/used' });
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Variants' }).waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'Usage' }).count(), 0);
+    await evaluateInProduction(shared.server, 'used');
+    await page.reload();
+    await page.getByRole('button', { name: 'shop' }).click();
+    await page.getByRole('dialog', { name: /^Application/ }).waitFor();
     await ending(opened);
   });
 

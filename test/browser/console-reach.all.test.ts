@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Locator, Page, Response } from 'playwright-core';
+import { evaluateInProduction } from '../support/applications.ts';
 import { describePages } from '../support/browser/browser.ts';
 import { consoleOf, ending } from '../support/browser/console.ts';
 import { EXCEPTIONS, type Operations, operationsOf } from '../support/browser/operations.ts';
@@ -27,13 +28,13 @@ const WAYS: Readonly<Record<string, Press>> = {
 class Hands {
   readonly reached = new Set<string>();
   readonly page: Page;
-  readonly #server: TestServer;
+  readonly server: TestServer;
   readonly #operations: Operations;
   readonly #press: Press;
 
   constructor(page: Page, server: TestServer, operations: Operations, press: Press) {
     this.page = page;
-    this.#server = server;
+    this.server = server;
     this.#operations = operations;
     this.#press = press;
     page.on('request', (request) => {
@@ -50,7 +51,7 @@ class Hands {
   async open(place: string, heading: string): Promise<void> {
     await this.page.getByRole('heading', { level: 1 }).first().waitFor();
     await this.page.evaluate('document.activeElement.blur()');
-    await this.page.goto(`${this.#server.origin}/#/${place}`);
+    await this.page.goto(`${this.server.origin}/#/${place}`);
     await this.page.locator('main:focus').waitFor();
     await this.page.getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor();
   }
@@ -168,6 +169,8 @@ async function oneFlag(hands: Hands): Promise<void> {
   await page.locator('[aria-label="Favorite made"][aria-pressed=true]').waitFor();
   await hands.reach('removeFavoriteFeature', 'Favorite made');
   await strategies(hands);
+  // The page shows the use of a flag that has one.
+  await evaluateInProduction(hands.server, 'made');
   await hands.form(
     'overwriteFeatureVariants',
     async () => {

@@ -6,6 +6,7 @@ import { showKeys } from '../parts/keys.jsx';
 import { place } from '../place.js';
 import { changeOwnPassword } from './account-edits.js';
 import { createFlag } from './flag-edits.jsx';
+import { exportFlags, importFlags } from './flag-files.jsx';
 import { editKind } from './kind-edits.js';
 import { createProject } from './project-edits.jsx';
 
@@ -16,6 +17,8 @@ import { createProject } from './project-edits.jsx';
 export function actionsOf(session) {
   const at = place.value;
   const project = at !== null && 'project' in at ? at.project : null;
+  const environments = session.projects.value.find(({ id }) => id === project)?.environments ?? [];
+  const mayEdit = project !== null && session.may('project', project);
   /** @type {readonly Kind<any, any>[]} */
   const kinds = [...Object.values(KINDS), INVITATIONS, apiTokens(null)];
   const made = kinds.filter(
@@ -28,6 +31,8 @@ export function actionsOf(session) {
       `New flag in ${project}`,
       () => createFlag(session, project ?? ''),
     ],
+    [mayEdit, `Export the flags of ${project}`, () => exportFlags(session, project ?? '', environments)],
+    [mayEdit, `Import flags into ${project}`, () => importFlags(session, project ?? '', environments)],
     [session.may('create-project'), 'New project', () => createProject(session)],
     ...made.map(
       (kind) =>

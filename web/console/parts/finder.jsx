@@ -7,7 +7,7 @@ import { Modal, openDialog } from '../forms/dialogs.jsx';
 import { TextInput } from '../forms/inputs.jsx';
 import { pagesOf } from '../menu.js';
 import { loadNames, names } from '../names.js';
-import { flagsOf, hrefOf } from '../place.js';
+import { flagsOf, hrefOf, place } from '../place.js';
 import { useDelayed } from '../resource.jsx';
 import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
@@ -31,6 +31,14 @@ const BEGINNING = 3;
 const OTHER_PAGES = /** @type {const} */ ([
   ['All projects', '', 'projects'],
   ['Your account', '', 'account'],
+]);
+
+/** Pages of a project, with what stands before its name. */
+const PROJECT_PAGES = /** @type {const} */ ([
+  ['archive', 'Archive of'],
+  ['history', 'History of'],
+  ['insights', 'Insights into'],
+  ['settings', 'Settings of'],
 ]);
 
 /** Whether the finder is open: the keys open no second one. */
@@ -182,11 +190,27 @@ const placeHit = (key, name, kind) => ({
 const hitOf = ({ name, project }) =>
   placeHit(hrefOf({ view: 'flag', project, flag: name }), name, `flag of ${project}`);
 
-/** Projects, segments and pages. @param {Session} session @param {string} text */
+/** Projects and their pages, segments, context fields and pages. @param {Session} session @param {string} text */
 function placesFor(session, text) {
   const projects = session.projects.value
     .filter(({ id, name }) => isIn(`${name} ${id}`, text))
     .map(({ id, name }) => placeHit(hrefOf(flagsOf(id)), name, 'project'));
+  const current = place.value !== null && 'project' in place.value ? place.value.project : null;
+  const ofProjects = [...session.projects.value]
+    .filter(({ id }) => id === current || text.trim() !== '')
+    .sort((one, other) => Number(other.id === current) - Number(one.id === current))
+    .flatMap(({ id, name }) =>
+      PROJECT_PAGES.map(([view, title]) =>
+        placeHit(hrefOf({ view, project: id }), `${title} ${name}`, 'page'),
+      ),
+    )
+    .filter((hit) => isIn(hit.name, text));
+  const fields = [...(names.value.fields ?? [])]
+    .filter((name) => text.trim() !== '' && isIn(name, text))
+    .map((name) => ({
+      ...placeHit(hrefOf({ view: 'context-fields' }), name, 'context field'),
+      key: `field ${name}`,
+    }));
   const segments = [...names.value.segments]
     .filter(([, name]) => text.trim() !== '' && isIn(name, text))
     .map(([id, name]) => ({
@@ -196,7 +220,9 @@ function placesFor(session, text) {
   const pages = [...OTHER_PAGES, ...pagesOf(session)]
     .filter(([name]) => isIn(name, text))
     .map(([name, , view]) => placeHit(hrefOf({ view }), name, 'page'));
-  return [...best(projects, text).slice(0, SHOWN_MAX), ...best(segments, text).slice(0, SHOWN_MAX), ...pages];
+  return [projects, segments, fields, ofProjects]
+    .flatMap((hits) => best(hits, text).slice(0, SHOWN_MAX))
+    .concat(pages);
 }
 
 /** @param {Session} session @param {string} text @returns {readonly Hit[]} */

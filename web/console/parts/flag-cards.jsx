@@ -72,12 +72,13 @@ export function FlagFacts({ flag, may }) {
 
 /**
  * A part of a flag, with what is done to it most.
- * @param {{ title: string, action: string, label?: string, act: (() => unknown) | null, children: ComponentChildren }} props
+ * @param {{ title: string, note?: ComponentChildren, action: string, label?: string, act: (() => unknown) | null, children?: ComponentChildren }} props `note`: what there is to say where there is nothing to list
  */
-const Card = ({ title, action, label, act, children }) => (
+const Card = ({ title, note = null, action, label, act, children }) => (
   <section class="card" aria-label={title}>
     <div class="card-head">
       <h2>{title}</h2>
+      {note === null ? null : <p class="muted card-note">{note}</p>}
       {act === null ? null : (
         <Button looks="quiet" aria-label={label} act={act}>
           {action}
@@ -98,12 +99,9 @@ export function VariantCard({ flag, etag, may }) {
       action={variants.length === 0 ? 'Add' : 'Edit'}
       label={`${variants.length === 0 ? 'Add' : 'Edit'} variants`}
       act={may ? () => editVariants(session, flag, etag) : null}
+      note={variants.length === 0 ? 'None: everybody for whom it is on gets the same.' : null}
     >
-      {variants.length === 0 ? (
-        <p class="muted">No variants: everybody for whom it is on gets the same.</p>
-      ) : (
-        <VariantBar variants={variants} />
-      )}
+      {variants.length === 0 ? null : <VariantBar variants={variants} />}
     </Card>
   );
 }
@@ -112,8 +110,13 @@ export function VariantCard({ flag, etag, may }) {
 export function LinkCard({ flag, may }) {
   const session = useSession();
   return (
-    <Card title="Links" action="Add" label="Add link" act={may ? () => editLink(session, flag, null) : null}>
-      {flag.links.length === 0 ? <p class="muted">No ticket, discussion or design is linked.</p> : null}
+    <Card
+      title="Links"
+      note={flag.links.length === 0 ? 'To no ticket, discussion or design.' : null}
+      action="Add"
+      label="Add link"
+      act={may ? () => editLink(session, flag, null) : null}
+    >
       {flag.links.map((link) => {
         const name = link.title ?? link.url;
         return (
@@ -180,8 +183,12 @@ export function DependencyCards({ flag, may }) {
   const session = useSession();
   const { project, dependencies, children } = flag;
   return (
-    <Card title="Dependencies" action="Add" act={may ? () => addDependency(session, flag) : null}>
-      {dependencies.length + children.length === 0 ? <p class="muted">It depends on no other flag.</p> : null}
+    <Card
+      title="Dependencies"
+      note={dependencies.length + children.length === 0 ? 'On no other flag.' : null}
+      action="Add"
+      act={may ? () => addDependency(session, flag) : null}
+    >
       {dependencies.map((dependency) => {
         const { feature, enabled, variants } = dependency;
         return (

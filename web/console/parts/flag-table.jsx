@@ -2,6 +2,7 @@
  * Flags with a switch for each environment. On a phone the rows become cards; the roles keep them a table for those
  * who hear it, because a browser takes them away with the looks.
  */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { flagPath } from '../changes.jsx';
 import { COLUMNS, nextSort, sortedAs } from '../flag-order.js';
 import { counted } from '../format.js';
@@ -43,6 +44,7 @@ export function FlagTable(props) {
   const { environments, columns, isChosen, isDense, flags } = props;
   const session = useSession();
   const { body, from, to, before, after } = useVisibleRows(flags.length, ROW_HEIGHT);
+  const { scroller, isWide, hidden } = useHiddenColumns([environments.length, columns.size]);
   /** @type {PartProps} */
   const parts = {
     ...props,
@@ -50,8 +52,8 @@ export function FlagTable(props) {
     shown: COLUMNS.filter(([key]) => columns.has(key)),
   };
   const looks = `flags${isDense ? ' flags-dense' : ''}${isChosen ? ' flags-chosen' : ''}`;
-  return (
-    <div class="flags-scroll" role="group" tabIndex={-1} aria-label="Flags">
+  const table = (
+    <div class="flags-scroll" role="group" tabIndex={-1} aria-label="Flags" ref={scroller}>
       <table
         class={looks}
         style={{ '--environments': String(environments.length), '--columns': String(parts.shown.length) }}
@@ -70,6 +72,48 @@ export function FlagTable(props) {
       </table>
     </div>
   );
+  return (
+    <>
+      {isWide ? (
+        <p class="out-of-view">
+          {hidden === 0 ? null : (
+            <Button looks="quiet" act={() => scroller.current?.scrollBy(scroller.current.clientWidth / 2, 0)}>
+              {`${counted(hidden, 'more environment')} to the right →`}
+            </Button>
+          )}
+        </p>
+      ) : null}
+      {table}
+    </>
+  );
+}
+
+/** Counts the environments that are out of view on the right of a table that is wider than its place. @param {readonly unknown[]} of what decides how wide it is */
+function useHiddenColumns(of) {
+  const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const [shown, setShown] = useState({ isWide: false, hidden: 0 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const look = () => {
+      const { right } = element.getBoundingClientRect();
+      const heads = [...element.querySelectorAll('thead .cell-switch')];
+      const isWide = element.scrollWidth > element.clientWidth;
+      const hidden = heads.filter((one) => one.getBoundingClientRect().right > right + 1).length;
+      setShown((before) =>
+        before.isWide === isWide && before.hidden === hidden ? before : { isWide, hidden },
+      );
+    };
+    look();
+    element.addEventListener('scroll', look, { passive: true });
+    const resized = new ResizeObserver(look);
+    resized.observe(element);
+    return () => {
+      element.removeEventListener('scroll', look);
+      resized.disconnect();
+    };
+  }, of);
+  return { scroller, ...shown };
 }
 
 /** Stands for the rows that are not drawn. @param {string} key @param {number} height */

@@ -6,6 +6,7 @@ import { pagesOf, SECTIONS } from '../menu.js';
 import { Notices } from '../notices.jsx';
 import { flagsOf, hrefOf, withoutQuery } from '../place.js';
 import { Name, visible } from '../said.jsx';
+import { markSeen, scrollPage } from '../scroll.js';
 import { callerName, useSession } from '../session.js';
 import { BrandMark } from './brand.jsx';
 import { Button } from './button.jsx';
@@ -32,9 +33,10 @@ export function Shell({ place, children }) {
   useEffect(() => {
     setOpen(false);
     // Whoever follows a link by keyboard or ear goes on where the new view begins; not at the very first one.
-    if (!isFirst.current) {
-      scrollTo(0, 0);
-      main.current?.focus({ preventScroll: true });
+    if (isFirst.current) markSeen();
+    else if (main.current !== null) {
+      scrollPage(main.current);
+      main.current.focus({ preventScroll: true });
     }
     isFirst.current = false;
   }, [href]);

@@ -24,7 +24,7 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
     if (!isBusy && state !== stateBefore.current) setWanted(null);
   }, [state, isBusy]);
   const isOn = wanted ?? state?.enabled === true;
-  const may = session.may('flags', project) && !isArchived;
+  const may = session.may('flags', project);
 
   async function turn() {
     if (isBusy) return;
@@ -49,15 +49,15 @@ export function FlagSwitch({ project, flag, environment, state, isArchived = fal
       aria-checked={isOn}
       aria-label={`${flag} in ${environment}`}
       aria-busy={isBusy ? 'true' : undefined}
-      disabled={!may}
-      title={reasonOf(may, isArchived)}
+      disabled={!may || isArchived}
+      title={reasonOf(project, may, isArchived)}
       onClick={() => void turn()}
     />
   );
 }
 
-/** @param {boolean} may @param {boolean} isArchived */
-function reasonOf(may, isArchived) {
-  if (may) return undefined;
-  return isArchived ? 'It cannot be switched here' : 'You cannot switch flags here';
+/** @param {string} project @param {boolean} may @param {boolean} isArchived */
+function reasonOf(project, may, isArchived) {
+  if (!may) return `Ask an owner of ${project}, or an Admin, for a role that may switch its flags`;
+  return isArchived ? 'It cannot be switched here' : undefined;
 }

@@ -1,12 +1,15 @@
 /** How often applications evaluated a flag, hour by hour or day by day: what was on and what was off in each environment, and by whom. */
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { counted, date, dateTime, number } from '../format.js';
 import { Filter } from '../forms/choice.jsx';
 import { useResource } from '../resource.jsx';
-import { Name, visible } from '../said.jsx';
+import { Name } from '../said.jsx';
 import { useSession } from '../session.js';
+import { showApplication } from './application.jsx';
 import { Bars } from './bars.jsx';
+import { Button } from './button.jsx';
 
 /** @import { RawFlagUsage } from '../types.d.ts' */
 
@@ -27,7 +30,8 @@ const BY_DAY_FROM = 72;
 
 /** @param {{ flag: string, environments: readonly string[] }} props */
 export function UsageChart({ flag, environments }) {
-  const { client } = useSession();
+  const session = useSession();
+  const { client } = session;
   const [hours, setHours] = useState('48');
   const [application, setApplication] = useState('');
   /** @returns {Promise<RawFlagUsage>} */
@@ -64,7 +68,14 @@ export function UsageChart({ flag, environments }) {
       {applications.length === 0 ? null : (
         <p class="muted">
           {'By '}
-          <Name text={applications.map(visible).join(', ')} max={1000} />
+          {applications.map((name, index) => (
+            <Fragment key={name}>
+              {index === 0 ? null : ', '}
+              <Button looks="quiet" act={() => showApplication(session, name)}>
+                <Name text={name} />
+              </Button>
+            </Fragment>
+          ))}
         </p>
       )}
     </section>

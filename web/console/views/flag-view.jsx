@@ -63,7 +63,7 @@ export function FlagView({ project, name }) {
               <DependencyCards {...props} />
               <LinkCard {...props} />
               {past === null ? <LifeCard {...props} /> : null}
-              {past === null ? (
+              {past === null && now.lastSeenAt !== null ? (
                 <UsageChart flag={now.name} environments={now.environments.map((one) => one.name)} />
               ) : null}
               {past === null && !now.archived ? <WhyCard flag={flag} /> : null}
