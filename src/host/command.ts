@@ -8,6 +8,7 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { ExitCode } from '../process/exit-codes.ts';
 import { dataDirOf } from '../process/settings.ts';
 import { misuse } from './command-failure.ts';
+import { printable } from './format.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface CommandContext {
@@ -47,7 +48,9 @@ export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonO
   throw new OperationError('missing', `There is no data folder at ${folder}; name it with --data-dir.`);
 }
 
-export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
+/** JSON whose strings a terminal neither obeys nor draws in another order. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, null, 2).split('\n').map(printable).join('\n');
 
 export function printResult(
   context: CommandContext,

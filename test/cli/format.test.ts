@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { jsonText } from '../../src/host/command.ts';
 import { bytesText, count, fields, printable, rateText } from '../../src/host/format.ts';
 
 describe('figures on the terminal', () => {
@@ -24,6 +25,13 @@ describe('figures on the terminal', () => {
       ]),
       'a     1\nlong',
     );
+  });
+
+  it('leave nothing in JSON that a terminal obeys or draws in another order', () => {
+    const value = { name: 'a\u009b\u202eb', more: ['\u2066'] };
+    const text = jsonText(value);
+    assert.doesNotMatch(text, /[\u007f-\u009f\u202e\u2066]/);
+    assert.deepEqual(JSON.parse(text), value);
   });
 
   it("never let a user's string move the cursor, hide text or turn it round", () => {

@@ -49,7 +49,7 @@ function foldFlag(flags: Map<string, ShadowFlag>, event: DomainEvent): void {
     return;
   }
   if (event.type === 'feature-project-change') {
-    const { oldProject, newProject } = event.data;
+    const { oldProject = '', newProject } = event.data;
     const before = `${oldProject}/${event.featureName}`;
     const moved = flags.get(before);
     assert(moved !== undefined, `${before} moves, and is not there`);

@@ -9,6 +9,7 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { ASKED_HOST_HEADER } from '../../http/serving/cluster.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
 
@@ -230,6 +231,8 @@ export class LeaderClient {
       const value = request.header(name);
       if (value !== '') headers[name] = value;
     }
+    // By which links name the node that people reach.
+    headers[ASKED_HOST_HEADER] = request.header('host');
     // By which the leader counts.
     headers['x-forwarded-for'] = request.remoteAddress();
     // This node found the page to be its own, as the leader cannot: the page knows this node's name.

@@ -31,11 +31,16 @@ export function moveFlag(world: World, { project, flag: name, newProject }: Move
   const moved: Flag = { ...flag, project: newProject };
   const type = 'feature-project-change';
   const data = { oldProject: project, newProject };
+  // Each project has an event, and whoever reads that of one may not know of the other.
+  const leaves = isPrivate(target) ? { oldProject: project } : data;
+  const arrives = isPrivate(located.project) ? { newProject } : data;
   return [
-    { type, ...aboutFlag(flag), data, preData: null },
-    { type, ...aboutFlag(moved), data, preData: null, hidden: { flag: moved, createdBy } },
+    { type, ...aboutFlag(flag), data: leaves, preData: null },
+    { type, ...aboutFlag(moved), data: arrives, preData: null, hidden: { flag: moved, createdBy } },
   ];
 }
+
+const isPrivate = ({ settings }: ProjectState): boolean => settings.mode === 'private';
 
 /** Parents and children are in one project. */
 function refuseDependencies({ name, children, dependencies }: Flag): Refusal | null {

@@ -90,9 +90,10 @@ export interface FavoriteData {
   readonly userId: number;
 }
 
+/** The project that is not that of the event is left out where it is private. */
 export interface ProjectChangeData {
-  readonly oldProject: string;
-  readonly newProject: string;
+  readonly oldProject?: string;
+  readonly newProject?: string;
 }
 
 /** A user as the event says it that records a password, or a link to set one. */

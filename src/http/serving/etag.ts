@@ -108,7 +108,7 @@ export function isNotModified(request: TransportRequest, etag: string): boolean 
 export function namesTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag) return true;
-  return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
+  return isAny(ifNoneMatch) || tagsIn(ifNoneMatch).some((tag) => tag === etag || tag === `W/${etag}`);
 }
 
 /**
@@ -129,7 +129,7 @@ export function flagPrecondition(
         : locateFlag(world, params.projectId, name);
     if (located.refused) return located;
     const etag = flagEtag(world, located.project, located.record);
-    if (tags.includes('*') || tags.includes(etag)) return null;
+    if (isAny(ifMatch) || tags.includes(etag)) return null;
     const message = `The flag "${name}" has changed: its ETag is ${etag}, not ${ifMatch.slice(0, 100)}. Read it again.`;
     return refuse('PreconditionFailedError', message);
   };
@@ -146,11 +146,14 @@ export function recordPrecondition(
   return (world) => {
     const record = pinned(world, params);
     if (isRefusal(record)) return record;
-    if (tags.some((tag) => tag === '*' || namesRecord(tag, record))) return null;
+    if (isAny(ifMatch) || tags.some((tag) => namesRecord(tag, record))) return null;
     const message = `This has changed since its ETag was ${ifMatch.slice(0, 100)}. Read it again.`;
     return refuse('PreconditionFailedError', message);
   };
 }
+
+/** `*` stands for any tag, alone and not in a list. */
+const isAny = (header: string): boolean => header.trim() === '*';
 
 function tagsIn(header: string): string[] {
   return header.split(',').map((tag) => tag.trim());

@@ -15,7 +15,10 @@ export function metricsPage(
 ): () => Promise<HttpResponse> {
   const make = async (): Promise<HttpResponse> => {
     const registry = await registryOf();
-    const headers = ResponseHeaders.of('content-type', registry.contentType);
+    const headers = ResponseHeaders.of(
+      ...['content-type', registry.contentType],
+      ...['x-content-type-options', 'nosniff'],
+    );
     return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
   };
   let made: { readonly at: number; readonly page: Promise<HttpResponse> } | null = null;

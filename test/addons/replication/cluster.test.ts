@@ -213,6 +213,14 @@ describe('servers of a cluster', () => {
     assert.equal(wrong.status, 400);
   });
 
+  it('make links with the address that the client asked', async () => {
+    const { body } = await follower.call('POST', '/invite-link/tokens', {
+      name: 'asked',
+      expiresAt: '2999-01-01T00:00:00Z',
+    });
+    assert(body.url.startsWith(`${follower.origin}/`), body.url);
+  });
+
   it('say in each response how old it may be, beyond what a ready node may lag', async (t) => {
     const { replica } = follower.server.cluster as OpenCluster;
     let lagMs = LAG_MS_MAX;

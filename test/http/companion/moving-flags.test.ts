@@ -94,6 +94,19 @@ describeInterface('moving a flag to another project', (server) => {
     assert(!body.features.some(({ name }: { name: string }) => name === 'moves'));
   });
 
+  it('names a private project to nobody who reads the events of the other one', async () => {
+    const { call } = server();
+    const fields = { id: 'secret', name: 'secret', mode: 'private' };
+    assert.equal((await call('POST', '/projects', fields)).status, 201);
+    await makeFlag(call, 'visits');
+    const move = async (from: string, to: string) =>
+      (await call('POST', `/projects/${from}/features/visits/changeProject`, { newProjectId: to })).status;
+    assert.deepEqual([await move('default', 'secret'), await move('secret', 'default')], [200, 200]);
+    const { events } = (await call('POST', '/events/search', { project: 'default', feature: 'visits' })).body;
+    assert.equal(events.length, 3);
+    assert.doesNotMatch(JSON.stringify(events), /secret/);
+  });
+
   it('is refused where the flag would lose something, and for those who may not change flags there', async () => {
     const { call } = server();
     await addProject(server(), 'target', ['production']);

@@ -105,6 +105,7 @@ describeInterface('conditional requests', (server) => {
       const after = await tag();
       const unchanged = await call('GET', read, undefined, { headers: { 'if-none-match': after } });
       assert.equal(unchanged.status, 304, write);
+      assert.equal((await change('two', '"x", *')).status, 412, write);
       assert.equal((await change('two', after)).status < 300, true, write);
     }
     const access = (await call('GET', '/projects/pinned/access')).headers.get('etag') ?? '';
