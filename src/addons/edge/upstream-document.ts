@@ -13,6 +13,7 @@ import type { Variant } from '../../domain/flags/variant.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
 import { SEGMENT as SEGMENT_ROW, type Segment } from '../../domain/kinds/segment.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../../http/body/json-parts.ts';
+import { wellFormed } from './well-formed.ts';
 
 const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 const text = v.nullish(v.string(), '');
@@ -163,7 +164,7 @@ async function* partsOf(
   depth: number,
 ): AsyncGenerator<JsonPart> {
   try {
-    yield* readJsonParts(chunksInTurns(body), {
+    yield* readJsonParts(chunksInTurns(wellFormed(body)), {
       ...{ whole: 'The document', partBytesMax: body.byteLength, limits: LIMITS },
       isOpened: (path) => path.length === 0 || (path.length <= depth && isOpened(path)),
     });
