@@ -17,6 +17,7 @@ import { Archivist } from './archivist.ts';
 import type { FileArchive } from './file-archive.ts';
 import { type Found, OWN_FORMATS } from './fitness.ts';
 import { fetchFromArchive, lacksBeginning } from './join.ts';
+import { SHORT_MS_MAX } from './log-watch.ts';
 import { mendSegment } from './mend.ts';
 import { NodeHistory } from './node-history.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -245,6 +246,7 @@ async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Pro
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
   const history = new NodeHistory(cluster, (await readLogHistory(fs, root))?.id ?? null);
+  let disagreesSinceMs: number | null = null;
   return whenReached(options, pause, async () => {
     for (;;) {
       await meetHistory(log, history);
@@ -252,8 +254,13 @@ async function alignFolder<S>(options: ClusterNodeOptions<S>, pause: Pause): Pro
       const end = await readEnd(options);
       const askedAtMs = clock.monotonic();
       const alignment = await align(log, history, end).catch(async (error: unknown) => {
-        if (error instanceof DisagreementError && (await fetchMissing(options, history))) return null;
-        throw error;
+        if (!(error instanceof DisagreementError)) throw error;
+        if (await fetchMissing(options, history)) return null;
+        // A server of the log that has just been chosen to lead may not have caught up yet.
+        disagreesSinceMs ??= askedAtMs;
+        if (askedAtMs - disagreesSinceMs >= SHORT_MS_MAX) throw error;
+        await pause(START_PAUSE_MS);
+        return null;
       });
       if (alignment === null) continue;
       const newestId = end.places.at(-1)?.id ?? 0;

@@ -13,7 +13,7 @@ import { LogGoneError, type ReplicatedLog } from './replicated-log.ts';
 const QUESTIONS_MAX = 8;
 
 /** A log that ends too early in all its answers for so long has lost records. */
-const SHORT_MS_MAX = 10_000;
+export const SHORT_MS_MAX = 10_000;
 
 export interface LogWatchOptions {
   readonly log: ReplicatedLog;

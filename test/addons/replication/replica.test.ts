@@ -456,6 +456,22 @@ describe('a journal and a log that do not agree', () => {
     );
   });
 
+  it('let a node start where the log has only said for some seconds that it ends earlier', async () => {
+    const cluster = await clusterOf(1);
+    const node = await cluster.leader();
+    await node.execute(createFlag('a'));
+    await node.execute(createFlag('b'));
+    node.crash();
+    const { records } = cluster.log;
+    cluster.log.records = records.slice(0, -2);
+    node.begin();
+    await cluster.pass(6_000);
+    assert(node.isRunning);
+    cluster.log.records = records;
+    assert.deepEqual(await (await cluster.leader()).execute(createFlag('c')), CREATED);
+    assert.deepEqual(node.stops, []);
+  });
+
   it('stop nodes under whose feet the log was shortened, once it has said so for 10 seconds', async () => {
     const cluster = await clusterOf(2);
     const leader = await cluster.leader();
@@ -507,6 +523,7 @@ describe('a log that begins behind a journal', () => {
     const empty = cluster.add();
     const leader = await cluster.leader();
     assert.deepEqual(await leader.execute(createFlag('from-now-on')), CREATED);
+    await cluster.until('the empty node stops', () => empty.stops.length > 0);
     await cluster.caughtUp();
     const [original, copy] = cluster.nodes;
     assert.deepEqual(copy!.stops, []);

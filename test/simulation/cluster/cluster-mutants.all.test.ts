@@ -31,7 +31,7 @@ testBroken([
   {
     name: 'has the log forget what is not archived yet',
     file: 'addons/replication/archivist.ts',
-    find: 'Math.min(forgettableIn(index, run, marginBytes), neededFrom())',
+    find: 'Math.min(forgettableId(run, marginBytes), neededFrom())',
     replace: 'this.#options.durableId()',
   },
   {
