@@ -185,7 +185,7 @@ export function personalTokenView({ digest, ...token }: PersonalToken, seen: Tok
 /** Shows an API token as a user with its name, because clients expect a user. */
 export function callerView({ user, actor, kind }: Caller, signIns: SignInsOf) {
   if (user !== null) {
-    const { rootRole: _, permissions: __, scimId: ___, ...shown } = companionUserView(user, signIns);
+    const { rootRole: _, permissions: __, ...shown } = companionUserView(user, signIns);
     return shown;
   }
   return {

@@ -38,7 +38,6 @@ export function userView(user: User, signIns: SignInsOf) {
     createdAt: user.createdAt,
     accountType: user.isService === true ? 'Service Account' : 'User',
     permissions: [],
-    scimId: null,
   };
 }
 

@@ -34,7 +34,6 @@ describeInterface('users', (server) => {
           createdAt: '2024-01-01T00:00:00.000Z',
           accountType: 'User',
           permissions: [],
-          scimId: null,
         },
       },
     );
