@@ -223,7 +223,6 @@ export const UserSchema = titled('User', {
   createdAt: Timestamp,
   accountType: v.string(),
   permissions: v.array(v.string()),
-  scimId: described(v.exactOptional(v.string()), 'Of users that a provisioning system manages: none here.'),
 });
 
 /** A user as companions show one: fields that were never given are left out. */
