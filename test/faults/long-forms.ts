@@ -336,7 +336,7 @@ export const LONG_FORMS: readonly LongForm[] = [
   },
   {
     name: 'single damages without a copy',
-    total: 1_000,
+    total: 300,
     batch: 20,
     run: async (count, first) => {
       const { folder, moments } = await pastFolder();

@@ -89,6 +89,14 @@ Examples:
       });
   };
 
+interface Choice {
+  readonly way: Way;
+  readonly copy: FrameSource | null;
+  /** What the repair takes from the copy, or leaves out. */
+  readonly said: string;
+  readonly plan: object;
+}
+
 class RepairCommand {
   readonly #parts: RepairParts;
   readonly #context: CommandContext;
@@ -105,7 +113,7 @@ class RepairCommand {
   async run(): Promise<void> {
     const { fs, terminal, monotonicMs } = this.#context;
     const folder = this.#folder;
-    const { dryRun } = this.#options;
+    const { dryRun, from } = this.#options;
     if (!dryRun && (await finishRepair(fs, folder)))
       return this.#print(
         { repaired: true, resumed: true },
@@ -115,23 +123,23 @@ class RepairCommand {
     const bar = progressOn(terminal, 'bytes', monotonicMs);
     const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
     const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
-    if (verified.damages.length === 0)
-      return this.#print({ repaired: false, damages: [] }, 'Nothing is damaged; nothing was changed.');
+    const { damages } = verified;
+    if (damages.length === 0)
+      return this.#print({ repaired: false, damages }, 'Nothing is damaged; nothing was changed.');
     const ways = waysToRepair(verified);
     const table = tableOf(verified, ways);
-    if (dryRun && this.#options.from === undefined) {
-      const { whole, missing, state, history } = ways;
-      const shown = { whole: shownWay(whole), state: shownWay(state), history: shownWay(history) };
-      return this.#print({ repaired: false, damages: verified.damages, missing, ways: shown }, table);
+    if (dryRun && from === undefined) {
+      const { missing, state, history } = ways;
+      const shown = { state: state && shownWay(state), history: history && shownWay(history) };
+      return this.#print({ repaired: false, damages, missing, ways: shown }, table);
     }
-    const choice = this.#options.from ?? this.#options.prefer ?? (await this.#ask(table));
-    if (isSide(choice) && choice !== this.#options.from) return this.#cut(verified, ways[choice]);
+    const choice = from ?? this.#options.prefer ?? (await this.#ask(table));
+    if (from === undefined && isSide(choice)) return this.#cut(verified, ways[choice]);
     const use = (copy: FrameSource): Promise<void> => this.#takeFrom(copy, verified, ways);
     if (choice === 'archive') return this.#parts.withArchive(this.#context, folder, use);
     const copy = resolve(choice);
-    if (!(await fs.exists(copy)))
-      throw new OperationError('missing', `There is nothing at ${copy}. Nothing was changed.`);
-    return use(folderSource(fs, copy));
+    if (await fs.exists(copy)) return use(folderSource(fs, copy));
+    throw new OperationError('missing', `There is nothing at ${copy}. Nothing was changed.`);
   }
 
   /** Returns the side to keep, or where the copy is. */
@@ -141,7 +149,7 @@ class RepairCommand {
     terminal.err(table);
     if (!terminal.isInteractive)
       throw misuse(
-        'There is no terminal on which to ask which way to take. Name one: --from <copy>, --prefer state, or --prefer history; or look first with --dry-run.',
+        'There is no terminal on which to ask which way to take. Name one: --from <copy>, --prefer state, or --prefer history.',
       );
     const typed = (await terminal.ask('Which way? Type state, history, or where the copy is: ')).trim();
     if (typed === '') throw new CommandFailure(EXIT.usage, 'Nothing was changed.');
@@ -149,21 +157,9 @@ class RepairCommand {
   }
 
   async #cut(verified: FolderVerification, way: Way | null): Promise<void> {
-    const { fs } = this.#context;
     if (way === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
-    const asideName = this.#asideName();
-    const repaired = await repair({
-      fs,
-      folder: this.#folder,
-      verified,
-      way,
-      asideName,
-      copy: null,
-      keys: null,
-    });
-    const { damages } = verified;
-    const text = [...damages.map(damageText), `The folder has ${keptText(way)}.`, doneText(repaired.aside)];
-    this.#print({ damages, plan: shownWay(way), repaired: true, ...repaired }, text.join('\n'));
+    const said = `The folder has ${keptText(way)}.`;
+    return this.#repair(verified, { way, copy: null, said, plan: shownWay(way) }, null);
   }
 
   async #takeFrom(copy: FrameSource, verified: FolderVerification, ways: Ways): Promise<void> {
@@ -177,21 +173,26 @@ class RepairCommand {
         : 'Checksums prove it, and the signed heads as far as they reach.';
     const what =
       taken.length === 0 ? 'No event is lost here' : `${copy.name} has ${taken.map(rangeText).join(', ')}`;
-    const { damages } = verified;
-    const text = [...damages.map(damageText), `${what}. No change is lost. ${proof}`];
-    const json = { damages, plan: { from: copy.name, taken, ...shownWay(way) } };
-    if (this.#options.dryRun) return this.#print({ repaired: false, ...json }, text.join('\n'));
+    const plan = { from: copy.name, taken, ...shownWay(way) };
     const keys = key === null ? null : await TrustedKeys.read(fs, this.#folder, [key]);
-    const asideName = this.#asideName();
-    const repaired = await repair({ fs, folder: this.#folder, verified, way, asideName, copy, keys });
-    this.#print({ ...json, repaired: true, ...repaired }, [...text, doneText(repaired.aside)].join('\n'));
+    await this.#repair(verified, { way, copy, said: `${what}. No change is lost. ${proof}`, plan }, keys);
   }
 
-  #asideName(): string {
-    return `damaged-${new Date(this.#context.now()).toISOString().replaceAll(':', '-')}`;
+  async #repair(
+    verified: FolderVerification,
+    { way, copy, said, plan }: Choice,
+    keys: TrustedKeys | null,
+  ): Promise<void> {
+    const { damages } = verified;
+    const text = [...damages.map(damageText), said].join('\n');
+    if (this.#options.dryRun) return this.#print({ repaired: false, damages, plan }, text);
+    const { fs, now } = this.#context;
+    const asideName = `damaged-${new Date(now()).toISOString().replaceAll(':', '-')}`;
+    const repaired = await repair({ fs, folder: this.#folder, verified, way, copy, keys, asideName });
+    this.#print({ damages, plan, repaired: true, ...repaired }, `${text}\n${doneText(repaired.aside)}`);
   }
 
-  #print(json: unknown, text: string): void {
+  #print(json: object, text: string): void {
     printResult(this.#context, this.#options, json, text);
   }
 }
@@ -225,12 +226,9 @@ function keptText({ lastId, lost, unlisted }: Way): string {
 const doneText = (aside: string): string =>
   `Done. What was there before is in ${aside}; "flagstaff restore ${aside} --at <event> --state-only --to <folder>" makes a state of it that can still be read.`;
 
-const shownWay = (way: Way | null): object | null =>
-  way === null
-    ? null
-    : {
-        stateOfEvent: way.lastId,
-        events: way.parts[0] === undefined ? null : { from: way.parts[0].from, to: way.lastId },
-        lost: way.lost,
-        unlisted: way.unlisted,
-      };
+const shownWay = ({ parts: [first], lastId, lost, unlisted }: Way) => ({
+  stateOfEvent: lastId,
+  events: first === undefined ? null : { from: first.from, to: lastId },
+  lost,
+  unlisted,
+});

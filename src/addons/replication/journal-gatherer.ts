@@ -37,19 +37,12 @@ export class JournalGatherer {
   readonly #fileBytes: number;
   #builder: SegmentBuilder;
   #at: ReadPlace;
-  #readId: number;
 
   private constructor(source: JournalSource, fileBytes: number, { id, chain }: ArchivePlace, at: ReadPlace) {
     this.#source = source;
     this.#fileBytes = fileBytes;
     this.#builder = new SegmentBuilder(id + 1, chain);
     this.#at = at;
-    this.#readId = id;
-  }
-
-  /** The last event that was read, for the next file. */
-  get readId(): number {
-    return this.#readId;
   }
 
   /** The first event of the next file. */
@@ -116,7 +109,7 @@ export class JournalGatherer {
       await scanFrames(open, { format: FRAME_FORMAT, offset, chain }, (frame, payload) => {
         const id = peekId(payload);
         if (id === null || id > durableId) return false;
-        if (this.#builder.frames > 0 && this.#builder.bytes >= this.#fileBytes) {
+        if (this.#builder.bytes >= this.#fileBytes) {
           lastId = id - 1;
           return false;
         }
@@ -124,7 +117,6 @@ export class JournalGatherer {
         this.#builder.add({ payload, contentVersion, rules });
         const end = frameEnd(frame);
         this.#at = { segment, offset: end, chain: frame.checksum };
-        this.#readId = id;
         isMore = end - offset >= SLICE_BYTES;
         return !isMore;
       });
