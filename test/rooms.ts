@@ -371,7 +371,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the steps of a start: settings, first events, surfaces, sign-in, store, cluster',
     imports: [
       'actors',
-      'addons/replication',
       'domain/desired',
       'domain/flags',
       'domain/growth',

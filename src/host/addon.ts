@@ -12,11 +12,12 @@ import type { Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
 import type { TransportRequest } from '../http/transport/transport.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
 import type { Log } from '../process/log.ts';
 import type { SettingRow } from '../process/setting-row.ts';
 import type { Environment } from '../process/settings.ts';
-import type { AddCommand } from './command.ts';
+import type { AddCommand, CommandContext } from './command.ts';
 
 export interface Addon {
   /** Its folder. */
@@ -25,9 +26,18 @@ export interface Addon {
   readonly settings?: readonly SettingRow[];
   /** Commands of `flagstaff` by name, each loaded once its name is given: an edge that starts anew has no time for the others. */
   readonly verbs?: Readonly<Record<string, () => Promise<AddCommand>>>;
+  /** Copies from which `flagstaff repair --from` can take what is lost, by name. */
+  readonly copies?: Readonly<Record<string, () => Promise<WithCopy>>>;
   /** Reads the settings of a server; null where they turn the add-on off. Throws a ConfigError for a value that cannot be used. */
   readonly configure?: (setup: Setup) => Promise<ConfiguredAddon | null>;
 }
+
+/** Opens a copy of what is in the data folder, for as long as `use` takes. */
+export type WithCopy = (
+  context: CommandContext,
+  folder: string,
+  use: (copy: FrameSource) => Promise<void>,
+) => Promise<void>;
 
 /** The settings of a server, and those of the core among them that add-ons need. */
 export interface Setup {

@@ -21,12 +21,16 @@ export const ADDONS: readonly Addon[] = [
   playground,
   reports,
   tracing,
-  edge,
-  migration,
-  repair(() => import('./repair-parts.ts')),
   replication,
   edge,
   migration,
+  repair({
+    copies: () => Object.assign({}, ...ADDONS.map(({ copies }) => copies)),
+    historyKey: async ({ fs, terminal }, folder) => {
+      const { keyFileOf, readHistoryKey } = await import('./history-key.ts');
+      return (await readHistoryKey(fs, keyFileOf(terminal.env, folder)))?.publicKey ?? null;
+    },
+  }),
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

@@ -1,8 +1,8 @@
 /** Repair of damaged data folders. */
 import type { Addon } from '../../host/addon.ts';
-import type { RepairParts } from './command.ts';
+import type { RepairHost } from './command.ts';
 
-export const repair = (parts: () => Promise<RepairParts>): Addon => ({
+export const repair = (host: RepairHost): Addon => ({
   name: 'repair',
-  verbs: { repair: async () => (await import('./command.ts')).addRepair(await parts()) },
+  verbs: { repair: async () => (await import('./command.ts')).addRepair(host) },
 });

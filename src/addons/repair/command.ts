@@ -1,6 +1,7 @@
 /** `flagstaff repair`: mend a damaged data folder from a copy, or cut it at the damage. */
 import { resolve } from 'node:path';
 import { Option } from 'commander';
+import type { Addon } from '../../host/addon.ts';
 import {
   type AddCommand,
   type CommandContext,
@@ -24,13 +25,8 @@ import { finishRepair, repair } from './repair.ts';
 import { rangeText, type Way, type Ways, waysToRepair } from './ways.ts';
 
 /** The rest of the program, as far as a repair needs it. */
-export interface RepairParts {
-  /** Opens the archive of the cluster for as long as `use` takes. */
-  withArchive(
-    context: CommandContext,
-    folder: string,
-    use: (copy: FrameSource) => Promise<void>,
-  ): Promise<void>;
+export interface RepairHost {
+  copies(): NonNullable<Addon['copies']>;
   /** The key that signs the history of the folder; null where there is none. */
   historyKey(context: CommandContext, folder: string): Promise<PublicKey | null>;
 }
@@ -46,7 +42,7 @@ interface RepairCommandOptions extends CommonOptions {
 }
 
 export const addRepair =
-  (parts: RepairParts): AddCommand =>
+  (host: RepairHost): AddCommand =>
   (program, context) => {
     withCommonOptions(program.command('repair'))
       .description('Repair a damaged data folder, so that a server starts on it.')
@@ -82,7 +78,7 @@ Examples:
         const folder = dataDirectory(context, options);
         const lock = lockFolder(folder);
         try {
-          await new RepairCommand(parts, context, options, folder).run();
+          await new RepairCommand(host, context, options, folder).run();
         } finally {
           lock.release();
         }
@@ -92,19 +88,19 @@ Examples:
 interface Choice {
   readonly way: Way;
   readonly copy: FrameSource | null;
-  /** What the repair takes from the copy, or leaves out. */
+  /** A sentence on what the folder has afterwards. */
   readonly said: string;
   readonly plan: object;
 }
 
 class RepairCommand {
-  readonly #parts: RepairParts;
+  readonly #host: RepairHost;
   readonly #context: CommandContext;
   readonly #options: RepairCommandOptions;
   readonly #folder: string;
 
-  constructor(parts: RepairParts, context: CommandContext, options: RepairCommandOptions, folder: string) {
-    this.#parts = parts;
+  constructor(host: RepairHost, context: CommandContext, options: RepairCommandOptions, folder: string) {
+    this.#host = host;
     this.#context = context;
     this.#options = options;
     this.#folder = folder;
@@ -136,7 +132,8 @@ class RepairCommand {
     const choice = from ?? this.#options.prefer ?? (await this.#ask(table));
     if (from === undefined && isSide(choice)) return this.#cut(verified, ways[choice]);
     const use = (copy: FrameSource): Promise<void> => this.#takeFrom(copy, verified, ways);
-    if (choice === 'archive') return this.#parts.withArchive(this.#context, folder, use);
+    const named = this.#host.copies()[choice];
+    if (named !== undefined) return (await named())(this.#context, folder, use);
     const copy = resolve(choice);
     if (await fs.exists(copy)) return use(folderSource(fs, copy));
     throw new OperationError('missing', `There is nothing at ${copy}. Nothing was changed.`);
@@ -166,7 +163,7 @@ class RepairCommand {
     const { fs } = this.#context;
     const { whole: way, missing: taken } = ways;
     await checkCopy(copy, taken);
-    const key = await this.#parts.historyKey(this.#context, this.#folder);
+    const key = await this.#host.historyKey(this.#context, this.#folder);
     const proof =
       key === null
         ? 'There is no key here, so checksums alone prove it.'

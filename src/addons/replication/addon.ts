@@ -49,5 +49,6 @@ export const replication: Addon = {
     ),
   ],
   verbs: { cluster: async () => (await import('./command.ts')).addCluster },
+  copies: { archive: async () => (await import('./archive-copy.ts')).withArchive },
   configure: async (setup) => (await import('./configure.ts')).configureReplication(setup),
 };

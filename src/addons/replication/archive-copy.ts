@@ -1,30 +1,17 @@
-/** The parts of the program that a repair uses: the archive of the cluster, as a copy, and the key of the history. */
-import { ArchiveDamageError } from '../addons/replication/archived-frames.ts';
-import { clusterConfig } from '../addons/replication/cluster-config.ts';
-import type { ReadArchive } from '../addons/replication/file-archive.ts';
-import { archiveSource } from '../addons/replication/mend.ts';
-import { openArchive } from '../addons/replication/open-cluster.ts';
-import { LogAwayError } from '../addons/replication/replicated-log.ts';
-import type { CommandContext } from '../host/command.ts';
-import { CommandFailure, misuse } from '../host/command-failure.ts';
-import { readLogHistory } from '../persistence/journal/log-history.ts';
-import type { FrameSource } from '../persistence/journal/mended-segment.ts';
-import type { PublicKey } from '../persistence/proof/signed-head.ts';
-import { EXIT } from '../process/exit-codes.ts';
-import { keyFileOf, readHistoryKey } from './history-key.ts';
+/** The archive of the cluster, as a copy from which a repair takes what is lost. */
 
-export async function historyKey(
-  { fs, terminal }: CommandContext,
-  folder: string,
-): Promise<PublicKey | null> {
-  return (await readHistoryKey(fs, keyFileOf(terminal.env, folder)))?.publicKey ?? null;
-}
+import type { WithCopy } from '../../host/addon.ts';
+import { CommandFailure, misuse } from '../../host/command-failure.ts';
+import { readLogHistory } from '../../persistence/journal/log-history.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { ArchiveDamageError } from './archived-frames.ts';
+import { clusterConfig } from './cluster-config.ts';
+import type { ReadArchive } from './file-archive.ts';
+import { archiveSource } from './mend.ts';
+import { openArchive } from './open-cluster.ts';
+import { LogAwayError } from './replicated-log.ts';
 
-export async function withArchive(
-  { fs, terminal }: CommandContext,
-  folder: string,
-  use: (copy: FrameSource) => Promise<void>,
-): Promise<void> {
+export const withArchive: WithCopy = async ({ fs, terminal }, folder, use) => {
   const config = clusterConfig(terminal.env);
   if (config === null) throw misuse('--from archive needs the settings of the cluster: set REPLICATION_URL.');
   const say = (_: object, message: string): void => terminal.err(message);
@@ -38,7 +25,7 @@ export async function withArchive(
   } finally {
     await close();
   }
-}
+};
 
 const OTHER_COPY = 'Nothing was changed. A backup, or the folder of another node, may have what is lost.';
 
