@@ -88,6 +88,7 @@ describeConsole('the page of a flag', (shared) => {
     assert.equal(await page.getByRole('heading', { name: 'Usage' }).count(), 0);
     await evaluateInProduction(shared.server, 'used');
     await page.reload();
+    await page.getByText('highest: 1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'shop' }).click();
     await page.getByRole('dialog', { name: /^Application/ }).waitFor();
     await ending(opened);

@@ -55,12 +55,19 @@ describeConsole('the pages of kinds in the console', (shared) => {
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'New role' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('Releaser');
-    await dialog.getByRole('checkbox').first().check();
+    for (const group of ['the project', 'production']) {
+      const permissions = dialog.getByRole('group', { name: `Permissions in ${group}` });
+      await permissions.getByRole('checkbox').first().check();
+    }
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('rowheader', { name: 'Releaser' }).waitFor();
     const { roles } = (await call('GET', '/roles')).body;
     const { id } = roles.find(({ name }: { name: string }) => name === 'Releaser');
-    assert.equal((await call('GET', `/roles/${id}`)).body.permissions.length, 1);
+    const { permissions } = (await call('GET', `/roles/${id}`)).body;
+    assert.deepEqual(
+      permissions.map(({ environment }: { environment?: string | null }) => environment ?? null).sort(),
+      [null, 'production'],
+    );
 
     await page.goto(`${shared.server.origin}/#/groups`);
     await page.getByRole('button', { name: 'New group' }).click();

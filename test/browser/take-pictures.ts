@@ -12,7 +12,7 @@ import { type ConsoleOptions, consoleOf } from '../support/browser/console.ts';
 import { type Call, startTestServer } from '../support/server.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
-const [WIDTH, HEIGHT] = [1280, 760];
+const [WIDTH, HEIGHT] = [1280, 740];
 
 /** A README with more is slow to open. */
 const BYTES_MAX = 150 * 1024;
@@ -193,7 +193,7 @@ const OPENED: Readonly<Record<string, readonly [place: string, ...buttons: reado
   'variants-form': [`${SHOP}/flags/pay-by-phone`, 'Edit variants'],
   'user-form': ['#/users', 'New user'],
   'role-form': ['#/roles', 'New role'],
-  question: [SHOP, 'stop-orders in production'],
+  question: [SHOP, 'checkout-redesign in production'],
   chosen: [SHOP, 'Select stop-orders', 'Select checkout-redesign', 'More for the selected flags'],
   find: [SHOP, 'Control+k'],
   'row-menu': ['#/users', 'More for Ada Lovelace'],

@@ -78,7 +78,7 @@ export interface OwnSession {
   isCurrent: boolean;
 }
 
-/** A field of a form. Its name is that of the value, and of the field of the request unless `path` says otherwise. */
+/** A field of a form. Its name is that of the value, and of the field of the request unless `path` says otherwise; fields of one name share a value that is a list. */
 export interface Field<V> {
   name: keyof V & string;
   label: string;

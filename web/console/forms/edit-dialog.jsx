@@ -32,7 +32,13 @@ function EditDialog({ session, edit, close }) {
   /** @param {readonly Field<any>[]} some */
   const rows = (some) =>
     some.map((field) => (
-      <FieldRow key={field.name} field={field} values={form.values} set={form.set} issuesAt={form.issuesAt} />
+      <FieldRow
+        key={`${field.name} ${field.label}`}
+        field={field}
+        values={form.values}
+        set={form.set}
+        issuesAt={form.issuesAt}
+      />
     ));
   return (
     <Modal title={edit.title} close={close} isWide={edit.wide === true}>

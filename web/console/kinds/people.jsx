@@ -263,20 +263,22 @@ export const ROLES = {
     },
     {
       name: 'project',
-      label: 'Permissions',
+      label: 'Permissions in the project',
       kind: 'many',
       paths: ['permissions'],
-      options: [
-        ...project.map(({ name, displayName }) => /** @type {const} */ ([name, displayName])),
-        ...environments.flatMap(({ name: environment, permissions }) =>
-          permissions.map(
-            ({ name, displayName }) =>
-              /** @type {const} */ ([permissionKey({ name, environment }), `${environment}: ${displayName}`]),
-          ),
-        ),
-      ],
+      options: project.map(({ name, displayName }) => [name, displayName]),
       when: ({ type }) => type === 'custom',
     },
+    ...environments.map(({ name: environment, permissions }) => ({
+      name: 'project',
+      label: `Permissions in ${environment}`,
+      kind: /** @type {const} */ ('many'),
+      paths: [],
+      options: permissions.map(
+        ({ name, displayName }) => /** @type {const} */ ([permissionKey({ name, environment }), displayName]),
+      ),
+      when: (/** @type {{ type: string }} */ { type }) => type === 'custom',
+    })),
   ],
   readAt: ({ id }) => path`/roles/${id}`,
   valuesOf(role) {

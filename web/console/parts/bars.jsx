@@ -1,13 +1,15 @@
 /** Bars side by side, each of parts that lie on each other, with the same in words. */
 
+import { number } from '../format.js';
+
 /** Sizes of the drawing, in its own units. */
 const [WIDTH, HEIGHT] = [480, 90];
 
 /** Looks of the parts, the lowest first. */
 const LOOKS = ['chart-on', 'chart-off'];
 
-/** @param {{ text: string, bars: readonly { title: string, parts: readonly number[] }[] }} props */
-export function Bars({ text, bars }) {
+/** @param {{ text: string, ends: readonly [string, string], bars: readonly { title: string, parts: readonly number[] }[] }} props `ends`: the times of the first bar and the last one */
+export function Bars({ text, ends: [first, last], bars }) {
   const most = Math.max(1, ...bars.map(({ parts }) => sumOf(parts)));
   const step = WIDTH / bars.length;
   return (
@@ -31,6 +33,11 @@ export function Bars({ text, bars }) {
           </g>
         ))}
       </svg>
+      <p class="chart-scale">
+        <span>{first}</span>
+        <span>{`highest: ${number(most)}`}</span>
+        <span>{last}</span>
+      </p>
     </figure>
   );
 }

@@ -86,12 +86,14 @@ export function UsageChart({ flag, environments }) {
 function Chart({ environment, counts, hours }) {
   const [yes, no] = [sumOf(counts, 'yes'), sumOf(counts, 'no')];
   const share = yes + no === 0 ? 0 : Math.round((100 * yes) / (yes + no));
+  const spans = spansOf(counts, hours);
   const text = `${counted(yes + no, 'evaluation')} in ${environment}, ${number(share)} % on`;
   return (
     <>
       <Bars
         text={text}
-        bars={spansOf(counts, hours).map(({ at, on, off }) => ({
+        ends={[spans[0]?.at ?? '', 'now']}
+        bars={spans.map(({ at, on, off }) => ({
           title: `${at}: on ${number(on)}, off ${number(off)}`,
           parts: [on, off],
         }))}

@@ -131,12 +131,14 @@ function Figures({ insights: { health, stats, featureTypeCounts, members }, stat
 function Activity({ of }) {
   if (of.length === 0) return null;
   const total = of.reduce((sum, { count }) => sum + count, 0);
+  const days = everyDay(of);
   return (
     <section class="figures">
       <h2>Changes by day</h2>
       <Bars
         text={`${counted(total, 'change')} on ${counted(of.length, 'day')}`}
-        bars={everyDay(of).map(({ date, count }) => ({
+        ends={[days[0]?.date ?? '', 'today']}
+        bars={days.map(({ date, count }) => ({
           title: `${date}: ${counted(count, 'change')}`,
           parts: [count],
         }))}
