@@ -190,6 +190,26 @@ export class RowTest {
     this.#columns.push(column);
   }
 
+  /** The newest row at this one or before it that matches; -1 for none. */
+  newestMatch(from: number): number {
+    const [column, condition] = [this.#columns[0], this.#conditions[0]];
+    if (column === undefined || condition === undefined) return this.#newestOfAll(from);
+    const { codes, table } = condition;
+    const [code, oldestRow] = [codes[0], this.#oldestRow];
+    const isOnly = this.#conditions.length === 1 && this.#ids === null;
+    // Most rows fail the first condition, which is compared without a call.
+    for (let row = from; row >= oldestRow; row -= 1) {
+      const isWanted = table === null ? column[row] === code : table[column[row]!] === 1;
+      if (isWanted && (isOnly || this.matches(row))) return row;
+    }
+    return -1;
+  }
+
+  #newestOfAll(from: number): number {
+    for (let row = from; row >= this.#oldestRow; row -= 1) if (this.matches(row)) return row;
+    return -1;
+  }
+
   matches(row: number): boolean {
     if (row < this.#oldestRow) return false;
     const conditions = this.#conditions;
@@ -234,16 +254,5 @@ export class IdPage {
     if (id > this.newestId || this.ids.length >= this.limit) return;
     if (this.#toSkip > 0) this.#toSkip -= 1;
     else this.ids.push(id);
-  }
-}
-
-/** Goes through a segment from its newest row to its oldest. Call it for the newest segment first. */
-export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
-  const oldestRow = firstRow(filter, view);
-  const test = new RowTest(filter, view);
-  for (let row = view.count - 1; row >= oldestRow; row--) {
-    if (!test.matches(row)) continue;
-    page.total++;
-    page.offer(view.firstId + row);
   }
 }

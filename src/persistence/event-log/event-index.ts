@@ -1,7 +1,7 @@
 /**
  * The index of the event log: for every event in the journal, where it lies and what the filters ask about.
  *
- * Holds no events, only columns of numbers per segment, the tables of names behind the codes, and the posting lists. It is derived
+ * Holds no events, only columns of numbers per segment, and the tables of names behind the codes. It is derived
  * from the journal and may be dropped and rebuilt at any time. Ids are contiguous: from `firstId`, the first event
  * of the oldest segment that is kept, to `lastId`, the last one added. It knows events before they are durable;
  * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
@@ -13,10 +13,6 @@ import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { type ColumnName, EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
 import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
-import { PostingLists } from './posting-lists.ts';
-
-/** Rows put into lists between two turns of the event loop: about a millisecond's worth. */
-const ROWS_PER_SLICE = 16_384;
 
 export class EventIndex {
   readonly names: EventNames = {
@@ -26,11 +22,10 @@ export class EventIndex {
     environments: new NameTable(),
     authors: new NameTable(),
   };
-  readonly lists = new PostingLists();
   /** Oldest first. */
   readonly #segments: EventColumns[] = [];
-  /** Whether some segments have yet to get their names, so that the lists end before them. */
-  #areListsBehind = false;
+  /** Whether some segments have yet to get their names. */
+  #lacksNames = false;
 
   /** 0 when there are no events. */
   get firstId(): number {
@@ -43,15 +38,14 @@ export class EventIndex {
     return this.#segments.length === 0 ? 0 : this.lastId - this.firstId + 1;
   }
   get bytesAllocated(): number {
-    const columnBytes = this.#segments.reduce((sum, segment) => sum + segment.bytesAllocated, 0);
-    return columnBytes + this.lists.bytesAllocated;
+    return this.#segments.reduce((sum, segment) => sum + segment.bytesAllocated, 0);
   }
 
   /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
   add(frame: Frame, position: FramePosition): void {
     const segment = this.#segmentFor(frame.id, position);
     const by = this.names.authors.codeOf(frame.by);
-    for (const event of frame.events) this.#push(segment, this.#row(event, position.offset, by));
+    for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
   }
 
   /** The same from a frame's outline, which a rebuild has instead of the frame. */
@@ -59,13 +53,8 @@ export class EventIndex {
     const segment = this.#segmentFor(id, position);
     const by = this.names.authors.codeOf(outline.by);
     for (let event = 0; event < outline.eventCount; event++) {
-      this.#push(segment, this.#row(outline.names(event), position.offset, by));
+      segment.push(this.#row(outline.names(event), position.offset, by));
     }
-  }
-
-  #push(segment: EventColumns, row: EventRow): void {
-    segment.push(row);
-    if (!this.#areListsBehind) this.lists.push(row);
   }
 
   /** Fills in the names of a row that has only its place. `by`: the code of its author. */
@@ -97,7 +86,7 @@ export class EventIndex {
 
   /**
    * Adopts columns that were read from an index file, or begins empty ones. `isNamed`: false where all but the offsets is filled in
-   * later; `listAll` is to be called then.
+   * later; `named` is to be called then.
    */
   beginSegment(columns: EventColumns, isNamed = true): EventColumns {
     const open = this.#segments.at(-1);
@@ -107,27 +96,18 @@ export class EventIndex {
     );
     open?.seal();
     this.#segments.push(columns);
-    if (!isNamed) this.#areListsBehind = true;
-    if (!this.#areListsBehind) this.lists.adopt(columns.view());
+    if (!isNamed) this.#lacksNames = true;
     return columns;
   }
 
   /** Whether filters can be asked for; places of events are known in any case. */
   get isWhole(): boolean {
-    return !this.#areListsBehind;
+    return !this.#lacksNames;
   }
 
-  /** Makes the lists of all rows, once these have their names. Yields after each piece of work; events may come in between. */
-  *listAll(): Generator<void, void> {
-    for (let at = this.lists.segmentCount; at < this.#segments.length; at += 1) {
-      const segment = this.#segments[at]!;
-      this.lists.beginSegment(segment.firstId);
-      while (this.lists.openCount < segment.count) {
-        this.lists.append(segment.view(), ROWS_PER_SLICE);
-        yield;
-      }
-    }
-    this.#areListsBehind = false;
+  /** All rows have their names. */
+  named(): void {
+    this.#lacksNames = false;
   }
 
   /** Goes through what was added since the last audit, to see that the columns fit the journal; for the simulation. */
@@ -138,16 +118,14 @@ export class EventIndex {
       segment.audit();
       nextId = segment.lastId + 1;
     }
-    if (this.isWhole) this.lists.audit(this.#segments.map((segment) => segment.view()));
   }
 
   /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
   dropSegmentsBefore(id: number): readonly number[] {
     const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;
-    assert(this.isWhole, 'no events are dropped while the lists lack some');
+    assert(this.isWhole, 'no events are dropped while names are read');
     const kept = this.#segments.findIndex((_, position) => !isOld(this.#segments[position + 1]));
     const dropped = this.#segments.splice(0, Math.max(kept, 0));
-    for (const segment of dropped) this.lists.dropOldest(segment.view());
     return dropped.map((segment) => segment.firstId);
   }
 

@@ -6,7 +6,7 @@
  * it is. So every method takes `durableId`, the last event whose sync has returned (invariant 4), and a crash cannot
  * take back what was shown. Rows up to it are final, so a search needs neither locks nor snapshots.
  *
- * Filters run here on posting lists and columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
+ * Filters run here on columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
  * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs time.
  */
 import assert from 'node:assert/strict';
@@ -167,8 +167,7 @@ export class EventLog {
   /** Reads what a start has left of the index, and awaits `pause` after each piece of work. */
   async readNames(pause: () => Promise<void>): Promise<void> {
     await this.#indexFiles.readNames(pause);
-    for (const _ of this.#index.listAll()) await pause();
-    assert(this.isWhole, 'all events are in lists');
+    this.#index.named();
     for (const resume of this.#waiting) resume();
     this.#waiting.clear();
   }
@@ -270,7 +269,7 @@ export class EventLog {
       pageOfAll(views, page);
       return page;
     }
-    await searchIndex({ index: this.#index, filter, views, page, pause: this.#pauseFor(reader) });
+    await searchIndex({ filter, views, page, pause: this.#pauseFor(reader) });
     return page;
   }
 

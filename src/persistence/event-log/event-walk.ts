@@ -2,8 +2,8 @@
  * Walks over the ids of the wanted events in order, oldest or newest first, for exports, comparisons and the history
  * of a flag.
  *
- * The walk covers the rows that exist when it begins. Where short posting lists hold all that is wanted, it looks at no
- * other row. Otherwise it goes through all rows, and yields to the event loop between slices, however long the log is.
+ * The walk covers the rows that exist when it begins. It goes through all of them, and yields to the event loop between slices, however
+ * long the log is.
  */
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/events.ts';
@@ -11,13 +11,7 @@ import type { RecordedFrame } from '../journal/frame.ts';
 import type { SegmentView } from './event-columns.ts';
 import { type CodeFilter, compileFilter, type EventFilter, MATCH_ALL, RowTest } from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
-import { type Lists, shortestLists } from './index-search.ts';
-
-/** Takes about a millisecond. */
-const ROWS_PER_SLICE = 50_000;
-
-/** Events of lists that are gathered in one go, which takes a millisecond or two. */
-const LISTED_MAX = 5_000;
+import { ROWS_PER_SLICE } from './index-search.ts';
 
 /**
  * Ids handed out at once: enough to read their frames together, few enough to hold. More where the last frame has more: a frame of many
@@ -53,16 +47,6 @@ export async function* walkIds(
   assert(walk.to <= index.lastId, `event ${walk.to}, where the walk ends, exists`);
   const filters = compileFilters(walk.anyOf, index);
   if (filters.length === 0) return;
-  const listed = listedIds(index, walk, filters);
-  if (listed !== null) {
-    for (let start = 0, end = 0; start < listed.length; start = end) {
-      await yieldToEventLoop();
-      walk.signal?.throwIfAborted();
-      end = batchEnd(index, listed, start);
-      yield listed.slice(start, end);
-    }
-    return;
-  }
   let ids: number[] = [];
   for (const slice of slicesOf(index, walk)) {
     collectWanted(filters, slice, ids);
@@ -97,36 +81,6 @@ function areOfOneFrame(index: EventIndex, one: number, other: number): boolean {
 function compileFilters(anyOf: readonly EventFilter[] | undefined, index: EventIndex): readonly CodeFilter[] {
   if (anyOf === undefined) return [MATCH_ALL];
   return anyOf.map((filter) => compileFilter(filter, index.names)).filter((filter) => filter !== null);
-}
-
-/** The ids of the walk, in its order, where short lists hold all that can be wanted; null where they do not. */
-function listedIds(
-  index: EventIndex,
-  { from, to, newestFirst = false }: Walk,
-  filters: readonly CodeFilter[],
-): readonly number[] | null {
-  const listsOfFilters: Lists[] = [];
-  for (const filter of filters) {
-    const lists = shortestLists(index, filter);
-    if (lists === null) return null;
-    listsOfFilters.push(lists);
-  }
-  if (listsOfFilters.reduce((sum, { count }) => sum + count, 0) > LISTED_MAX) return null;
-  const ids = new Set<number>();
-  for (const [place, { column, codes }] of listsOfFilters.entries()) {
-    for (const code of codes) {
-      for (const walk = index.lists.walk(column, code); walk.id >= from && walk.id > 0; walk.toOlder()) {
-        if (walk.id <= to && hasMatch(index, filters[place]!, walk.id)) ids.add(walk.id);
-      }
-    }
-  }
-  return [...ids].sort((one, other) => (newestFirst ? other - one : one - other));
-}
-
-/** For the few events of short lists. */
-function hasMatch(index: EventIndex, filter: CodeFilter, id: number): boolean {
-  const view = index.viewOf(id);
-  return view !== null && new RowTest(filter, view).matches(id - view.firstId);
 }
 
 function isWanted(tests: readonly RowTest[], row: number): boolean {
