@@ -5,6 +5,7 @@ import {
   type AddCommand,
   type CommandContext,
   dataDirectory,
+  jsonText,
   momentOf,
   withDataDir,
 } from '../host/command.ts';
@@ -120,7 +121,7 @@ const holdsLazy = (value: unknown): value is object =>
 export function* jsonPieces(value: unknown, indent = ''): Generator<string> {
   if (isLazy(value)) yield* listPieces(value, indent);
   else if (holdsLazy(value)) yield* objectPieces(value, indent);
-  else yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
+  else yield jsonText(value).replaceAll('\n', `\n${indent}`);
 }
 
 function* listPieces(items: Iterable<unknown>, indent: string): Generator<string> {
@@ -136,7 +137,7 @@ function* listPieces(items: Iterable<unknown>, indent: string): Generator<string
 function* objectPieces(fields: object, indent: string): Generator<string> {
   let before = '{';
   for (const [name, field] of Object.entries(fields)) {
-    yield `${before}\n${indent}  ${JSON.stringify(name)}: `;
+    yield `${before}\n${indent}  ${jsonText(name)}: `;
     yield* jsonPieces(field, `${indent}  `);
     before = ',';
   }

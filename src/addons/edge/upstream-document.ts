@@ -13,7 +13,6 @@ import type { Variant } from '../../domain/flags/variant.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json/json.ts';
 import { SEGMENT as SEGMENT_ROW, type Segment } from '../../domain/kinds/segment.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../../http/body/json-parts.ts';
-import { wellFormed } from './well-formed.ts';
 
 const listOf = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 const text = v.nullish(v.string(), '');
@@ -164,8 +163,8 @@ async function* partsOf(
   depth: number,
 ): AsyncGenerator<JsonPart> {
   try {
-    yield* readJsonParts(chunksInTurns(wellFormed(body)), {
-      ...{ whole: 'The document', partBytesMax: body.byteLength, limits: LIMITS },
+    yield* readJsonParts(chunksInTurns(body), {
+      ...{ whole: 'The document', partBytesMax: body.byteLength, limits: LIMITS, isStored: false },
       isOpened: (path) => path.length === 0 || (path.length <= depth && isOpened(path)),
     });
   } catch (cause) {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type AddCommand, type CommandContext, jsonText } from '../../host/command.ts';
 import { CommandFailure, misuse } from '../../host/command-failure.ts';
+import { printable } from '../../host/format.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import { AdminCallError, AdminClient } from './admin-client.ts';
 import { type ClientDocument, readDocument } from './client-document.ts';
@@ -270,7 +271,7 @@ function linesOf({ environment, flags, evaluations, differences, onlyInTarget }:
   const more = onlyInTarget.length - names.length;
   return [
     `${environment}: ${flags} flags, ${evaluations} evaluations on each server: ${found}.`,
-    ...differences.map((one) => `- ${sentenceOf(one)}`),
+    ...differences.map((one) => `- ${printable(sentenceOf(one))}`),
     ...(names.length === 0
       ? []
       : [

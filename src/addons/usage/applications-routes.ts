@@ -8,6 +8,7 @@ import { pageParameters } from '../../http/admin/query-parameters.ts';
 import { settledResponse } from '../../http/admin/responses.ts';
 import { emptyResponse, jsonResponse } from '../../http/serving/json-response.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
+import { hiddenProjects } from '../../http/serving/visible-world.ts';
 import {
   allApplications,
   applicationHead,
@@ -238,6 +239,9 @@ export const applicationChangeRoutes = underTag('Usage', [
           `The name of an application has at most ${TEXT_LENGTH_MAX} characters, not ${appName.length}.`,
         );
       }
+      // Success for an application that the caller does not see would show, by the 404 that follows, that there is one.
+      const unseen = hiddenProjects(context.engine.world, context.caller).length > 0 ? named(context) : null;
+      if (isRefusal(unseen)) return unseen;
       usageIn(context).describeApplication(appName, body);
       return { revision: NO_STATE_SHOWN, response: emptyResponse(202) };
     },

@@ -21,16 +21,18 @@ export type ParsedBody =
   | { readonly ok: false; readonly message: string; readonly path?: string };
 
 export interface JsonSource extends TextOrigin {
+  /** Whether only what can be stored is taken, or all that JSON.parse takes. */
+  readonly isStored: boolean;
   readonly limits: JsonLimits;
 }
 
-const BODY_SOURCE: JsonSource = { ...BODY_ORIGIN, limits: BODY_LIMITS };
+const BODY_SOURCE: JsonSource = { ...BODY_ORIGIN, isStored: true, limits: BODY_LIMITS };
 
 export const parseJsonBody = (bytes: Uint8Array): ParsedBody => parseJson(bytes, BODY_SOURCE);
 
 /** The same for a part of something larger. */
 export function parseJson(bytes: Uint8Array, source: JsonSource): ParsedBody {
-  const { whole, limits } = source;
+  const { whole, limits, isStored } = source;
   const text = decode(bytes);
   if (text === undefined) return refusal(`${whole} is not valid UTF-8.`);
   if (text.charCodeAt(0) === BYTE_ORDER_MARK)
@@ -38,6 +40,7 @@ export function parseJson(bytes: Uint8Array, source: JsonSource): ParsedBody {
   const shape = measureShape(bytes, limits);
   if (!shape.ok) return shape;
   const parsed = parse(text);
+  if (!isStored && parsed !== undefined) return { ok: true, value: parsed };
   const walk = new FieldWalk();
   if (parsed === undefined || walk.count(parsed) !== shape.nameCount)
     return { ok: false, ...diagnoseJson(text, source) };

@@ -27,6 +27,8 @@ export interface JsonPartsOptions {
   /** Whether the value at this path is stepped over; it may be anything then, and be no JSON. */
   isSkipped?(path: PartPath): boolean;
   readonly partBytesMax: number;
+  /** False where parts need not be fit to be stored: all that JSON.parse takes is one. */
+  readonly isStored?: boolean;
   readonly limits: JsonLimits;
 }
 
@@ -148,8 +150,8 @@ class PartReader {
   }
 
   #parse({ bytes, start }: Part, path: PartPath): JsonValue {
-    const { whole, limits } = this.#options;
-    const parsed = parseJson(bytes, { whole, start, limits });
+    const { whole, limits, isStored = true } = this.#options;
+    const parsed = parseJson(bytes, { whole, start, limits, isStored });
     if (parsed.ok) return parsed.value;
     throw new JsonPartsError(`${pointerTo(path)}${parsed.path ?? ''}`, parsed.message);
   }

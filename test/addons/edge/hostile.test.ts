@@ -63,6 +63,23 @@ describe('a hostile upstream', () => {
     await upstream.close();
   });
 
+  it('a flag with half a character, or a field given twice, is served as it was sent, and so are all others', async () => {
+    const odd = '{"name":"a","enabled":true,"description":"\\ud800","enabled":true,"x":{"__proto__":1e999}}';
+    const upstream = await startStub(
+      (_, response) => void response.end(`{"features":[${odd},{"name":"b","enabled":true}]}`),
+    );
+    const edge = await startEdge({ 'upstream-url': upstream.origin, tokens: CLIENT });
+    const { status, body } = await edge.call('/api/client')('GET', '/features', undefined, { token: CLIENT });
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.features.map((one: { name: string }) => one.name),
+      ['a', 'b'],
+    );
+    assert.equal(body.features[0].description, '\ud800');
+    await edge.stop();
+    await upstream.close();
+  });
+
   it('a token that it refuses is not served any more, and neither is what was read with it', async () => {
     let isRefused = false;
     const refused = new Set<string>();

@@ -269,6 +269,20 @@ describe('a private project', () => {
     assert(!JSON.stringify(body).includes(HIDDEN));
   });
 
+  it('keeps the names of its applications from those who describe and forget one', async () => {
+    const token = blind['a root Editor'] as string;
+    const answers = async (word: string): Promise<string[]> => {
+      const texts: string[] = [];
+      for (const method of ['POST', 'GET', 'DELETE']) {
+        const body = method === 'POST' ? { description: 'mine' } : undefined;
+        const response = await server.call(method, `/metrics/applications/${word}-app`, body, { token });
+        texts.push(textOf(response).replaceAll(word, ABSENT));
+      }
+      return texts;
+    };
+    assert.deepEqual(await answers(HIDDEN), await answers(ABSENT));
+  });
+
   it('keeps its names and its uses, and a refusal for that does not say whose they are', async () => {
     const token = blind['a root Editor'] as string;
     const taken = await server.call(
