@@ -39,8 +39,9 @@ export const EXIT_MEANINGS: Readonly<
   },
   unavailable: {
     meaning:
-      'the port is taken; or a command needs a running server, and there is none or it gave no response',
-    advice: 'stop the other process, set another `HTTP_PORT`, or start the server',
+      'the port is taken; or a command needs a running server, and there is none, or it refused, or its response cannot be used',
+    advice:
+      'stop the other process, set another `HTTP_PORT`, or start the server; else read the message, which names the server',
   },
   fault: { meaning: 'a fault of the program', advice: 'report it with the log; a restart is safe' },
   cannotCreate: {

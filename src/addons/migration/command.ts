@@ -12,6 +12,7 @@ import { type Plan, planMigration } from './plan.ts';
 import { type Comparison, compareDocuments, type Difference } from './prove.ts';
 import { readExport } from './read-export.ts';
 import { readServer, withWholeFlags } from './read-server.ts';
+import { ShapeError } from './target-request.ts';
 
 interface ImportOptions extends ProveOptions {
   readonly prove?: boolean;
@@ -52,21 +53,26 @@ Examples:
 async function importUnleash(context: CommandContext, source: string, options: ImportOptions): Promise<void> {
   if (options.prove) return proveImport(context, source, options);
   const { terminal } = context;
-  try {
-    const client = new AdminClient({ url: options.to, token: tokenOf(context, 'FLAGSTAFF_TOKEN') });
-    const from = await sourceOf(context, source);
+  const client = new AdminClient({ url: options.to, token: tokenOf(context, 'FLAGSTAFF_TOKEN') });
+  const from = await sourceOf(context, source);
+  const { plan, result } = await answerOf(options.to, async () => {
     const target = await targetOf(client, from);
     const plan = planMigration(from, target);
-    const result = options.dryRun ? null : await takeSteps(plan, target, client);
-    terminal.out(
-      options.json
-        ? jsonText({ read: countsOf(from), ...plannedOf(plan), result })
-        : text(from, plan, result),
-    );
-    if (result !== null && result.failed.length > 0) context.finish(EXIT.damagedData);
+    return { plan, result: options.dryRun ? null : await takeSteps(plan, target, client) };
+  });
+  terminal.out(
+    options.json ? jsonText({ read: countsOf(from), ...plannedOf(plan), result }) : text(from, plan, result),
+  );
+  if (result !== null && result.failed.length > 0) context.finish(EXIT.damagedData);
+}
+
+/** Ends the command where a server refuses or sends something else than its interface promises, and says which server. */
+async function answerOf<T>(server: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
   } catch (error) {
-    if (!(error instanceof AdminCallError)) throw error;
-    throw new CommandFailure(error.status === 0 ? EXIT.unavailable : EXIT.fault, error.message);
+    if (!(error instanceof AdminCallError || error instanceof ShapeError)) throw error;
+    throw new CommandFailure(EXIT.unavailable, `${server}: ${error.message}`);
   }
 }
 
@@ -90,8 +96,10 @@ async function targetOf(client: AdminClient, from: Configuration): Promise<Confi
 }
 
 async function sourceOf(context: CommandContext, source: string): Promise<Configuration> {
-  if (/^https?:\/\//.test(source))
-    return readServer(new AdminClient({ url: source, token: tokenOf(context, 'UNLEASH_TOKEN') }));
+  if (/^https?:\/\//.test(source)) {
+    const client = new AdminClient({ url: source, token: tokenOf(context, 'UNLEASH_TOKEN') });
+    return answerOf(source, () => readServer(client));
+  }
   let content: string;
   try {
     content = readFileSync(source, 'utf8');
@@ -255,15 +263,8 @@ function numberOf(option: string, text: string): number {
   throw misuse(`${option} takes a whole number, not "${text}".`);
 }
 
-async function documentOf(url: string, token: string, { environment }: Scope): Promise<ClientDocument> {
-  try {
-    return await readDocument(url, token);
-  } catch (error) {
-    if (!(error instanceof AdminCallError)) throw error;
-    const code = error.status === 0 ? EXIT.unavailable : EXIT.fault;
-    throw new CommandFailure(code, `${url}, with its token for ${environment}: ${error.message}`);
-  }
-}
+const documentOf = (url: string, token: string, { environment }: Scope): Promise<ClientDocument> =>
+  answerOf(`${url}, with its token for ${environment}`, () => readDocument(url, token));
 
 function linesOf({ environment, flags, evaluations, differences, onlyInTarget }: Compared): string[] {
   const found = differences.length === 0 ? 'no flag differs' : `${differences.length} differ`;

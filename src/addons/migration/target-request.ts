@@ -83,7 +83,7 @@ export function idOf(response: unknown): number {
     if ('id' in response) return Number(response.id);
     if ('roles' in response) return idOf(response.roles);
   }
-  throw new Error('The response to creating something has no id.');
+  throw new ShapeError('The response to creating something has no id.');
 }
 
 /** A name as a segment of a path. */
@@ -91,7 +91,11 @@ export const segment = encodeURIComponent;
 
 // Holds what a server or a file says against the shape that is expected of it.
 
-/** Throws with the place where it has another shape. */
+export class ShapeError extends Error {
+  override readonly name = 'ShapeError';
+}
+
+/** Throws a ShapeError with the place where it has another shape. */
 export function shaped<S extends v.GenericSchema>(
   source: string,
   value: unknown,
@@ -100,5 +104,7 @@ export function shaped<S extends v.GenericSchema>(
   const { success, output, issues } = v.safeParse(schema, value);
   if (success) return output;
   const [issue] = issues;
-  throw new Error(`${source} has an unexpected shape at "${v.getDotPath(issue) ?? ''}": ${issue.message}`);
+  throw new ShapeError(
+    `${source} has an unexpected shape at "${v.getDotPath(issue) ?? ''}": ${issue.message}`,
+  );
 }

@@ -217,8 +217,24 @@ describe('flagstaff import-unleash', () => {
     const { code, out, archived } = await fromChanged(admin);
     assert.deepEqual([code, archived.length], [0, 2], out);
     const broken = await fromChanged({ ...recorded.admin, [list]: withOneMore });
-    assert.equal(broken.code, 70);
-    assert.match(broken.err, /GET \/projects\/default\/features\/vanished.*: 404/);
+    assert.equal(broken.code, 69);
+    assert.match(broken.err, /^flagstaff: http:\S+: GET \/projects\/default\/features\/vanished.*: 404/);
+  });
+
+  it('says which server and which flag it is where one is sent in another shape, such as a flag named constructor', async () => {
+    const list = '/projects/default/features';
+    const { features } = recorded.admin[list] as { features: readonly object[] };
+    const { code, err, archived } = await fromChanged({
+      ...recorded.admin,
+      [list]: { features: [...features, { name: 'constructor' }] },
+      [`${list}/constructor?variantEnvironments=true`]: { name: 'constructor', environments: {} },
+    });
+    assert.deepEqual([code, archived], [69, []]);
+    assert.match(
+      err,
+      /^flagstaff: http:\S+: \/projects\/default\/features\/constructor\S* has an unexpected shape at "/,
+    );
+    assert.equal(err.split('\n').length, 1);
   });
 
   it('ends where the source does not show what its version has, and has changed nothing', async () => {
@@ -226,7 +242,7 @@ describe('flagstaff import-unleash', () => {
     for (const path of ['/segments', '/archive/features', '/tag-types', '/feature-types', overview]) {
       const { [path]: _, ...admin } = recorded.admin;
       const { code, err, archived } = await fromChanged(admin);
-      assert.deepEqual([code, archived], [70, []], path);
+      assert.deepEqual([code, archived], [69, []], path);
       assert.match(err, new RegExp(`GET ${path}: 404`));
     }
   });
@@ -613,7 +629,7 @@ describe('flagstaff import-unleash', () => {
     writeFileSync(join(folder, 'other.json'), '{"features":[{"name":1}]}');
     const cases: readonly [string, Readonly<Record<string, string>>, number, RegExp][] = [
       [`http://127.0.0.1:${await closedPort()}`, env, 69, /got no response: connect ECONNREFUSED/],
-      [unleash.url, { ...env, UNLEASH_TOKEN: 'wrong' }, 70, /401/],
+      [unleash.url, { ...env, UNLEASH_TOKEN: 'wrong' }, 69, /401/],
       [unleash.url, { FLAGSTAFF_TOKEN: ADMIN_TOKEN }, 64, /Set UNLEASH_TOKEN to an admin token/],
       [join(folder, 'nowhere.json'), env, 66, /neither an address, .* nor a file that can be read/],
       [join(folder, 'text.json'), env, 65, /is no export of Unleash/],
