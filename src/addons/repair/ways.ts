@@ -38,7 +38,8 @@ export interface Ways {
 
 export function waysToRepair(verified: FolderVerification): Ways {
   const { journal, beginning, snapshots } = verified;
-  const first = beginning?.firstId ?? journal.runs[0]?.firstId ?? 1;
+  const oldest = [...journal.segments.slice(0, 1), ...journal.runs.slice(0, 1).map(({ firstId }) => firstId)];
+  const first = beginning?.firstId ?? (oldest.length === 0 ? 1 : Math.min(...oldest));
   const newest = newestKnown(verified);
   const parts = partsOf(verified, first, newest);
   const wayOf = (kept: readonly Part[], lastId: number, fitting: readonly VerifiedSnapshot[]): Way => {
