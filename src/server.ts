@@ -31,10 +31,11 @@ import { refuseUnfinishedImport } from './persistence/recovery/unfinished-work.t
 import { EXIT } from './process/exit-codes.ts';
 import { VERSION } from './process/installation.ts';
 import { createLog } from './process/log.ts';
-import { configureAddons } from './start/addons.ts';
+import { ADDONS, configureAddons } from './start/addons.ts';
 import { createAdminToken, writeFirstToken } from './start/admin-token.ts';
 import { ignoredVariables, readConfig } from './start/config.ts';
 import { exitCodeOf, fail } from './start/failures.ts';
+import { misspeltSettings } from './start/misspelt-settings.ts';
 import { type NodeOptions, openNode, stalenessCheck } from './start/node.ts';
 import { createFront, type Front, surfacesOf } from './start/surfaces.ts';
 
@@ -294,6 +295,8 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   if (ignored.length > 0)
     // Operators: remove the setting
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
+  // Operators, of "There is no setting …": correct the name
+  for (const message of misspeltSettings(env, ADDONS)) log.warn({}, message);
   if (env['HTTP_WORKERS'] !== undefined)
     // Operators: what it says
     log.warn(

@@ -245,14 +245,19 @@ describe('the process', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('warns once about the variables of a database and starts all the same', async () => {
+  it('warns of variables without effect, of a database or misspelt, and starts all the same', async () => {
     const folder = temporaryFolder();
     const server = await spawnServer(folder, {
       DATABASE_URL: 'postgres://user:hunter2@db/flags',
       HTTP_WORKERS: '2',
+      HTTP_PROT: '1',
     });
     assert.match(server.output(), /DATABASE_URL/);
     assert.match(server.output(), /HTTP_WORKERS is ignored/);
+    assert.match(
+      server.output(),
+      /There is no setting HTTP_PROT, which is ignored\. Did you mean HTTP_PORT\?/,
+    );
     assert.doesNotMatch(server.output(), /hunter2/);
     await server.terminate();
     rmSync(folder, { recursive: true });

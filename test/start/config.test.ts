@@ -9,7 +9,9 @@ import {
   GROWTH_LIMITS,
 } from '../../src/domain/flags/growth-limits.ts';
 import { ConfigError } from '../../src/process/settings.ts';
+import { ADDONS } from '../../src/start/addons.ts';
 import { ignoredVariables, readConfig } from '../../src/start/config.ts';
+import { misspeltSettings } from '../../src/start/misspelt-settings.ts';
 
 describe('configuration', () => {
   it('has the documented defaults', () => {
@@ -200,5 +202,24 @@ describe('configuration', () => {
     const env = { DATABASE_URL: 'postgres://x', DATABASE_HOST: 'db', PORT: '1' };
     assert.deepEqual(ignoredVariables(env), ['DATABASE_HOST', 'DATABASE_URL']);
     assert.equal(readConfig(env).port, 1);
+  });
+
+  it('names the setting that a variable is at most two letters from, and takes no other for a slip', () => {
+    const slips = ['HTTP_PROT', 'DATADIR', 'OIDC_ISUER', 'STRATEGIES_PER_ENVIRONMENT_MX'];
+    const told = misspeltSettings(Object.fromEntries(slips.map((name) => [name, '1'])), ADDONS);
+    assert.deepEqual(
+      told.map((sentence) => /Did you mean (\w+)/.exec(sentence)?.[1]),
+      ['HTTP_PORT', 'DATA_DIR', 'OIDC_ISSUER', 'STRATEGIES_PER_ENVIRONMENT_MAX'],
+    );
+    const others = [
+      'HTTP_PORT',
+      'PATH',
+      'HOST',
+      'HTTP_PROXY',
+      'HTTPS_PROXY',
+      'API_TOKEN_KEY_FILE',
+      'LOGNAME',
+    ];
+    assert.deepEqual(misspeltSettings(Object.fromEntries(others.map((name) => [name, '1'])), ADDONS), []);
   });
 });

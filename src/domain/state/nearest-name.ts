@@ -6,11 +6,15 @@ const LENGTH_MAX = 100;
 /** Protects the turn of the command from a long list; suggestions come from the first ones then. */
 const NAMES_MAX = 1_000;
 
-/** Null when none is near: more than a third of the characters would have to change. */
-export function nearestName(given: string, known: Iterable<string>): string | null {
+/** Null when none is near: more than `changesMax` characters, a third unless said otherwise, would have to change. */
+export function nearestName(
+  given: string,
+  known: Iterable<string>,
+  changesMax = Math.max(1, Math.floor(given.length / 3)),
+): string | null {
   if (given.length > LENGTH_MAX) return null;
   let nearest: string | null = null;
-  let least = Math.max(1, Math.floor(given.length / 3)) + 1;
+  let least = changesMax + 1;
   let compared = 0;
   for (const name of known) {
     compared += 1;
