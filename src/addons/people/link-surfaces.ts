@@ -16,6 +16,7 @@ import {
   UsernameSchema,
 } from '../../http/admin/bodies.ts';
 import { recorded, settledResponse } from '../../http/admin/responses.ts';
+import { shown } from '../../http/admin/shown.ts';
 import { foundUserView, roleView } from '../../http/admin/views.ts';
 import { actorOf, digestOf } from '../../http/serving/access.ts';
 import { COMMON_ERRORS } from '../../http/serving/errors.ts';
@@ -72,14 +73,9 @@ export const resetSurface: Surface = {
         const { world } = context;
         const user = world.directory.users.get(link.userId);
         if (user === undefined) throw new Error(`a link is for the user ${link.userId}, who does not exist`);
-        const { id, name, email, username } = user;
         const role = roleView(knownRole(world, user.rootRole));
-        return settledResponse(context, {
-          id,
-          ...(name === null ? {} : { name }),
-          ...(username === null ? {} : { username }),
-          ...{ email: email ?? '', token, createdBy: null, role },
-        });
+        const fields = { ...user, email: user.email ?? '', token, createdBy: null, role };
+        return settledResponse(context, shown(LinkUserSchema, fields));
       },
     }),
     writeRoute('POST /password', {

@@ -47,6 +47,8 @@ const GROUP_FIELDS = {
   userCount: Integer,
 } as const;
 
+export const GroupSummarySchema = titled('GroupSummary', GROUP_FIELDS);
+
 const GroupUsersSchema = v.array(v.object({ user: FoundUserSchema }));
 
 export const GroupSchema = titled('Group', {
@@ -77,7 +79,7 @@ export const ServiceAccountsSchema = titled('ServiceAccounts', {
 
 export const UsersAndGroupsSchema = titled('UsersAndGroups', {
   users: v.array(FoundUserSchema),
-  groups: v.array(titled('GroupSummary', GROUP_FIELDS)),
+  groups: v.array(GroupSummarySchema),
 });
 
 export const ProjectGroupSchema = titled('ProjectGroup', {

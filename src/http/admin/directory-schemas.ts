@@ -206,19 +206,21 @@ export const FoundUserSchema = titled('FoundUser', {
 
 export const FoundUsersSchema = v.array(FoundUserSchema);
 
+export const MeUserSchema = titled('MeUser', {
+  id: Integer,
+  isAPI: v.boolean(),
+  name: v.exactOptional(v.string()),
+  username: v.exactOptional(v.string()),
+  email: v.exactOptional(v.string()),
+  imageUrl: v.nullable(v.string()),
+  seenAt: NullableTimestamp,
+  loginAttempts: Integer,
+  createdAt: NullableTimestamp,
+  accountType: v.string(),
+});
+
 export const MeSchema = titled('Me', {
-  user: titled('MeUser', {
-    id: Integer,
-    isAPI: v.boolean(),
-    name: v.exactOptional(v.string()),
-    username: v.exactOptional(v.string()),
-    email: v.exactOptional(v.string()),
-    imageUrl: v.nullable(v.string()),
-    seenAt: NullableTimestamp,
-    loginAttempts: Integer,
-    createdAt: NullableTimestamp,
-    accountType: v.string(),
-  }),
+  user: MeUserSchema,
   permissions: v.array(
     titled('GrantedPermission', {
       permission: v.string(),

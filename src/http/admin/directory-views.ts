@@ -18,9 +18,11 @@ import {
   type World,
 } from '../../domain/state/world.ts';
 import type { Caller } from '../serving/access.ts';
+import { MeUserSchema, PersonalTokenSchema, ProjectSchema } from './directory-schemas.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';
 import { listOf } from './responses.ts';
+import { shown } from './shown.ts';
 import {
   bareGroupView,
   companionUserView,
@@ -28,25 +30,17 @@ import {
   roleView,
   type SignInsOf,
   timeOrNull,
+  userFields,
 } from './views.ts';
 
 type TokensSeen = Pick<UsageView['seen'], 'token'>;
 
 export function projectView(world: World, project: Pick<ProjectState, 'settings'>) {
   const environments = projectEnvironments(world, project).map(({ name }) => name);
-  return { ...settingsView(project.settings), environments };
+  return settingsView({ ...project.settings, environments });
 }
 
-/** Without a description that was never given, and without the rules for flags, which the overview of a project shows. */
-export function settingsView({
-  description,
-  featureNaming: _,
-  featureLimit: __,
-  linkTemplates: ___,
-  ...settings
-}: ProjectSettings) {
-  return description === null ? settings : { ...settings, description };
-}
+export const settingsView = (settings: ProjectSettings) => shown(ProjectSchema, settings);
 
 /** Ids; empty for a caller who is no user. */
 export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
@@ -178,16 +172,12 @@ export function apiTokenView({ seed: _, ...token }: ApiToken, seen: TokensSeen, 
   };
 }
 
-export function personalTokenView({ digest, ...token }: PersonalToken, seen: TokensSeen) {
-  return { ...token, seenAt: timeOrNull(seen.token(digest)) };
-}
+export const personalTokenView = (token: PersonalToken, seen: TokensSeen) =>
+  shown(PersonalTokenSchema, { ...token, seenAt: timeOrNull(seen.token(token.digest)) });
 
 /** Shows an API token as a user with its name, because clients expect a user. */
 export function callerView({ user, actor, kind }: Caller, signIns: SignInsOf) {
-  if (user !== null) {
-    const { rootRole: _, permissions: __, ...shown } = companionUserView(user, signIns);
-    return shown;
-  }
+  if (user !== null) return shown(MeUserSchema, userFields(user, signIns));
   return {
     id: actor.userId,
     isAPI: kind !== 'anyone',

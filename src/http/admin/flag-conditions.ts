@@ -239,7 +239,7 @@ export function foundFlagView(
     environments: projectEnvironments(world, project).map((one) => usedEnvironmentSummary(flag, one, use)),
     segments: segmentNames(world, flag),
     tags: coloredTags(world, flag),
-    createdBy: { id, name, imageUrl: imageUrlOf(email ?? name) },
+    createdBy: { id, name, imageUrl: imageUrlOf({ email, username: name }) },
   };
 }
 

@@ -26,6 +26,7 @@ import {
 } from './bodies.ts';
 import * as locate from './locators.ts';
 import { listResponse, PAGED, recorded } from './responses.ts';
+import { shown } from './shown.ts';
 import { foundUserView, roleView } from './views.ts';
 
 const CONFIRMATION = described(
@@ -118,14 +119,14 @@ const UpdateInvitationBody = titled('UpdateInvitation', {
   expiresAt: v.optional(DateTimeSchema),
 });
 
-function invitationView(world: World, { digest, rootRole, users, ...shown }: Invitation) {
-  const { name, enabled, expiresAt, createdAt, createdBy } = shown;
-  return {
-    ...{ secret: digest, url: null as string | null, name, enabled, expiresAt, createdAt, createdBy },
-    users: users.flatMap((id) => world.directory.users.get(id) ?? []).map(foundUserView),
-    role: roleView(knownRole(world, rootRole)),
-  };
-}
+const invitationView = (world: World, invitation: Invitation) =>
+  shown(InvitationSchema, {
+    ...invitation,
+    secret: invitation.digest,
+    url: null,
+    users: invitation.users.flatMap((id) => world.directory.users.get(id) ?? []).map(foundUserView),
+    role: roleView(knownRole(world, invitation.rootRole)),
+  });
 
 /** The path names it by its secret or by its digest; no secret looks like a digest. */
 function locateInvitation(world: World, params: Parameters<typeof locate.secretDigest>[1]) {
@@ -184,8 +185,8 @@ export const invitationRoutes = underTag('Users', [
     respond: (context, events) => {
       const { data, hidden } = recorded(events, 'public-signup-token-created');
       const secret = secretOf(context);
-      const shown = invitationView(context.world, { ...data, digest: hidden.digest });
-      return jsonResponse(201, { ...shown, secret, url: linkUrl(context, 'invitation', secret) });
+      const invitation = invitationView(context.world, { ...data, digest: hidden.digest });
+      return jsonResponse(201, { ...invitation, secret, url: linkUrl(context, 'invitation', secret) });
     },
   }),
   writeRoute(`PUT ${INVITATION}`, {

@@ -35,6 +35,7 @@ import {
   textsResponse,
 } from './responses.ts';
 import { CompanionUserSchema, ProfileSchema, UserSchema } from './schemas.ts';
+import { shown } from './shown.ts';
 import {
   companionUserView,
   foundUserView,
@@ -42,7 +43,7 @@ import {
   imageUrlOf,
   profileView,
   rootRolesView,
-  userView,
+  userFields,
 } from './views.ts';
 
 const USERS = '/user-admin';
@@ -97,7 +98,10 @@ export const userRoutes = underTag('Users', [
       fields: body,
     }),
     respond: ({ world, params, usage }) =>
-      jsonResponse(200, userView(locate.present(locate.user(world, params)), usage.signIns)),
+      jsonResponse(
+        200,
+        shown(UserSchema, userFields(locate.present(locate.user(world, params)), usage.signIns)),
+      ),
   }),
   readRoute('GET /user/profile', {
     operationId: 'getProfile',
@@ -308,24 +312,18 @@ const UpdateAccountBody = titled('UpdateServiceAccount', {
   rootRole: v.optional(RootRoleSchema),
 });
 
-/** With no field that clients of this interface do not know: some refuse those. */
 function serviceAccountView(
   { world, usage }: RequestContext<unknown>,
   account: User,
   tokens = personalTokensOf(world, account.id),
 ) {
-  const { id, name, username, rootRole, createdAt } = account;
-  return {
-    id,
+  return shown(ServiceAccountSchema, {
+    ...account,
     isAPI: false,
-    ...(name === null ? {} : { name }),
-    ...(username === null ? {} : { username }),
-    imageUrl: imageUrlOf(username ?? ''),
-    rootRole,
+    imageUrl: imageUrlOf(account),
     seenAt: null,
-    createdAt,
     tokens: tokens.map((token) => personalTokenView(token, usage.seen)),
-  };
+  });
 }
 
 /** By their users: to go through all tokens for each account would hold the event loop for seconds. */

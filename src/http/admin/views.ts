@@ -10,11 +10,16 @@ import { allRoles, knownRole } from '../../domain/people/roles-and-groups.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import type { User, World } from '../../domain/state/world.ts';
 import type { Caller } from '../serving/access.ts';
+import { GroupSummarySchema, PermissionSchema, RoleWithPermissionsSchema } from './access-schemas.ts';
+import { FoundUserSchema, RoleSchema } from './directory-schemas.ts';
+import { CompanionUserSchema } from './schemas.ts';
+import { shown } from './shown.ts';
 
 /**
  * Gravatar's address for an email or a username. Only browsers request it, never the server (docs/specification/users.md#identity).
  */
-export function imageUrlOf(identity: string): string {
+export function imageUrlOf({ email, username }: Pick<User, 'email' | 'username'>): string {
+  const identity = email ?? username ?? '';
   const hash = createHash('sha256').update(identity.trim().toLowerCase()).digest('hex');
   return `https://gravatar.com/avatar/${hash}?s=42&d=retro&r=g`;
 }
@@ -22,36 +27,27 @@ export function imageUrlOf(identity: string): string {
 /** Looks up the times at which users signed in. */
 export type SignInsOf = UsageView['signIns'];
 
-export function userView(user: User, signIns: SignInsOf) {
+/** Fields of a user with those that responses add to them. */
+export function userFields(user: User, signIns: SignInsOf) {
   const { lastMs, failedCount } = signIns.of(user.id);
   return {
-    id: user.id,
+    ...user,
     isAPI: false,
-    name: user.name,
-    // The interface does not allow an email of null, so a missing one is left out.
-    ...(user.email === null ? {} : { email: user.email }),
-    username: user.username,
-    imageUrl: imageUrlOf(user.email ?? user.username ?? ''),
+    imageUrl: imageUrlOf(user),
     loginAttempts: failedCount,
-    rootRole: user.rootRole,
     seenAt: timeOrNull(lastMs),
-    createdAt: user.createdAt,
     accountType: user.isService === true ? 'Service Account' : 'User',
     permissions: [],
   };
 }
 
-/** A user as companions show one: fields that were never given are left out, not null. */
-export function companionUserView(user: User, signIns: SignInsOf) {
-  const { name, username, ...shown } = userView(user, signIns);
-  return { ...shown, ...(name === null ? {} : { name }), ...(username === null ? {} : { username }) };
-}
+export const companionUserView = (user: User, signIns: SignInsOf) =>
+  shown(CompanionUserSchema, userFields(user, signIns));
 
 /** API tokens, and everybody where authentication is off, have the root role Admin and no projects. */
 export function profileView(world: World, caller: Caller) {
-  const { id, type, name, description } = knownRole(world, caller.user?.rootRole ?? ADMIN_ROLE_ID);
   return {
-    rootRole: { id, type, name, description, project: null },
+    rootRole: roleView(knownRole(world, caller.user?.rootRole ?? ADMIN_ROLE_ID)),
     projects: projectsOf(world, caller),
     features: [],
     subscriptions: [],
@@ -94,13 +90,7 @@ export const coloredTags = (world: World, { tags }: Flag) =>
 
 // Responses about roles, permissions and groups.
 
-export const roleView = ({ id, name, type, description }: Role) => ({
-  id,
-  name,
-  type,
-  description,
-  project: null,
-});
+export const roleView = (role: Role) => shown(RoleSchema, { ...role, project: null });
 
 /** Predefined ones for the whole service, and custom ones. */
 export function rootRolesView(world: World) {
@@ -108,20 +98,18 @@ export function rootRolesView(world: World) {
   return roles.map(roleView);
 }
 
-function permissionView({ id, name, displayName, kind }: PermissionInfo, environment: string | null) {
-  return { id, name, displayName, type: kind, ...(environment === null ? {} : { environment }) };
-}
+const permissionView = (permission: PermissionInfo, environment: string | null) =>
+  shown(PermissionSchema, { ...permission, type: permission.kind, environment });
 
 const BY_NAME = new Map(PERMISSIONS.map((one) => [one.name, one]));
 
 export function roleWithPermissionsView(role: Role) {
-  const { id, name, type, description } = role;
   const permissions = permissionsOf(role).map((held) => {
     const info = BY_NAME.get(held.name);
-    if (info === undefined) throw new Error(`the role ${id} holds ${held.name}, which is no permission`);
+    if (info === undefined) throw new Error(`the role ${role.id} holds ${held.name}, which is no permission`);
     return permissionView(info, held.environment);
   });
-  return { id, name, type, description, permissions };
+  return shown(RoleWithPermissionsSchema, { ...role, permissions });
 }
 
 /** All that custom roles can hold. */
@@ -135,36 +123,11 @@ export function permissionsView({ directory }: World) {
   return { version: 1, permissions: { root: ofKind('root'), project: ofKind('project'), environments } };
 }
 
-export function foundUserView({ id, name, username, email }: User) {
-  return {
-    id,
-    ...(name === null ? {} : { name }),
-    ...(username === null ? {} : { username }),
-    ...(email === null ? {} : { email }),
-    imageUrl: imageUrlOf(email ?? username ?? ''),
-  };
-}
+export const foundUserView = (user: User) => shown(FoundUserSchema, { ...user, imageUrl: imageUrlOf(user) });
 
 /** Without its users, of which each of a thousand groups may have a thousand. */
-export const groupSummaryView = ({
-  id,
-  name,
-  description,
-  rootRole,
-  mappingsSSO,
-  createdAt,
-  createdBy,
-  users,
-}: Group) => ({
-  id,
-  name,
-  ...(description === null ? {} : { description }),
-  ...(rootRole === null ? {} : { rootRole }),
-  mappingsSSO,
-  createdAt,
-  createdBy,
-  userCount: users.length,
-});
+export const groupSummaryView = (group: Group) =>
+  shown(GroupSummarySchema, { ...group, userCount: group.users.length });
 
 /** Without the projects in which it has a role. A user may have gone since a list of groups was begun. */
 export function bareGroupView({ users: known }: World['directory'], group: Group) {
