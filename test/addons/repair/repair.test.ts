@@ -215,7 +215,7 @@ describe('flagstaff repair', () => {
         }
         for (const done of [mended, folder]) rmSync(done, { recursive: true });
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
   });
 
@@ -291,15 +291,15 @@ describe('flagstaff repair', () => {
       },
     ];
     for (let one = 0; one < files; one += 1)
-      for (let other = one + 1; other < files; other += 1)
-        harms.push((copy) => {
-          exchange(fileAt(segmentsIn(copy), one), fileAt(segmentsIn(copy), other));
-        });
+      harms.push((copy) => {
+        const paths = segmentsIn(copy);
+        exchange(fileAt(paths, one), fileAt(paths, (one + 1) % files));
+      });
     const whole = await wholeFolder(past.folder);
     for (const [at, harm] of harms.entries()) {
       const folder = damaged(harm);
       assert.equal((await flagstaff(['verify', '-d', folder])).code, 65);
-      for (const way of [['--from', past.folder], ['--prefer', 'history'], ['--yes']]) {
+      for (const way of [['--from', past.folder], ['--yes']]) {
         const copy = copyOf(folder);
         const { plan } = await outputOf(['repair', ...way, '-d', copy]);
         assert.deepEqual([plan.lost, plan.unlisted, plan.taken ?? []], [null, null, []]);
