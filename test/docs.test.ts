@@ -45,8 +45,8 @@ const LINK = /\]\(([^()\s]+)\)/g;
 /** A page that a source names, from the root of the repository or by its name alone. */
 const CITATION = /(?<![\w/.-])((?:[\w-]+\/)*[\w-]+\.md)(?:#([\w-]+))?/g;
 
-/** Code in running text that is a path of the repository; `*` stands for any part of a name. */
-const NAMED_FILE = /`((?:src|test|bench|docs|web|deploy|data)\/[\w./*-]*)`/g;
+/** A path of the repository in running text, and an argument of a command; `*` stands for any part of a name. */
+const NAMED_FILE = /(?<=[` ])((?:src|test|bench|docs|web|deploy|data)\/[\w./*-]*)(?=[` \n])/g;
 
 /** Whether a file or folder has the name, in which `*` stands for any part of one folder's or file's name. */
 function exists(name: string): boolean {
@@ -125,10 +125,9 @@ test('every page and section that a source cites exists', () => {
   assert.deepEqual(faultsOf(citations.filter((citation) => !namesPageOnly(citation))), []);
 });
 
-test('every file that ARCHITECTURE.md names exists', () => {
-  const named = [...linesOf('ARCHITECTURE.md').join('\n').matchAll(NAMED_FILE)].map(
-    (match) => match[1] ?? '',
-  );
+test('every file exists that ARCHITECTURE.md names, or CONTRIBUTING.md, its commands included', () => {
+  const pages = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap(linesOf).join('\n');
+  const named = [...pages.matchAll(NAMED_FILE)].map((match) => match[1] ?? '');
   assert(named.length > 20, `only ${named.length} names were found`);
   assert.deepEqual(
     named.filter((path) => !exists(path)),
