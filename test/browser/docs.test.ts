@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { authorize } from '../support/browser/api-page.ts';
 import { describePages, type OpenPage, openPage } from '../support/browser/browser.ts';
+import { isAccessible } from '../support/browser/console.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /** Runs in the page. */
@@ -22,6 +23,18 @@ describePages('the API page', () => {
   after(async () => {
     await opened.close();
     await server.stop();
+  });
+
+  it('opens with the operations, and has its prose and limits behind a title', async () => {
+    const { page } = opened;
+    const limits = page.getByRole('table').filter({ hasText: 'STRATEGIES_PER_ENVIRONMENT_MAX' });
+    assert.equal(await limits.isVisible(), false);
+    const first = await page.locator('.opblock-tag').first().boundingBox();
+    assert(first !== null && first.y < 900, 'without scrolling');
+    await isAccessible(page, 'the API page');
+    await page.getByText('About the interface').click();
+    await limits.waitFor();
+    await page.getByText('About the interface').click();
   });
 
   it('lists the operations, and sends a request with the token that it was given', async () => {

@@ -1,7 +1,7 @@
 /** The start: finds out whether one has to sign in, lets people do so, and opens the page for whoever they are. */
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import { createClient, messageOf, path, Refused, request } from './client.js';
+import { createClient, messageOf, path, request } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs, isDialogOpen } from './forms/dialogs.jsx';
 import { dropDrafts } from './forms/drafts.js';
@@ -42,12 +42,16 @@ let replaced = 0;
 async function start() {
   const problem = takeProblem();
   try {
-    await open();
-    if (problem !== null) notice('refused', problem);
+    if (!(await open())) await askToSignIn(problem);
+    else if (problem !== null) notice('refused', problem);
   } catch (error) {
-    const isExpected = error instanceof Refused && error.status === 401;
-    await askToSignIn(problem ?? (isExpected ? null : messageOf(error)));
+    await askToSignIn(problem ?? messageOf(error));
   }
+}
+
+/** Opens the page for somebody who has just signed in. */
+async function enter() {
+  if (!(await open())) throw new Error('This browser does not keep the cookie of the session.');
 }
 
 /** @param {string | null} problem why nobody is signed in, where that is to be said */
@@ -55,10 +59,12 @@ async function askToSignIn(problem) {
   state.value = { problem, offered: await offeredSignIns() };
 }
 
+/** Resolves to whether somebody is signed in, or need not be. */
 async function open() {
   const client = createClient(renew, () => replaced);
   const { body } = await request('auth/console', { cache: 'no-cache' });
   const { newestEventId, profile, me } = body;
+  if (me === null) return false;
   const { projects } = body.projects;
   const { environments } = body.environments;
   const feed = createFeed(client, newestEventId, () => {
@@ -88,6 +94,7 @@ async function open() {
   if (shown?.view === 'flags') client.begin(path`/projects/${shown.project}`);
   state.value = { session };
   feed.begin();
+  return true;
 }
 
 /** @param {() => Promise<string | null | void>} end resolves to where the browser goes on to sign out, where it does */
@@ -163,7 +170,7 @@ function App() {
   const { problem, offered } = state.value;
   return (
     <>
-      <SignIn problem={problem} offered={offered} enter={open} />
+      <SignIn problem={problem} offered={offered} enter={enter} />
       <Notices />
     </>
   );

@@ -40,6 +40,37 @@ const unfolded = (Section, system) => (/** @type {any} */ props) => {
   return system.React.createElement(Section, { ...props, getConfigs });
 };
 
+/**
+ * Folds the prose and the limits behind their title, so that the page opens with the operations.
+ *
+ * @param {any} Info a component of the library's
+ * @param {any} system
+ */
+const folded = (Info, system) => (/** @type {any} */ props) => {
+  const { createElement } = system.React;
+  const source = system.specSelectors.info().get('description');
+  return createElement(
+    'header',
+    { role: 'banner' },
+    createElement(Info, props),
+    createElement(
+      'details',
+      { className: 'about' },
+      createElement('summary', null, createElement('h2', null, 'About the interface, and its limits')),
+      createElement(system.getComponent('Markdown', true), { source }),
+    ),
+  );
+};
+
+/**
+ * Marks the filter as a search, for screen readers.
+ *
+ * @param {any} Filter a component of the library's
+ * @param {any} system
+ */
+const ofSearch = (Filter, system) => (/** @type {any} */ props) =>
+  system.React.createElement('div', { role: 'search' }, system.React.createElement(Filter, props));
+
 window.SwaggerUIBundle({
   url: 'docs/openapi.json',
   dom_id: '#interface',
@@ -51,7 +82,14 @@ window.SwaggerUIBundle({
   plugins: [
     () => ({
       fn: { opsFilter: found },
-      wrapComponents: { OperationTag: unfolded },
+      // The list of servers, a choice without a name, would hold this one alone.
+      wrapComponents: {
+        OperationTag: unfolded,
+        InfoContainer: folded,
+        FilterContainer: ofSearch,
+        ServersContainer: () => () => null,
+      },
+      statePlugins: { spec: { wrapSelectors: { selectInfoDescriptionField: () => () => '' } } },
     }),
   ],
   persistAuthorization: false,

@@ -14,7 +14,7 @@ import { KnownPasswordSchema } from '../../http/admin/bodies.ts';
 import { CompanionUserSchema } from '../../http/admin/schemas.ts';
 import { ADMIN_ACCESS, ROUTES } from '../../http/admin/surface.ts';
 import { companionUserView } from '../../http/admin/views.ts';
-import { actorOf, type Caller, digestOf, secretIn } from '../../http/serving/access.ts';
+import { actorOf, type Caller, digestOf, NOBODY, secretIn } from '../../http/serving/access.ts';
 import { COMMON_ERRORS } from '../../http/serving/errors.ts';
 import { makeSecret, secretOf } from '../../http/serving/fresh-secret.ts';
 import { EMPTY_HEADERS, JSON_HEADERS, jsonResponse } from '../../http/serving/json-response.ts';
@@ -56,11 +56,12 @@ export function sessionSurfaces(
   const access = ADMIN_ACCESS;
   // A session cannot begin another, or it would never end.
   const byHeader: SurfaceAccess = { ...access, takesSessions: false };
-  const ended: SurfaceAccess = { ...access, isOptional: true };
+  const optional: SurfaceAccess = { ...access, isOptional: true };
+  const ofAnybody = [endRoute(start, signOutAddress), ...consoleRoutes(ROUTES)];
   return [
     { ...surface, access: byHeader, routes: underTag('Sessions', [beginRoute(start)]) },
-    { ...surface, access: ended, routes: underTag('Sessions', [endRoute(start, signOutAddress)]) },
-    { ...surface, access, routes: [...ownSessionsRoutes(start), ...consoleRoutes(ROUTES)] },
+    { ...surface, access: optional, routes: underTag('Sessions', ofAnybody) },
+    { ...surface, access, routes: ownSessionsRoutes(start) },
   ];
 }
 
@@ -159,19 +160,23 @@ const ConsoleSchema = titled('ConsoleStart', {
   ...{ profile: v.unknown(), me: v.unknown(), projects: v.unknown(), environments: v.unknown() },
 });
 
+/** A first visit is no refusal, which browsers would show in red and the log would count among guesses. */
+const NOBODY_SIGNED_IN = { newestEventId: 0, profile: null, me: null, projects: null, environments: null };
+
 /** All that the console needs before it can show anything: over a slow line, each further request takes as long as this one. */
-function consoleRoutes(routes: Surface['routes']): readonly Route[] {
+function consoleRoutes(routes: Surface['routes']): readonly RouteDraft[] {
   const reads = Object.entries(CONSOLE_PARTS).map(([name, operationId]) => {
     const route = routes.find((one) => 'operationId' in one && one.operationId === operationId);
     if (route?.kind !== 'read') throw new Error(`there is no operation ${operationId} that reads`);
     return { name, read: route.read.bind(route) };
   });
-  return underTag('Sessions', [
+  return [
     readRoute('GET /console', {
       operationId: 'getConsoleStart',
-      summary: 'Read what the console begins with.',
+      summary: 'Read what the console begins with; null where nobody is signed in.',
       success: { status: 200, schema: ConsoleSchema },
       async read(context) {
+        if (context.caller === NOBODY) return { revision: 0, response: jsonResponse(200, NOBODY_SIGNED_IN) };
         const newestEventId = context.engine.durableId;
         const pieces: Uint8Array[] = [Buffer.from(`{"newestEventId":${newestEventId}`)];
         let revision = 0;
@@ -188,7 +193,7 @@ function consoleRoutes(routes: Surface['routes']): readonly Route[] {
         return { revision, response: { status: 200, headers: JSON_HEADERS, body } };
       },
     }),
-  ]);
+  ];
 }
 
 type Owner = Pick<Session, 'userId' | 'tokenDigest'>;

@@ -41,6 +41,17 @@ describe('the session of a browser', () => {
     assert.match(secure.headers.get('set-cookie') ?? '', /; SameSite=Strict; Secure$/);
   });
 
+  it('is not missed at a first visit: what the console begins with says that nobody is signed in', async () => {
+    for (const headers of [{}, { cookie: 'flagstaff_session=ended' }] as Record<string, string>[]) {
+      const first = await fetch(at('/auth/console'), { headers });
+      const { newestEventId, ...parts } = (await first.json()) as object & { newestEventId: number };
+      assert.deepEqual([first.status, newestEventId], [200, 0]);
+      assert.deepEqual(parts, { profile: null, me: null, projects: null, environments: null });
+    }
+    const page = await (await fetch(at('/internal-backstage/prometheus'))).text();
+    assert.match(page, /^flagstaff_auth_failures_total 0$/m);
+  });
+
   it('begins with a token that is good for the administrative interface, and with nothing else', async () => {
     const cookie = await cookieOf(ADMIN_TOKEN);
     for (const headers of [{}, { authorization: '*:*.wrong' }, { cookie }] as Record<string, string>[]) {
