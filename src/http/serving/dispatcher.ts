@@ -20,6 +20,7 @@ import { type BoundRoute, bindRoute, type Call, type Tracer } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { RouteMeter } from './meters.ts';
+import type { Warning } from './misspelt-fields.ts';
 import { type Params, paramsOf } from './params.ts';
 import { ReadPath } from './read-path.ts';
 import { PiecesOfBodies, readBody } from './request-body.ts';
@@ -303,6 +304,7 @@ class Dispatcher {
       return this.#readInPieces(call, route, { caller, params });
     }
     let body: unknown;
+    let warnings: readonly Warning[] = [];
     if (route.body !== undefined) {
       const outcome = readBody(route, call.request);
       if (isRefusal(outcome)) {
@@ -310,6 +312,7 @@ class Dispatcher {
         return this.sender.refuse(call, outcome);
       }
       body = outcome.value;
+      warnings = outcome.warnings ?? warnings;
     }
     const context = new Context(this.#options, call, { caller, params, body });
     if (route.kind === 'read') return this.#reads.read(call, route, context, located);
@@ -320,7 +323,7 @@ class Dispatcher {
       };
       return this.#reads.stream(call, route.open(context, whoCalls));
     }
-    this.#writes.write(call, bound, { route, context, located, params: values });
+    this.#writes.write(call, bound, { route, context, located, warnings, params: values });
   }
 
   /** Reads the body in brief turns, then runs the route. */

@@ -12,11 +12,12 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { parseJsonBody } from '../body/json-body.ts';
 import { measureShape } from '../body/json-shape.ts';
 import type { TransportRequest } from '../transport/transport.ts';
+import { misspeltFields, type Warning } from './misspelt-fields.ts';
 import type { ReadRoute, Route, Schema } from './route.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
 
-type BodyOutcome = { readonly value: unknown } | Refusal;
+type BodyOutcome = { readonly value: unknown; readonly warnings?: readonly Warning[] } | Refusal;
 
 export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (route.body === undefined) return { value: undefined };
@@ -34,9 +35,9 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
     return invalidBody([{ path: '', message: 'The body must be an object, not a list.' }]);
   }
   const checked = parseInBudget(route.body, parsed.value);
-  return checked.issues === undefined
-    ? { value: checked.value }
-    : invalidBody(issuesOf(checked.issues, 'The body'));
+  if (checked.issues !== undefined) return invalidBody(issuesOf(checked.issues, 'The body'));
+  const { value } = checked;
+  return route.kind === 'write' ? { value, warnings: misspeltFields(route.body, parsed.value) } : { value };
 }
 
 function refuseMediaType(request: TransportRequest): Refusal | null {

@@ -22,11 +22,12 @@ import type { CallerCheck } from './caller-check.ts';
 import { type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
 import { flagPrecondition, recordPrecondition } from './etag.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
+import { WARNINGS_MAX, type Warning } from './misspelt-fields.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
 import type { RequestContext, WriteRoute } from './route.ts';
 import { partSeenBy, worldSeenBy } from './visible-world.ts';
 
-/** The header with warnings to the author of rules. */
+/** The header with warnings to the author of a write. */
 const WARNINGS_HEADER = 'flagstaff-warnings';
 
 /** A write that has passed the checks of its request. */
@@ -35,6 +36,8 @@ export interface PreparedWrite {
   readonly context: RequestContext<unknown>;
   /** The object that the path names, or why there is none. */
   readonly located: unknown;
+  /** Likely slips in its body. */
+  readonly warnings: readonly Warning[];
   /** The values in the path, in its order. */
   readonly params: readonly string[];
 }
@@ -166,7 +169,7 @@ class Write implements Submission<HttpResponse> {
     assert(!isRefusal(command), 'a refusal changes nothing');
     call.trace?.appended();
     const response = prepared.route.respond(prepared.context, events, command);
-    const warnings = ruleWarnings(world, events);
+    const warnings = [...prepared.warnings, ...ruleWarnings(world, events)].slice(0, WARNINGS_MAX);
     return warnings.length === 0 ? response : withWarnings(response, warnings);
   }
 
@@ -176,7 +179,7 @@ class Write implements Submission<HttpResponse> {
 }
 
 /** JSON in ASCII, because names may have any characters. */
-function withWarnings(response: HttpResponse, warnings: readonly RuleWarning[]): HttpResponse {
+function withWarnings(response: HttpResponse, warnings: readonly Warning[]): HttpResponse {
   const { status, headers, body } = response;
   const json = JSON.stringify(warnings);
   const text = /[^\x20-\x7e]/.test(json) ? inAscii(json) : json;
@@ -268,23 +271,14 @@ function withoutSecret(body: string, secretField: WriteRoute['secretField']): st
 // Warnings to the author of rules that are taken all the same: fields that no application may know, values that are none of
 // the legal ones, and much time that an evaluation may take (docs/specification/strategies.md#warnings).
 
-interface RuleWarning {
-  /** JSON pointer below the strategy or the segment; '' for the whole. */
-  readonly path: string;
-  readonly message: string;
-}
-
-/** A header has to hold them. */
-const RULE_WARNINGS_MAX = 5;
-
 /** The least cost that is warned about, in microseconds at worst: some turns of the event loop. */
 const TOLD_COST_MIN = 20_000;
 
 /** Warns of the rules that `events`, applied already, have put into the state. */
-function ruleWarnings(world: World, events: readonly DomainEvent[]): readonly RuleWarning[] {
-  const warnings: RuleWarning[] = [];
+function ruleWarnings(world: World, events: readonly DomainEvent[]): readonly Warning[] {
+  const warnings: Warning[] = [];
   for (const event of events) {
-    if (warnings.length >= RULE_WARNINGS_MAX) break;
+    if (warnings.length >= WARNINGS_MAX) break;
     switch (event.type) {
       case 'feature-strategy-add':
       case 'feature-strategy-update':
@@ -301,12 +295,12 @@ function ruleWarnings(world: World, events: readonly DomainEvent[]): readonly Ru
       default:
     }
   }
-  return warnings.slice(0, RULE_WARNINGS_MAX);
+  return warnings;
 }
 
-function constraintWarnings(world: World, constraints: readonly Constraint[]): readonly RuleWarning[] {
-  const warnings: RuleWarning[] = [];
-  for (let at = 0; at < constraints.length && warnings.length < RULE_WARNINGS_MAX; at += 1) {
+function constraintWarnings(world: World, constraints: readonly Constraint[]): readonly Warning[] {
+  const warnings: Warning[] = [];
+  for (let at = 0; at < constraints.length && warnings.length < WARNINGS_MAX; at += 1) {
     const { contextName, operator, values } = constraints[at]!;
     const field = findNamed(world, 'contextFields', contextName);
     if (field === undefined) {
@@ -331,7 +325,7 @@ function flagCostWarnings(
     featureName,
     environment,
   }: { readonly project: string; readonly featureName: string; readonly environment: string },
-): readonly RuleWarning[] {
+): readonly Warning[] {
   const flag = world.projects.get(project)?.flags.get(featureName)?.flag;
   if (flag === undefined) return [];
   const { strategies } = environmentOf(flag, environment);
@@ -340,7 +334,7 @@ function flagCostWarnings(
   return costWarnings(`The flag "${featureName}" in the environment "${environment}"`, cost);
 }
 
-function costWarnings(subject: string, cost: number): readonly RuleWarning[] {
+function costWarnings(subject: string, cost: number): readonly Warning[] {
   if (cost < TOLD_COST_MIN) return [];
   const milliseconds = Math.round(cost / 1_000);
   return [

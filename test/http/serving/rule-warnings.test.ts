@@ -1,11 +1,11 @@
-/** Warnings to authors about rules that are taken: fields and values that nobody defined, and what an evaluation may take. */
+/** Warnings to authors about writes that are accepted: fields and values that nobody defined, and what an evaluation may take. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
 import { addProject } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
-describeInterface('warnings about rules', (server) => {
+describeInterface('warnings', (server) => {
   const project = 'warned';
   const strategies = `/projects/${project}/features/f/environments/development/strategies`;
   const warningsOf = ({ headers }: { readonly headers: Headers }): unknown =>
@@ -42,6 +42,29 @@ describeInterface('warnings about rules', (server) => {
     const many = Array.from({ length: 30 }, (_, at) => constraint(`unknown-${at}`));
     const patched = await call('PATCH', path, [{ op: 'replace', path: '/constraints', value: many }]);
     assert.deepEqual([patched.status, (warningsOf(patched) as unknown[]).length], [200, 5]);
+  });
+
+  it('name ignored fields of a body that are nearly fields which it lacks, and no others', async () => {
+    const { call } = server();
+    const sent = { name: 'misspelt', impresionData: true, 'de/scription': 'x', createdAt: 'now', desc: '' };
+    const created = await call('POST', `/projects/${project}/features`, sent);
+    assert.equal(created.status, 201);
+    assert.deepEqual(warningsOf(created), [
+      {
+        path: '/impresionData',
+        message: 'There is no field "impresionData", which is ignored. Did you mean "impressionData"?',
+      },
+      {
+        path: '/de~1scription',
+        message: 'There is no field "de/scription", which is ignored. Did you mean "description"?',
+      },
+    ]);
+    const path = `/projects/${project}/features/misspelt`;
+    const sentBack = await call('PUT', path, (await call('GET', path)).body);
+    assert.deepEqual([sentBack.status, warningsOf(sentBack)], [200, []]);
+    const many = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`impressionData${at}`, at]));
+    const changed = await call('PUT', path, { ...many, constructor: 1 });
+    assert.deepEqual([changed.status, (warningsOf(changed) as unknown[]).length], [200, 5]);
   });
 
   it('say how long an evaluation may take, of a flag and of a segment', async () => {
