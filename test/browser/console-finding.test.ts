@@ -12,6 +12,12 @@ const ROWS_SEEN_MIN = 12;
 const ROWS_SEEN = `[...document.querySelectorAll('[data-row]')]
   .filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length`;
 
+/** Runs in the page: resolves once it is scrolled so far. */
+const scrolledTo = (position: number): string => `new Promise((resolve) => {
+  const look = () => (scrollY === ${position} ? resolve() : requestAnimationFrame(look));
+  look();
+})`;
+
 /** More than any screen shows. */
 const MANY = 150;
 
@@ -143,7 +149,7 @@ describeConsole('finding in the console', (shared) => {
     await page.getByRole('heading', { name: 'row-0' }).waitFor();
     assert.equal(await page.evaluate('scrollY'), 0);
     await page.goBack();
-    await page.waitForFunction(`scrollY === ${scrolled}`);
+    await page.evaluate(scrolledTo(scrolled));
     await ending(opened);
   });
 

@@ -27,9 +27,10 @@ addEventListener(
   { passive: true },
 );
 
-addEventListener('hashchange', () => {
+// Before `hashchange`, ahead of which the browser may scroll by itself.
+addEventListener('popstate', () => {
   end();
-  // An entry of the history that is new has no state.
+  // A new entry of the history is not marked.
   wanted = history.state?.isSeen === true ? (positions.get(location.hash) ?? null) : null;
 });
 
@@ -38,6 +39,7 @@ export const markSeen = () => history.replaceState({ ...history.state, isSeen: t
 
 /** Scrolls a page that has been opened, again and again until it has loaded as much as is needed, or somebody does something else. @param {Element} content */
 export function scrollPage(content) {
+  end();
   markSeen();
   const position = wanted;
   if (position === null) return scrollTo(0, 0);
