@@ -16,6 +16,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'roles and the permissions that they hold',
     imports: [],
   },
+  'domain/value': {
+    purpose: 'immutable maps, and the place for what is derived from an immutable value',
+    imports: [],
+  },
   'domain/json': {
     purpose: 'JSON values, pointers, patches, and the list of issues found in one',
     imports: [],
@@ -30,11 +34,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/kinds': {
     purpose: 'one row a kind: its fields, bounds, events, rules, rights and routes',
-    imports: ['domain/access', 'domain/evaluation', 'domain/flags', 'domain/json'],
+    imports: ['domain/access', 'domain/evaluation', 'domain/flags', 'domain/json', 'domain/value'],
   },
   'domain/state': {
     purpose: 'the whole state, the events, the one function that applies them, and upgrades of older records',
-    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/value'],
   },
   'domain/desired': {
     purpose:
@@ -114,6 +118,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/kinds',
       'domain/people',
       'domain/state',
+      'domain/value',
       'persistence/event-log',
       'persistence/journal',
       'persistence/recovery',
@@ -185,6 +190,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/kinds',
       'domain/people',
       'domain/state',
+      'domain/value',
       'http/serving',
       'http/transport',
       'persistence/event-log',
@@ -319,7 +325,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'repair of damaged data folders: from a copy, or by a cut at the damage',
     imports: [
       'actors/state',
-      'domain/state',
       'host',
       'operations',
       'persistence/disk',

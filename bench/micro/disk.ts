@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { loaderOf } from '../../src/actors/state/state-loader.ts';
 import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
-import { emptyWorld } from '../../src/domain/state/world.ts';
 import { realFileSystem as fs } from '../../src/persistence/disk/file-system.ts';
 import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
@@ -65,7 +64,7 @@ async function snapshotTask(parent: string, flags: number): Promise<MicroTask> {
 }
 
 function recoveryTask(folder: string, flags: number): MicroTask {
-  const run = () => recover({ fs, folder, loader: loaderOf(emptyWorld()), log: QUIET });
+  const run = () => recover({ fs, folder, loader: loaderOf(), log: QUIET });
   return { name: `recovery of ${flags} flags`, run };
 }
 

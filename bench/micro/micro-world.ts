@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
-import { apply } from '../../src/domain/state/apply.ts';
+import { applyChange } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
+import { CurrentWorld, emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
 const NOW = '2024-05-01T12:00:00.000Z';
@@ -22,7 +22,8 @@ const CONTEXT = {
 } as const;
 
 export class MicroWorld {
-  readonly world: World = emptyWorld();
+  readonly world: World = new CurrentWorld(() => this.root);
+  root: World = emptyWorld();
   readonly flags: number;
   #lastId = 0;
 
@@ -56,7 +57,11 @@ export class MicroWorld {
   #applyAll(events: readonly DomainEvent[]): void {
     for (const event of events) {
       this.#lastId += 1;
-      apply(this.world, event, { id: this.#lastId, createdAt: NOW, rules: RULES_VERSION });
+      this.root = applyChange(this.root, [event], {
+        id: this.#lastId,
+        createdAt: NOW,
+        rules: RULES_VERSION,
+      });
     }
   }
 }

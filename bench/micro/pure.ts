@@ -63,7 +63,7 @@ function responseTasks(): MicroTask[] {
     {
       name: 'answer a flag, made anew',
       run: () => {
-        record.projections = null;
+        record.slot.derived = null;
         return wholeFlag(sources, project, record);
       },
     },

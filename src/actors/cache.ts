@@ -227,8 +227,8 @@ export class CachePart<K, V> {
   }
 }
 
-/** Keyed by a part of the state from which the values are made, which all have who see parts of it: they go with it. */
-const caches = new WeakMap<World['memory'], Cache>();
+/** By the identity of the state from which the values are made, which those have too who see parts of it: they go with it. */
+const caches = new WeakMap<World['identity'], Cache>();
 
 export interface CacheOwner {
   readonly world: World;
@@ -237,10 +237,10 @@ export interface CacheOwner {
 }
 
 export function cacheOf({ world, memoryBudgetBytes = Number.POSITIVE_INFINITY }: CacheOwner): Cache {
-  let cache = caches.get(world.memory);
+  let cache = caches.get(world.identity);
   if (cache === undefined) {
     cache = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, memoryBudgetBytes));
-    caches.set(world.memory, cache);
+    caches.set(world.identity, cache);
   }
   return cache;
 }

@@ -7,12 +7,12 @@
  * state in memory would no longer be what a restart rebuilds.
  */
 import assert from 'node:assert/strict';
-import { applyChange } from '../domain/state/apply.ts';
+import { applyTo } from '../domain/state/apply.ts';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent, RecordedEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { RULES_VERSION } from '../domain/state/replay-rules.ts';
-import type { World } from '../domain/state/world.ts';
+import { type Draft, directoryIn, draftOf, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
 import type { FrameBody } from '../persistence/journal/frame-format.ts';
@@ -31,9 +31,16 @@ export interface RecorderOptions {
   stop(error: Error): void;
 }
 
+interface Applied {
+  readonly isOwn: boolean;
+  /** The rules of replay by which it is applied; the newest unless given. */
+  readonly rules?: number;
+}
+
 export class ChangeRecorder {
   readonly #options: RecorderOptions;
-  readonly #world: World;
+  /** The state after the newest change, durable or not. */
+  #world: Draft;
   readonly #journal: Journal;
   readonly #eventLog: EventLog;
   readonly #feed: ChangeFeed;
@@ -43,12 +50,17 @@ export class ChangeRecorder {
 
   constructor(options: RecorderOptions, feed: ChangeFeed) {
     this.#options = options;
-    this.#world = options.world;
+    this.#world = draftOf(options.world);
     this.#journal = options.journal;
     this.#eventLog = options.eventLog;
     this.#feed = feed;
     this.#lastAt = options.lastAt;
     assert(feed.durableId === options.journal.durableId, 'the feed begins with what is on disk');
+  }
+
+  /** The state after the newest change, durable or not. */
+  get world(): World {
+    return this.#world;
   }
 
   /** Id of the newest event, durable or not. */
@@ -69,20 +81,18 @@ export class ChangeRecorder {
     return { ...change, lineage: this.#world.lineage.mark(this.#options.newName()) };
   }
 
-  /** Before anything that the change makes is shown: its ETag carries the name. */
-  adoptName({ id, lineage }: Change, isOwn: boolean): void {
-    assert(id === this.lastId + 1, 'a name comes with the next change');
+  /** Applies the next change to the state. `isOwn`: whether it was made here, and not followed. */
+  apply(change: Change, createdAt: string, { isOwn, rules = RULES_VERSION }: Applied): void {
+    const { id, lineage } = change;
+    const events = change.events as readonly DomainEvent[];
+    assert(id === this.lastId + 1, 'what is applied is the next change');
     assert(!isOwn || this.#hasName || lineage !== undefined, 'what this start records has its name');
-    if (lineage !== undefined) this.#world.lineage.adopt(id, lineage);
-    this.#hasName = isOwn;
-  }
-
-  /** Applies the events of the next change to the state. */
-  apply(events: readonly DomainEvent[], createdAt: string, rules = RULES_VERSION): void {
-    const id = this.lastId + 1;
+    const draft = draftOf(this.#world);
     try {
-      applyChange(this.#world, events, { id, createdAt, rules });
-      const { revision, accessRevision } = this.#world.directory;
+      // Before anything that the change makes is shown: its ETag carries the name.
+      if (lineage !== undefined) draft.lineage = draft.lineage.adopted(id, lineage);
+      applyTo(draft, events, { id, createdAt, rules });
+      const { revision, accessRevision } = draft.directory;
       assert(
         revision < id + events.length && accessRevision < id + events.length,
         'no part of the state is newer than its last event',
@@ -95,6 +105,8 @@ export class ChangeRecorder {
       );
       throw error;
     }
+    this.#hasName = isOwn;
+    this.#world = draft;
   }
 
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
@@ -108,7 +120,10 @@ export class ChangeRecorder {
     this.#eventLog.add(change, position);
     assert(this.#eventLog.lastId === this.lastId, 'the event log has each event that the journal has');
     this.#feed.add(change, position.length);
-    if (response !== undefined) this.#world.directory.responses.remember(response, change, body.rules);
+    if (response === undefined) return;
+    const directory = directoryIn(this.#world);
+    const { edit } = this.#world;
+    directory.responses = directory.responses.remembered(response, change, body.rules, edit);
   }
 
   /**

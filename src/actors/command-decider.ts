@@ -31,7 +31,6 @@ export const QUEUE_DEADLINE_MS = 10_000;
 export const CHANGE_BYTES_MAX = 4 * 2 ** 20;
 
 export interface DeciderOptions {
-  readonly world: World;
   readonly journal: Journal;
   newId(): string;
   readonly limits?: GrowthLimits;
@@ -65,7 +64,6 @@ const UNCHANGED: Decided = { events: [], change: null, payload: Buffer.alloc(0) 
 
 export class CommandDecider {
   readonly #options: DeciderOptions;
-  readonly #world: World;
   readonly #recorder: ChangeRecorder;
   readonly #encoder: FrameEncoder;
   readonly memoryBudgetBytes: number;
@@ -73,11 +71,15 @@ export class CommandDecider {
 
   constructor(options: DeciderOptions, recorder: ChangeRecorder, encoder: FrameEncoder) {
     this.#options = options;
-    this.#world = options.world;
     this.#recorder = recorder;
     this.#encoder = encoder;
     this.memoryBudgetBytes = options.memoryBudgetBytes ?? Number.POSITIVE_INFINITY;
     assert(this.memoryBudgetBytes >= 0, 'a budget is a number of bytes');
+  }
+
+  /** Commands are decided on all changes, durable or not. */
+  get #world(): World {
+    return this.#recorder.world;
   }
 
   /** Whether no command can change anything, so that there is nothing to wait for. */

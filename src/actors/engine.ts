@@ -13,7 +13,7 @@ import assert from 'node:assert/strict';
 import type { Actor } from '../domain/state/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import { settleFlags, type World } from '../domain/state/world.ts';
+import { CurrentWorld, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { FRAME_BYTES_MAX, lastEventId } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
@@ -48,9 +48,6 @@ export const UNSYNCED_BYTES_MAX = 16 * 1024 * 1024;
 /** How long commands run before other requests are let in between. */
 const TURN_MS = 5;
 
-/** Flags that lose an environment between two rounds of the event loop: less than a millisecond's work. */
-const FLAGS_SETTLED_AT_ONCE = 64;
-
 export interface EngineClock {
   /** Milliseconds since 1970. The clock may jump, but recorded times never go backwards. */
   now(): number;
@@ -79,6 +76,7 @@ interface Queued {
 }
 
 export class Engine {
+  /** The state as it is shown at each moment. */
   readonly world: World;
   readonly journal: Journal;
   readonly eventLog: EventLog;
@@ -103,15 +101,14 @@ export class Engine {
   /** The end of the last command of the running turn, where the next one begins; milliseconds, monotonic. */
   #ranUntil = 0;
   #refusedCount = 0;
-  #isSettling = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.world = options.world;
+    this.world = new CurrentWorld(() => this.#shown);
     this.journal = options.journal;
     this.eventLog = options.eventLog;
     this.loopAccounts = new LoopAccounts(options.clock.monotonic, options.clock.coreUsed);
-    this.writeAllowances = new WriteAllowances(options.world, options.clock.monotonic);
+    this.writeAllowances = new WriteAllowances(this.world, options.clock.monotonic);
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
     const { firstId, lastId } = options.eventLog;
@@ -124,40 +121,42 @@ export class Engine {
     this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#recorder = new ChangeRecorder(options, this.feed);
     this.#decider = new CommandDecider(options, this.#recorder, this.#encoder);
-    this.#undecided = options.showsDecidedOnly === true ? new Undecided(options.lastAt) : null;
+    this.#undecided =
+      options.showsDecidedOnly === true ? new Undecided({ world: options.world, at: options.lastAt }) : null;
     this.#scheduler = new Scheduler({
       run: (_actor, item) => this.#run(item),
       canRun: () => this.#hasRoom || this.#decider.refusesAll,
-      isTurnOver: () =>
-        this.#turnTime !== null &&
-        (this.#ranUntil - this.#turnTime.monotonic > TURN_MS || this.#undecided?.isFull === true),
+      isTurnOver: () => this.#turnTime !== null && this.#ranUntil - this.#turnTime.monotonic > TURN_MS,
       afterTurn: () => {
         assert(this.#turnTime !== null, 'a turn that ran something has a time');
         this.#turnTime = null;
         options.journal.commit();
-        this.#undecided?.end();
-        this.#settle();
         if (options.audited) this.#audit();
       },
       defer: options.clock.defer,
       ...(options.mailboxLengthMax === undefined ? {} : { mailboxLengthMax: options.mailboxLengthMax }),
     });
-    this.#settle();
   }
 
   /** Whether more may be appended before what is under way is durable. */
   get #hasRoom(): boolean {
     const { pendingFrames, pendingBytes } = this.journal;
-    return (
-      pendingFrames < UNSYNCED_FRAMES_MAX &&
-      pendingBytes < UNSYNCED_BYTES_MAX &&
-      this.#undecided?.isFull !== true
-    );
+    return pendingFrames < UNSYNCED_FRAMES_MAX && pendingBytes < UNSYNCED_BYTES_MAX;
+  }
+
+  /** The decided state where that is all that is shown now: commands see all of it. */
+  get #decided(): Undecided['decided'] | null {
+    const undecided = this.#undecided;
+    return undecided === null || undecided.isEmpty || this.#turnTime !== null ? null : undecided.decided;
+  }
+
+  get #shown(): World {
+    return this.#decided?.world ?? this.#recorder.world;
   }
 
   /** Id of the newest event that the state has, durable or not. */
   get lastId(): number {
-    return this.#undecided?.areTakenBack === true ? this.journal.durableId : this.journal.appendedId;
+    return this.#decided === null ? this.journal.appendedId : this.journal.durableId;
   }
 
   get durableId(): number {
@@ -166,13 +165,12 @@ export class Engine {
 
   /** The time of that event. */
   get lastAt(): number {
-    const undecided = this.#undecided;
-    return undecided?.areTakenBack === true ? undecided.decidedAt : this.#recorder.lastAt;
+    return this.#decided?.at ?? this.#recorder.lastAt;
   }
 
   /** The checksum of its frame: what a snapshot of this moment has to carry. */
   get lastChain(): number {
-    return this.#undecided?.areTakenBack === true ? this.journal.durableChain : this.journal.appendedChain;
+    return this.#decided === null ? this.journal.appendedChain : this.journal.durableChain;
   }
 
   get queuedCount(): number {
@@ -217,15 +215,10 @@ export class Engine {
     const at = this.nextTime();
     const change = this.#recorder.change(actor, events, at);
     const payload = this.#encoder.encode(change, FRAME_BYTES_MAX);
-    this.#undecided?.begin();
-    this.#make(change, () => {
-      this.#recorder.adoptName(change, true);
-      this.#recorder.apply(events, new Date(at).toISOString());
-      this.#recorder.append(change, undefined, ownBody(payload));
-    });
+    this.#recorder.apply(change, new Date(at).toISOString(), { isOwn: true });
+    this.#recorder.append(change, undefined, ownBody(payload));
+    this.#noteUndecided(change);
     this.journal.commit();
-    this.#undecided?.end();
-    this.#settle();
     const { appendedId } = this.journal;
     return new Promise((resolve) => this.whenDurable(appendedId, resolve));
   }
@@ -240,21 +233,16 @@ export class Engine {
     const decoded = decodePayload(body.payload, body);
     if (decoded.problem !== null) throw new Error(`another node's change cannot be read: ${decoded.problem}`);
     assert(this.#turnTime === null, 'nothing is followed in the middle of a turn');
-    assert(
-      this.#undecided?.areTakenBack !== true,
-      'what this node decided itself is decided before it follows',
-    );
     const { answer: response, rules, ...change } = decoded.frame;
     if (change.id !== this.lastId + 1) {
       throw new Error(
         `another node's change begins with event ${change.id}, and event ${this.lastId} is the last one here`,
       );
     }
-    this.#recorder.adoptName(change, false);
-    this.#recorder.apply(change.events as readonly DomainEvent[], new Date(change.at).toISOString(), rules);
+    this.#recorder.apply(change, new Date(change.at).toISOString(), { isOwn: false, rules });
     this.#recorder.append(change, response as RememberedResponse | undefined, body);
+    this.#undecided?.follow({ world: this.#recorder.world, at: change.at });
     this.journal.commit();
-    this.#settle();
   }
 
   /** The time for an event recorded now: never earlier than that of the previous event, whatever the clock does. */
@@ -295,17 +283,6 @@ export class Engine {
     this.#scheduler.wake();
   }
 
-  /** Goes through what is unsettled, a few flags in each round of the event loop. */
-  #settle(): void {
-    if (this.world.unsettled.size === 0 || this.#isSettling) return;
-    this.#isSettling = true;
-    this.#options.clock.defer(() => {
-      this.#isSettling = false;
-      settleFlags(this.world, FLAGS_SETTLED_AT_ONCE);
-      this.#settle();
-    });
-  }
-
   #audit(): void {
     auditWorld(this.world, this.lastId);
     assert.equal(this.feed.durableId, this.durableId, 'the feed has told of all that is on disk');
@@ -327,7 +304,6 @@ export class Engine {
     const begunAt = this.#turnTime === null ? clock.monotonic() : this.#ranUntil;
     assert(begunAt >= queuedAt, 'a command runs after it was queued');
     this.#turnTime ??= this.#newTurnTime(begunAt);
-    this.#undecided?.begin();
     this.#runWithin(this.#turnTime, submission, queuedAt);
     this.#ranUntil = clock.monotonic();
     this.loopAccounts.charge(submission.actor, this.#ranUntil - begunAt);
@@ -357,26 +333,23 @@ export class Engine {
   #carryOut(submission: Submission<unknown>, { events, change, payload }: Decided, createdAt: string): void {
     assert((change === null) === (events.length === 0), 'a change has events, and nothing else has');
     if (change === null) return this.#finish(submission, this.#respond(submission, events));
-    this.#make(change, () => {
-      this.#recorder.adoptName(change, true);
-      this.#recorder.apply(events, createdAt);
-      const outcome = this.#respond(submission, events);
-      const response = rememberable(submission.retry, outcome);
-      const complete = response === undefined ? payload : this.#encoder.addResponse(response);
-      this.#recorder.append(change, response, ownBody(complete));
-      this.writeAllowances.charge(submission.actor, events.length, complete.length);
-      this.#finish(submission, outcome, MAY_HAVE_HAPPENED);
-    });
+    this.#recorder.apply(change, createdAt, { isOwn: true });
+    const outcome = this.#respond(submission, events);
+    const response = rememberable(submission.retry, outcome);
+    const complete = response === undefined ? payload : this.#encoder.addResponse(response);
+    this.#recorder.append(change, response, ownBody(complete));
+    this.#noteUndecided(change);
+    this.writeAllowances.charge(submission.actor, events.length, complete.length);
+    this.#finish(submission, outcome, MAY_HAVE_HAPPENED);
   }
 
-  #make(change: Change, make: () => void): void {
-    if (this.#undecided === null) return make();
-    this.#undecided.add({ lastId: lastEventId(change), at: change.at, lastAt: this.#recorder.lastAt }, make);
+  #noteUndecided(change: Change): void {
+    this.#undecided?.add({ lastId: lastEventId(change), at: change.at, world: this.#recorder.world });
   }
 
   #respond(submission: Submission<unknown>, events: readonly DomainEvent[]): Outcome<unknown> {
     try {
-      return { kind: 'response', response: submission.respond(this.world, events) };
+      return { kind: 'response', response: submission.respond(this.#recorder.world, events) };
     } catch (error) {
       return { kind: 'fault', error };
     }

@@ -10,12 +10,12 @@
 import assert from 'node:assert/strict';
 import type { Flag } from '../domain/flags/flag.ts';
 import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
-import { apply } from '../domain/state/apply.ts';
+import { applyTo } from '../domain/state/apply.ts';
 import { typesThatReach } from '../domain/state/event-types.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { putFlag } from '../domain/state/records.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
-import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
+import { type Draft, draftOf, emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
 import { type FileSystem, isMissing, withFile } from '../persistence/disk/file-system.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
@@ -24,7 +24,7 @@ import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import type { Cache, CachePart } from './cache.ts';
-import { type FlagSnapshotRecord, loadSnapshotRecord, stateSections } from './state/world-snapshot.ts';
+import { loadSnapshotRecord } from './state/world-snapshot.ts';
 
 /** Fewer bytes of events than these are read at once; no snapshot is worth a look. */
 const SNAPSHOT_WORTH_BYTES = 256 * 1024;
@@ -104,19 +104,20 @@ export class FlagHistory {
     }
     const { id: end, atMs } = await this.#endOfChange(eventId);
     assert(end >= eventId, 'a change ends with the event asked for, or after it');
-    const world = emptyWorld();
     const { firstId } = this.#options.eventLog;
-    const start = await this.#startOf(world, query, { from: firstId, to: end });
-    if (start === null) return notFound(this.#tooOld(eventId));
+    const begin = await this.#startOf(query, { from: firstId, to: end });
+    if (begin === null) return notFound(this.#tooOld(eventId));
+    const { id: start } = begin;
     assert(start <= end, 'the rebuild begins with an older state');
     assert(start >= firstId - 1, 'the rebuild leaves no event out');
-    const past = new PastWorld(world, projectId);
+    const past = new PastWorld(begin.world, projectId);
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
     for await (const walked of this.#options.eventLog.iterate(walk)) {
       if (past.appliedCount > 0 && past.appliedCount % CHECKPOINT_EVENTS === 0)
-        this.#checkpoints.add(keyOf(query), past.appliedId, world);
+        this.#checkpoints.add(keyOf(query), past.appliedId, past.world);
       past.apply(walked);
     }
+    const { world } = past;
     const project = world.projects.get(projectId);
     for (const name of flags)
       assert(
@@ -133,26 +134,23 @@ export class FlagHistory {
   }
 
   /**
-   * The event after which the replay begins: 0, or that of the nearest checkpoint or snapshot, which is loaded into `world`, where the
-   * events before it are gone or would take longer to read. Null when nothing reaches.
+   * The state with which the replay begins: the empty one, or that of the nearest checkpoint or snapshot, where the events before it
+   * are gone or would take longer to read. Null when nothing reaches.
    */
   async #startOf(
-    world: World,
     query: PastFlagsQuery,
     { from: firstId, to: end }: { readonly from: number; readonly to: number },
-  ): Promise<number | null> {
+  ): Promise<Pick<Checkpoint, 'id' | 'world'> | null> {
     const { fs, snapshots } = this.#options;
     const checkpoint = this.#checkpoints.nearest(keyOf(query), { from: firstId - 1, to: end });
     const known = checkpoint?.id ?? (firstId <= 1 ? 0 : null);
     for (const file of (await listSnapshots(fs, snapshots)).toReversed()) {
       if (file.id > end || file.id < Math.max(known ?? 0, firstId - 1)) continue;
       if (known !== null && !(await this.#isShorter(file, query, known))) break;
-      if (await loadInto(world, { fs, path: file.path, query })) return file.id;
-      clear(world);
+      const world = await partIn({ fs, path: file.path, query });
+      if (world !== null) return { id: file.id, world };
     }
-    assert(world.projects.size === 0, 'a checkpoint is loaded into an empty state');
-    if (checkpoint !== null) checkpoint.loadInto(world);
-    return known;
+    return checkpoint ?? (known === null ? null : { id: known, world: emptyWorld() });
   }
 
   /** Whether the snapshot is fewer bytes to decode than the events from `from` to it. */
@@ -178,31 +176,30 @@ export function noFlagThen({
   return notFound(`There was no flag "${flag}" in the project "${project}" right after event ${eventId}.`);
 }
 
-/** False when the snapshot is damaged, or when retention has just deleted it. */
-async function loadInto(
-  world: World,
-  { fs, path, query }: { readonly fs: FileSystem; readonly path: string; readonly query: PastFlagsQuery },
-): Promise<boolean> {
+/** Reads what the query needs of a snapshot; null when it is damaged, or when retention has just deleted it. */
+async function partIn({
+  fs,
+  path,
+  query,
+}: {
+  readonly fs: FileSystem;
+  readonly path: string;
+  readonly query: PastFlagsQuery;
+}): Promise<World | null> {
+  const draft = draftOf(emptyWorld());
   const onRecord = (section: string, record: unknown): void => {
     query.signal?.throwIfAborted();
-    if (concerns(section, record, query)) loadSnapshotRecord(world, section, record);
+    if (concerns(section, record, query)) loadSnapshotRecord(draft, section, record);
   };
   try {
-    return (await readSnapshot({ fs, path, onRecord, charge: query.charge })).problem === null;
+    return (await readSnapshot({ fs, path, onRecord, charge: query.charge })).problem === null ? draft : null;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissing(error)) return null;
     throw error;
   }
 }
 
-function clear(world: World): void {
-  world.projects.clear();
-  world.directory.flagProjects.clear();
-  world.directory.segments.clear();
-  world.directory.environments = [];
-}
-
-/** Loads only the part of a snapshot that the flag's shape depends on. */
+/** Whether a record is in the part of a snapshot that the flag's shape depends on. */
 function concerns(section: string, record: unknown, query: PastFlagsQuery): boolean {
   const { project, flags, evaluation } = query;
   if (section === 'environments') return true;
@@ -241,13 +238,13 @@ const SEGMENT_TYPES = typesThatReach('segment');
 
 /** Applies a selection of events, with placeholders for the other flags that events about dependencies name. */
 class PastWorld {
-  readonly #world: World;
+  world: World;
   readonly #projectId: string;
   appliedId = 0;
   appliedCount = 0;
 
   constructor(world: World, projectId: string) {
-    this.#world = world;
+    this.world = world;
     this.#projectId = projectId;
   }
 
@@ -256,15 +253,17 @@ class PastWorld {
     this.appliedId = id;
     this.appliedCount += 1;
     const domainEvent = event as DomainEvent;
-    for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(name, id);
+    const draft = draftOf(this.world);
+    for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(draft, name, id);
     const { rules } = frame;
-    apply(this.#world, domainEvent, { id, createdAt: new Date(frame.at).toISOString(), rules });
+    applyTo(draft, [domainEvent], { id, createdAt: new Date(frame.at).toISOString(), rules });
+    this.world = draft;
   }
 
-  #ensureFlag(name: string, id: number): void {
-    const project = this.#world.projects.get(this.#projectId);
+  #ensureFlag(draft: Draft, name: string, id: number): void {
+    const project = draft.projects.get(this.#projectId);
     if (project === undefined || project.flags.has(name)) return;
-    project.flags.add({ flag: standIn(name, this.#projectId), revision: id, createdBy: null, bytes: 0 });
+    putFlag(draft, project, { flag: standIn(name, this.#projectId), revision: id, createdBy: null });
   }
 }
 
@@ -310,8 +309,7 @@ interface Checkpoint {
   /** Every event that concerns the state, up to this one, is in it. */
   readonly id: number;
   readonly bytes: number;
-  /** Into an empty state. */
-  loadInto(world: World): void;
+  readonly world: World;
 }
 
 class PastCheckpoints {
@@ -332,7 +330,7 @@ class PastCheckpoints {
     const cached = this.#cache.get(key) ?? [];
     const before = cached.findLastIndex((one) => one.id <= id);
     if (cached[before]?.id === id) return;
-    let checkpoints = cached.toSpliced(before + 1, 0, checkpointOf(id, world));
+    let checkpoints = cached.toSpliced(before + 1, 0, { id, bytes: BYTES_EACH + world.memoryBytes, world });
     assert(
       checkpoints.every((one, at) => at === 0 || one.id > checkpoints[at - 1]!.id),
       'checkpoints stand in the order of their events',
@@ -345,26 +343,4 @@ class PastCheckpoints {
 
 function bytesOf(checkpoints: readonly Checkpoint[]): number {
   return checkpoints.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** Copies the lists of records only, because the records are immutable. */
-function checkpointOf(id: number, world: World): Checkpoint {
-  const sections = stateSections(world).map(({ name, records }) => ({ name, records: [...records] }));
-  return {
-    id,
-    bytes: BYTES_EACH + world.memory.bytes,
-    loadInto: (empty) => {
-      for (const { name, records } of sections) for (const record of records) load(empty, name, record);
-    },
-  };
-}
-
-/** A flag of the past is in use elsewhere, and stays as it is. */
-function load(world: World, section: string, record: unknown): void {
-  if (section !== 'flags') return loadSnapshotRecord(world, section, record);
-  const { flag, revision, createdBy = null } = record as FlagSnapshotRecord;
-  const project = world.projects.get(flag.project);
-  assert(project !== undefined, 'the project of a flag stands before it');
-  putFlag(world, project, { flag, revision, createdBy });
-  world.directory.flagProjects.set(flag.name, flag.project);
 }

@@ -25,9 +25,6 @@ export const EVENTS_PER_SNAPSHOT = 100_000;
 /** Bytes of the journal between two snapshots where events are large: replaying them takes a few seconds. */
 export const BYTES_PER_SNAPSHOT = 2 ** 30;
 
-/** Some 0.1 ms. */
-const SHELVES_PER_CLOCK_LOOK = 16;
-
 export interface TakenSnapshot extends WrittenSnapshot {
   /** Id of the last event that the state contains. */
   readonly id: number;
@@ -157,23 +154,9 @@ export class SnapshotKeeper {
     return Math.max(PAUSE_MS_MIN, PAUSE_MS * (1 - passed));
   }
 
-  /** The moment of which a snapshot is cannot be divided, so what can be done for it before is: with pauses to be awaited, where it takes long. */
-  *#preparations(): Generator<Promise<void> | undefined, void> {
-    const { engine, background } = this.#options;
-    let shelves = 0;
-    background.begin();
-    for (const { flags } of engine.world.projects.values()) {
-      for (const _ of flags.prepareShelved()) {
-        shelves += 1;
-        if (shelves % SHELVES_PER_CLOCK_LOOK === 0) yield background.rest();
-      }
-    }
-  }
-
   async #write(): Promise<TakenSnapshot | null> {
     const { engine, background, fs, folder, monotonicMs, now, known, audited } = this.#options;
     if (engine.lastId === this.#newestId) return null;
-    for (const rest of this.#preparations()) if (rest !== undefined) await rest;
     const id = engine.lastId;
     assert(id > this.#newestId, 'the state never goes back behind a snapshot of it');
     this.#writtenId = id;

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
+import type { World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
@@ -37,7 +37,7 @@ import { HistoryCheck, IndexReading } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { assertNotNewer, startLoader } from './state/state-loader.ts';
+import { assertNotNewer, loaderOf, startLoader } from './state/state-loader.ts';
 import { auditWorld } from './state/world-audit.ts';
 import { BACKGROUND_CLOCK, Background, type BackgroundClock } from './turn.ts';
 
@@ -176,7 +176,12 @@ function checkRecovered({ world, recovery }: RecoveredState, { audited }: StoreO
     'a snapshot is no newer than what it was recovered from',
   );
   if (audited) auditWorld(world, recovery.lastId);
-  if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
+}
+
+/** The state with a lineage, where its history has recorded none. */
+function named(world: World, { lastId, tail }: RecoveryReport): World {
+  if (lastId === 0) return world;
+  return { ...world, lineage: world.lineage.derived(tail.chain.toString(16).padStart(8, '0')) };
 }
 
 async function openJournal(
@@ -298,9 +303,9 @@ interface RecoveredState {
 }
 
 async function recoverState(options: StoreOptions, journal: string): Promise<RecoveredState> {
-  const world = emptyWorld();
+  const loader = loaderOf();
   const { fs, folder, clock, log, logReader, deferredBytesMin } = options;
-  const cache = cacheOf({ world, ...given(options, 'memoryBudgetBytes') });
+  const cache = cacheOf({ world: loader.world, ...given(options, 'memoryBudgetBytes') });
   const eventLog = new EventLog({
     fs,
     folder: journal,
@@ -314,7 +319,7 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
   const recovery = await recover({
     fs,
     folder,
-    loader: startLoader(world, eventLog),
+    loader: startLoader(loader, eventLog),
     log,
     deferral: {
       vouch: (segment) => eventLog.vouch(segment),
@@ -323,7 +328,7 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
     beforeReplay: (extent) => eventLog.beforeReplay(extent),
     ...given(options, 'onProgress'),
   });
-  return { world, eventLog, recovery };
+  return { world: named(loader.world, recovery), eventLog, recovery };
 }
 
 const yieldTo = (clock: EngineClock) => (): Promise<void> => new Promise((resolve) => clock.defer(resolve));

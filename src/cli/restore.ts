@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loaderOf } from '../actors/state/state-loader.ts';
 import { snapshotSections, stateHash } from '../actors/state/world-snapshot.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
+import type { World } from '../domain/state/world.ts';
 import { type AddCommand, type CommonOptions, momentOf, printResult } from '../host/command.ts';
 import { misuse } from '../host/command-failure.ts';
 import { rateText, timeText } from '../host/format.ts';
@@ -15,7 +15,7 @@ import { OperationError } from '../operations/operation-error.ts';
 import { StateAt, type StateProgress } from '../operations/state-at.ts';
 import { type DataFolder, DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
+import { type Loader, type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
 import type { SnapshotStamp } from '../persistence/snapshots/snapshot-format.ts';
 import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 
@@ -208,17 +208,17 @@ async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
 
 /** Checks that recovery starts on the new folder with the same state. Otherwise the folder never gets its name. */
 async function proveStart(options: RestoreOptions, target: DataFolder, expected: Picture): Promise<void> {
-  const world = emptyWorld();
-  const { lastId } = await start(options.fs, target, world);
-  if (lastId === expected.lastId && stateHash(world) === expected.stateHash) return;
+  const loader = loaderOf();
+  const { lastId } = await start(options.fs, target, loader);
+  if (lastId === expected.lastId && stateHash(loader.world) === expected.stateHash) return;
   const message = `The restored folder and the original have different states at event ${expected.lastId}, so the restored folder was not kept. Run "flagstaff verify --deep" on the original.`;
   throw new OperationError('unsound', message);
 }
 
-async function start(fs: FileSystem, target: DataFolder, world: World): Promise<RecoveryReport> {
+async function start(fs: FileSystem, target: DataFolder, loader: Loader): Promise<RecoveryReport> {
   const log = { info: () => undefined, warn: () => undefined };
   try {
-    return await recover({ fs, folder: target.root, loader: loaderOf(world), log });
+    return await recover({ fs, folder: target.root, loader, log });
   } catch (error) {
     if (!(error instanceof DataFolderError)) throw error;
     throw damagedEvents(error);

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loaderOf } from '../actors/state/state-loader.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
+import type { World } from '../domain/state/world.ts';
 import {
   ADVICE_DAMAGED,
   createDataFolder,
@@ -260,7 +260,7 @@ interface LoadedSnapshot {
 
 /** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
 export async function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
-  const loader = loaderOf(emptyWorld());
+  const loader = loaderOf();
   const reading = await readSnapshot({
     fs,
     path,
@@ -272,15 +272,14 @@ export async function tryState(fs: FileSystem, path: string): Promise<SnapshotRe
 
 /** Throws `DataFolderError` when the file is not a whole snapshot. */
 export async function loadSnapshotFile(options: LoadSnapshotOptions): Promise<LoadedSnapshot> {
-  const world = emptyWorld();
-  const loader = loaderOf(world);
+  const loader = loaderOf();
   const reading = await readSnapshot({
     fs: options.fs,
     path: options.from,
     onRecord: (section, record) => loader.load(section, record),
     onProgress: (done, total) => options.onProgress?.({ phase: 'load', done, total }),
   });
-  if (reading.problem === null) return { header: reading.header, world };
+  if (reading.problem === null) return { header: reading.header, world: loader.world };
   const details = { file: options.from, offset: reading.offset, advice: ADVICE_DAMAGED };
   throw new DataFolderError(`The file is not a whole snapshot: ${reading.problem}`, details);
 }

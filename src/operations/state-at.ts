@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { loaderOf, replayFrame } from '../actors/state/state-loader.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
+import type { World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { type Boundary, lastEventId } from '../persistence/journal/frame.ts';
@@ -45,7 +45,7 @@ export interface StateAtOptions {
 const EVENTS_PER_PROGRESS = 1_000;
 
 export class StateAt {
-  readonly world: World = emptyWorld();
+  readonly #loader = loaderOf();
   readonly #options: StateAtOptions;
   readonly #source: JournalSource;
   lastId = 0;
@@ -63,6 +63,11 @@ export class StateAt {
   private constructor(options: StateAtOptions) {
     this.#options = options;
     this.#source = { fs: options.fs, folder: dataFolder(options.folder).journal };
+  }
+
+  /** Written in place by `advance`. */
+  get world(): World {
+    return this.#loader.world;
   }
 
   static async open(options: StateAtOptions): Promise<StateAt> {
@@ -85,7 +90,7 @@ export class StateAt {
         assert(frame.id > this.#replayedId, `event ${frame.id} is newer than the state`);
         const file = join(this.#source.folder, segmentFileName(segment));
         const place = { file, offset: raw.offset, lastGoodEventId: frame.id - 1 };
-        attempt(() => replayFrame(this.world, frame), place, `event ${frame.id}`);
+        attempt(() => replayFrame(this.#loader.world, frame), place, `event ${frame.id}`);
         this.#changeFirstId = frame.id;
         this.#replayedId = lastEventId(frame);
         this.lastAt = frame.at;
@@ -144,12 +149,12 @@ export class StateAt {
       this.chain = header.chain;
       return;
     }
-    loaderOf(this.world).reset();
+    this.#loader.reset();
   }
 
   /** Null when the file is bad for any reason, or was removed meanwhile: an older one, or none, is used instead. */
   async #load(file: SnapshotFile): Promise<SnapshotHeader | null> {
-    const loader = loaderOf(this.world);
+    const loader = this.#loader;
     loader.reset();
     try {
       const reading = await readSnapshot({

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { exportState } from '../../src/actors/state-file.ts';
 import { jsonPieces } from '../../src/cli/export.ts';
+import { FlagRecord } from '../../src/domain/state/flag-record.ts';
+import { projectIn } from '../../src/domain/state/world.ts';
 import { readJsonParts } from '../../src/http/body/json-parts.ts';
 import { BODY_LIMITS } from '../../src/http/body/json-shape.ts';
 import { exportState as exportWhole } from '../support/documents/state-document.ts';
@@ -65,9 +67,14 @@ describe('a document beyond the longest string', () => {
     assert(one !== undefined);
     // All share one text in memory; in the document each has its own.
     const flag = { ...one.flag, description: 'x'.repeat(MIB) };
-    for (let index = 0; index < FLAGS; index += 1) {
-      flags.add({ revision: 1, createdBy: null, bytes: 0, flag: { ...flag, name: `flag-${index}` } });
-    }
+    state.change((draft) => {
+      const project = projectIn(draft, draft.projects.get('default')!);
+      for (let index = 0; index < FLAGS; index += 1) {
+        const named = { ...flag, name: `flag-${index}` };
+        const record = new FlagRecord({ revision: 1, createdBy: null, bytes: 0, flag: named });
+        project.flags = project.flags.with(record, null, draft.edit);
+      }
+    });
     const before = liveBytes();
     let growth = 0;
     let characters = 0;

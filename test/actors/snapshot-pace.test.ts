@@ -110,29 +110,6 @@ describe('the pace of a snapshot', () => {
     await finish(paced, taking, 1);
   });
 
-  it('pauses before the moment of the snapshot where there are many shelves, and has what changes meanwhile', async () => {
-    const { keeper, pauses, resume, change, execute, lastId } = await openPaced(0);
-    for (let number = 0; number < 17; number += 1) {
-      const id = `project-${number}`;
-      await execute({ type: 'create-project', id, fields: { name: id } });
-      await execute(createFlag(`flag-${number}`, id));
-    }
-    const taking = keeper.take();
-    await settle();
-    assert.equal(pauses.length, 1);
-    const before = lastId();
-    await change();
-    let isTaken = false;
-    void taking.then(() => {
-      isTaken = true;
-    });
-    while (!isTaken) {
-      await settle();
-      resume(1);
-    }
-    assert((await taking)?.id === lastId() && lastId() > before, 'the change is in it');
-  });
-
   it('makes no further pause once told to hurry, also when it is under way already', async () => {
     const { keeper, pauses, resume } = await openPaced(20);
     const taking = keeper.take();

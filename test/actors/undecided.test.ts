@@ -7,6 +7,7 @@ import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import type { World } from '../../src/domain/state/world.ts';
+import { PersistentMap } from '../../src/domain/value/persistent-map.ts';
 import { LocalCommitLog } from '../../src/persistence/journal/commit-log.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import { commands, withRealIds } from '../support/every-command.ts';
@@ -22,10 +23,8 @@ function pictureOf({ lastId, lastAt, lastChain, world }: TestEngine['store']['en
     ...{ lastId, lastAt, lastChain, state: stateHash(world), lineage: world.lineage.recorded },
     bytes: stateBytes(world),
     maps: Object.entries(directory).map(([name, value]) => {
-      if (!(value instanceof Map)) return [name, value];
-      const keys = [...value.keys()].map(String);
-      // Nobody sees the order of these names.
-      return [name, value === directory.flagProjects ? keys.sort() : keys];
+      if (name === 'edit') return [name];
+      return [name, value instanceof PersistentMap ? [...value.keys()].map(String) : value];
     }),
     flagProjects: [...directory.flagProjects].sort(),
     favoredBy: [...favoredBy].sort(),
@@ -33,7 +32,7 @@ function pictureOf({ lastId, lastAt, lastChain, world }: TestEngine['store']['en
     projects: [...projects].map(([id, { flags, settings, revision }]) => [
       ...[id, settings, revision, flags.activeCount, [...flags.keys()]],
       [...flags.values()].map(({ flag, bytes, revision: changed }) => [flag.name, bytes, changed]),
-      flags.shelved().map((shelf) => shelf.flags.map(({ name }) => name)),
+      flags.chunks.map((chunk) => chunk.values.map(({ flag }) => flag.name)),
       settings.environments.map((name) => [
         flags.enabledCount(name),
         served.documentBytes(directory.segments, name, [id]),

@@ -211,11 +211,11 @@ async function baseFolder(random: SeededRandom): Promise<Base> {
 async function replayed(disk: MemoryFileSystem): Promise<string | null> {
   const copy = disk.copy();
   for (const name of copy.namesIn(SNAPSHOTS)) copy.take(join(SNAPSHOTS, name));
-  const world = emptyWorld();
+  const loader = loaderOf();
   const log = { info: () => undefined, warn: () => undefined };
   try {
-    await recover({ fs: copy, folder: FOLDER, loader: loaderOf(world), log });
-    return stateHash(world);
+    await recover({ fs: copy, folder: FOLDER, loader, log });
+    return stateHash(loader.world);
   } catch (error) {
     assertRefusal(error);
     return null;

@@ -5,7 +5,7 @@ import { formatPasswordHash, parsePasswordHash } from '../../src/domain/access/p
 import { passwordIssues } from '../../src/domain/access/password-rules.ts';
 import { networkOf } from '../../src/domain/flags/address.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
-import { emptyWorld } from '../../src/domain/state/world.ts';
+import { directoryIn, draftOf, emptyWorld } from '../../src/domain/state/world.ts';
 import { AttemptLimits } from '../../src/passwords/attempt-limits.ts';
 import {
   FROM_ADDRESS,
@@ -26,7 +26,8 @@ const SENDER = { address: '192.0.2.1', userId: null };
 const CREATED_AT = '2026-01-01T00:00:00.000Z';
 
 async function setUp() {
-  const world = emptyWorld();
+  const world = draftOf(emptyWorld());
+  const directory = directoryIn(world);
   const queue = new ScryptQueue(CHEAP);
   const attempts: [userId: number, succeeded: boolean][] = [];
   const clock = { ms: 0 };
@@ -38,11 +39,11 @@ async function setUp() {
   });
   const add = async (id: number, username: string, email: string, password: string | null) => {
     const user = { id, name: null, username, email, rootRole: 3, createdAt: CREATED_AT };
-    world.directory.users.set(id, user);
+    directory.users = directory.users.with(id, user);
     if (password === null) return;
     const hash = await queue.hash(password, STRANGER);
     assert(!isRefusal(hash), 'nobody waits');
-    world.directory.passwords.set(id, { userId: id, hash, changedAt: CREATED_AT });
+    directory.passwords = directory.passwords.with(id, { userId: id, hash, changedAt: CREATED_AT });
   };
   await add(1, 'ada', 'ada@example.com', GOOD);
   await add(2, 'bob', 'bob@example.com', null);
@@ -52,17 +53,19 @@ async function setUp() {
     const found = await signIn(...sent);
     return isRefusal(found) ? found.name : found.id;
   };
-  return { world, passwords, signIn, outcome, attempts, clock };
+  return { directory, passwords, signIn, outcome, attempts, clock };
 }
 
 describe('signing in with a password', () => {
   it('takes a username or an email in any case, and the password in any way that its letters can be written', async () => {
-    const { world, passwords, outcome, attempts } = await setUp();
+    const { directory, passwords, outcome, attempts } = await setUp();
     for (const name of ['ada', 'ADA', 'Ada@Example.com']) assert.equal(await outcome(name, GOOD), 1);
     assert.deepEqual(attempts.at(-1), [1, true]);
     const composed = await passwords.hash('Zw\u00f6lf-Apfel-7', SENDER);
     assert(typeof composed === 'string');
-    world.directory.passwords.set(2, { userId: 2, hash: composed, changedAt: CREATED_AT });
+    directory.passwords = directory.passwords.with(2, {
+      ...{ userId: 2, hash: composed, changedAt: CREATED_AT },
+    });
     assert.equal(await outcome('bob', 'Zwo\u0308lf-Apfel-7'), 2);
   });
 
@@ -88,13 +91,15 @@ describe('signing in with a password', () => {
   });
 
   it('fails when the password changes while it is checked', async () => {
-    const { world, passwords, outcome } = await setUp();
+    const { directory, passwords, outcome } = await setUp();
     const pending = outcome('ada', GOOD);
     const other = await passwords.hash('Another-horse-8', SENDER);
     assert(typeof other === 'string');
-    world.directory.passwords.set(1, { userId: 1, hash: other, changedAt: CREATED_AT });
+    directory.passwords = directory.passwords.with(1, {
+      ...{ userId: 1, hash: other, changedAt: CREATED_AT },
+    });
     const slow = outcome('ada', 'Another-horse-8');
-    world.directory.users.delete(1);
+    directory.users = directory.users.without(1);
     assert.deepEqual([await pending, await slow], [1, 'AuthenticationRequired']);
   });
 

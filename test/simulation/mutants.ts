@@ -80,8 +80,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     // No response shows it before a segment or strategy type is to be deleted: going through the state does.
     name: 'counts what strategies refer to only when a flag comes, goes or changes as a whole',
     file: 'domain/state/records.ts',
-    find: '  references.replace(before, after);\n  served.replace(before, after);\n  return memory.replace(before.environments',
-    replace: '  served.replace(before, after);\n  return memory.replace(before.environments',
+    find: '  draft.references = draft.references.replaced(before, after, draft.edit);\n',
+    replace:
+      '  if (before === null) draft.references = draft.references.replaced(before, after, draft.edit);\n',
   },
   {
     name: 'leaves a project with the revision that it had before a change of a flag',

@@ -23,7 +23,7 @@ const LONG_TEXTS = [
   'ü'.repeat(400_000),
   '\u0001'.repeat(600_000),
 ] as const;
-const LONG_TEXT_CHANCE = 1 / 75;
+const LONG_TEXT_CHANCE = 1 / 45;
 
 const NUMBERS = [0, 1, -1.5, 1e300, 2 ** 53, 4_294_967_296] as const;
 

@@ -35,7 +35,7 @@ export function recountStateBytes({ directory, projects }: World): number {
     ]),
     ...flags,
   ];
-  const references = new References();
-  for (const flag of flags) references.replace(null, flag);
+  let references = new References();
+  for (const flag of flags) references = references.replaced(null, flag);
   return records.reduce<number>((bytes, record) => bytes + recordSize(record), references.bytes);
 }

@@ -16,7 +16,6 @@ import type { Engine } from '../../src/actors/engine.ts';
 import { sectionsHash, snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
-import { settleFlags } from '../../src/domain/state/world.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import type { SnapshotSection } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import { recountStateBytes } from './recounted-memory.ts';
@@ -70,7 +69,6 @@ export class Witness {
     const last = this.#applied.at(-1);
     if (last !== undefined && last.state === null && last.lastId === engine.lastId) {
       last.state = snapshotSections(engine.world);
-      settleFlags(engine.world, Number.POSITIVE_INFINITY);
       last.stateBytes = stateBytes(engine.world);
     }
   }
@@ -148,7 +146,6 @@ export class Witness {
       assert(this.#isNewestHidden, `the state after event ${command.lastId} was seen`);
       return shadowOf(this.#applied.flatMap(({ events }) => events)).compare(engine.world);
     }
-    settleFlags(engine.world, Number.POSITIVE_INFINITY);
     assert.equal(stateBytes(engine.world), command.stateBytes, 'it takes the memory that the live one did');
     const recovered = snapshotSections(engine.world);
     this.#left = () => compareSections(recovered, state);

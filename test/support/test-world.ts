@@ -8,7 +8,7 @@ import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../src/domain/state/replay-rules.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
-import { emptyWorld, type World } from '../../src/domain/state/world.ts';
+import { CurrentWorld, type Draft, draftOf, emptyWorld, type World } from '../../src/domain/state/world.ts';
 
 const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
 
@@ -16,7 +16,9 @@ const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
 export const TOKEN_ACTOR: Actor = { name: 'token', userId: -42 };
 
 export class TestWorld {
-  readonly world: World = emptyWorld();
+  /** The state as it is at each moment. */
+  readonly world: World = new CurrentWorld(() => this.root);
+  root: World = emptyWorld();
   /** Every event so far, in order, by the command that recorded it. */
   readonly frames: (readonly DomainEvent[])[] = [];
   #eventCount = 0;
@@ -32,8 +34,15 @@ export class TestWorld {
   record(events: readonly DomainEvent[]): void {
     const createdAt = this.#now();
     if (events.length > 0) this.frames.push(events);
-    applyChange(this.world, events, { id: this.#eventCount + 1, createdAt, rules: RULES_VERSION });
+    this.root = applyChange(this.root, events, { id: this.#eventCount + 1, createdAt, rules: RULES_VERSION });
     this.#eventCount += events.length;
+  }
+
+  /** Changes the state without an event. */
+  change(run: (draft: Draft) => void): void {
+    const draft = draftOf(this.root);
+    run(draft);
+    this.root = draft;
   }
 
   decide(command: Command, actor: Actor = TOKEN_ACTOR): Decision {

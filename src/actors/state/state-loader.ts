@@ -1,26 +1,40 @@
 /** Rebuilds the state from a snapshot and frames of the journal, for a start and for every tool that needs it. */
 import assert from 'node:assert/strict';
-import { applyChange } from '../../domain/state/apply.ts';
+import { applyTo } from '../../domain/state/apply.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { RememberedResponse } from '../../domain/state/idempotency-cache.ts';
-import type { World } from '../../domain/state/world.ts';
+import { type Draft, directoryIn, draftOf, emptyWorld, type World } from '../../domain/state/world.ts';
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import { lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
 import { PART_SIZE_MIN, shareInEvents } from './shared-values.ts';
-import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
+import { loadSnapshotRecord } from './world-snapshot.ts';
 
-/** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
-export function loaderOf(world: World): Loader {
+/** A loader, and the state that it has loaded. */
+export interface StateLoader extends Loader {
+  /** Written in place as long as anything is loaded. */
+  readonly world: Draft;
+}
+
+/** Loads what a snapshot and a journal hold, by the functions that live commands use. */
+export function loaderOf(): StateLoader {
+  const { identity } = emptyWorld();
+  const fresh = () => draftOf({ ...emptyWorld(), identity });
+  let draft = fresh();
   // Under load many frames share a millisecond, and formatting it each time took a twentieth of a replay.
   let at = Number.NaN;
   let createdAt = '';
   return {
-    reset: () => clearWorld(world),
-    load: (section, record) => loadSnapshotRecord(world, section, record),
+    get world() {
+      return draft;
+    },
+    reset: () => {
+      draft = fresh();
+    },
+    load: (section, record) => loadSnapshotRecord(draft, section, record),
     problemAt: (id) => {
       try {
-        assertNotNewer(world, id);
+        assertNotNewer(draft, id);
         return null;
       } catch (error) {
         return (error as Error).message;
@@ -30,14 +44,13 @@ export function loaderOf(world: World): Loader {
       if (position.length >= PART_SIZE_MIN) shareInEvents(frame.events);
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
       at = frame.at;
-      replayFrame(world, frame, createdAt);
+      replayFrame(draft, frame, createdAt);
     },
   };
 }
 
 /** The loader for a start, which indexes what it replays, so that it reads the end of the journal once for both. */
-export function startLoader(world: World, eventLog: EventLog): Loader {
-  const loader = loaderOf(world);
+export function startLoader(loader: Loader, eventLog: EventLog): Loader {
   return {
     ...loader,
     replay: (frame, position) => {
@@ -49,17 +62,19 @@ export function startLoader(world: World, eventLog: EventLog): Loader {
 
 /** `createdAt` is the frame's time. */
 export function replayFrame(
-  world: World,
+  draft: Draft,
   frame: RecordedFrame,
   createdAt = new Date(frame.at).toISOString(),
 ): void {
   const { rules, lineage } = frame;
-  assert(world.directory.revision < frame.id, 'a frame is replayed onto a state from before it');
-  if (lineage !== undefined) world.lineage.adopt(frame.id, lineage);
-  applyChange(world, frame.events as readonly DomainEvent[], { id: frame.id, createdAt, rules });
-  assert(world.directory.revision <= lastEventId(frame), 'a frame makes nothing newer than its last event');
+  assert(draft.directory.revision < frame.id, 'a frame is replayed onto a state from before it');
+  if (lineage !== undefined) draft.lineage = draft.lineage.adopted(frame.id, lineage);
+  applyTo(draft, frame.events as readonly DomainEvent[], { id: frame.id, createdAt, rules });
+  assert(draft.directory.revision <= lastEventId(frame), 'a frame makes nothing newer than its last event');
   if (frame.answer !== undefined) {
-    world.directory.responses.remember(frame.answer as RememberedResponse, frame, rules);
+    const directory = directoryIn(draft);
+    const response = frame.answer as RememberedResponse;
+    directory.responses = directory.responses.remembered(response, frame, rules, draft.edit);
   }
 }
 

@@ -178,9 +178,9 @@ function auditFavorites({ directory, favoredBy }: World): void {
 
 /** The counts that events keep up to date against those of the flags as they are. */
 function auditServed({ projects, served, directory }: World): void {
-  const counted = new ServedBytes();
+  let counted = new ServedBytes();
   for (const { flags } of projects.values()) {
-    for (const { flag } of flags.values()) counted.replace(null, flag);
+    for (const { flag } of flags.values()) counted = counted.replaced(null, flag);
   }
   for (const { name } of directory.environments) {
     for (const scope of ['*' as const, ...[...projects.keys()].map((id) => [id])]) {
@@ -193,9 +193,11 @@ function auditServed({ projects, served, directory }: World): void {
 }
 
 function auditReferences({ projects, references }: World): void {
-  const counted = new References();
+  let counted = new References();
   for (const { flags } of projects.values()) {
-    for (const { flag } of flags.values()) counted.replace(null, flag);
+    for (const { flag } of flags.values()) counted = counted.replaced(null, flag);
   }
-  assert.deepEqual(references.counts, counted.counts, 'what flags refer to');
+  const entriesOf = ({ counts }: References) =>
+    Object.fromEntries(Array.from(counts, ([key, of]) => [key, Object.fromEntries(of)]));
+  assert.deepEqual(entriesOf(references), entriesOf(counted), 'what flags refer to');
 }

@@ -2,8 +2,7 @@
  * Converts the state to snapshot sections and back. Loading a snapshot gives the state that replaying from the first
  * event would have given, with the same `stateHash`.
  *
- * Sections are taken in one step: immutable objects are collected by reference, so commands may go on while the
- * snapshot is being written in turns.
+ * The state is a value, so commands may go on while a snapshot of it is being written in turns.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -15,24 +14,28 @@ import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import { ACCESS_KINDS, KINDS, SECRET_KINDS, TARGETING_KINDS } from '../../domain/kinds/kinds.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
-import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
+import type { DatedResponse } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
-import { ProjectFlags } from '../../domain/state/project-flags.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { putFlag, putRecord } from '../../domain/state/records.ts';
 import type { Setting } from '../../domain/state/settings.ts';
+import { growthOf } from '../../domain/state/state-memory.ts';
 import {
+  type DirectoryDraft,
   type DirectoryState,
+  type Draft,
+  directoryIn,
   type Environment,
-  emptyWorld,
   type Favorites,
   type Identity,
   identityKey,
+  newProject,
   type Password,
   type ProjectSettings,
   type StalenessNote,
   type World,
 } from '../../domain/state/world.ts';
+import { PersistentMap } from '../../domain/value/persistent-map.ts';
 import type { RecordBatch, SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
 import { shareInFlag } from './shared-values.ts';
 
@@ -91,11 +94,11 @@ export function snapshotSections(world: World): SnapshotSection[] {
 /** The state alone, without what tells histories apart that come to the same state. */
 export function stateSections({ directory, projects }: World): SnapshotSection[] {
   const all = [...projects.values()];
-  const shelves = all.flatMap((project) => project.flags.shelved());
+  const chunks = all.flatMap((project) => project.flags.chunks);
   return [
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
-    ...MAP_NAMES.map((name) => ({ name, records: [...directory[name].values()] })),
+    ...MAP_NAMES.map((name) => ({ name, records: valuesOf(directory[name]) })),
     {
       name: 'projects',
       records: all.map(
@@ -109,7 +112,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
         }),
       ),
     },
-    { name: 'flags', records: flagRecords(shelves), batches: flagBatches(shelves) },
+    { name: 'flags', records: flagRecords(chunks), batches: flagBatches(chunks) },
     { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
     { name: 'completions', records: [...directory.completions.values()] },
     { name: 'favorites', records: [...directory.favorites.values()] },
@@ -122,15 +125,20 @@ const countersOf = (directory: DirectoryState): Counters =>
     Object.entries(directory).filter(([, value]) => typeof value === 'number'),
   ) as unknown as Counters;
 
-/** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
-export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
-  const { directory, projects } = world;
+/** Can be read again. */
+const valuesOf = (map: ReadonlyMap<string | number, unknown>): Iterable<unknown> => ({
+  [Symbol.iterator]: () => map.values(),
+});
+
+/** Puts one record of a snapshot into a state that is being made. Throws on a section that this version does not know. */
+export function loadSnapshotRecord(draft: Draft, section: string, record: unknown): void {
+  const directory = directoryIn(draft);
   if (isMapName(section)) {
-    const records: Map<string | number, unknown> = directory[section];
+    const records = directory as unknown as Record<MapName, PersistentMap<string | number, unknown>>;
     const keyOf = MAPS[section] as (one: unknown) => string | number;
     const key = keyOf(record);
-    assert(!records.has(key), 'a record is in a snapshot once');
-    return putRecord(world, records, key, record);
+    assert(!records[section].has(key), 'a record is in a snapshot once');
+    return putRecord(draft, records, section, [key, record]);
   }
   switch (section) {
     case 'counters':
@@ -142,88 +150,70 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const isNew = directory.environments.every(({ name }) => name !== environment.name);
       assert(isNew, 'an environment is recorded once');
       directory.environments = [...directory.environments, environment];
-      world.memory.replace(null, record);
+      draft.memoryBytes += growthOf(null, record);
       return;
     }
     case 'favorites':
-      loadFavorites(world, record as Favorites);
-      return;
+      return loadFavorites(draft, record as Favorites);
     case 'lineage':
-      world.lineage.restore(record as LineageEntry);
+      draft.lineage = draft.lineage.restored(record as LineageEntry);
       return;
     case 'answers':
-      directory.responses.restore(record as DatedResponse);
+      directory.responses = directory.responses.restored(record as DatedResponse, draft.edit);
       return;
     case 'projects':
-      loadProject(world, record as ProjectRecord);
-      return;
+      return loadProject(draft, record as ProjectRecord);
     case 'flags': {
-      const { flag, revision, createdBy = null } = record as FlagSnapshotRecord;
-      const project = projects.get(flag.project);
-      if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
-      assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
+      const { flag } = record as FlagSnapshotRecord;
       shareInFlag(flag);
-      putFlag(world, project, { flag, revision, createdBy });
-      directory.flagProjects.set(flag.name, flag.project);
-      return;
+      return loadFlag(draft, directory, record as FlagSnapshotRecord);
     }
     case 'potentiallyStale': {
       const note = record as StalenessNote;
       assert(directory.flagProjects.has(note.flag), 'only a flag that exists is noted');
-      putRecord(world, directory.potentiallyStale, note.flag, note);
-      return;
+      return putRecord(draft, directory, 'potentiallyStale', [note.flag, note]);
     }
     case 'completions': {
       const completion = record as Completion;
       assert(directory.flagProjects.has(completion.flag), 'only a flag that exists is completed');
-      putRecord(world, directory.completions, completion.flag, completion);
-      return;
+      return putRecord(draft, directory, 'completions', [completion.flag, completion]);
     }
     default:
       throw new Error(`the snapshot has a section "${section}", which this version does not know`);
   }
 }
 
-function loadProject({ projects, memory }: World, record: ProjectRecord): void {
+function loadFlag(
+  draft: Draft,
+  directory: DirectoryDraft,
+  { flag, revision, createdBy = null }: FlagSnapshotRecord,
+): void {
+  const project = draft.projects.get(flag.project);
+  if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
+  assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
+  putFlag(draft, project, { flag, revision, createdBy });
+  directory.flagProjects = directory.flagProjects.with(flag.name, flag.project, draft.edit);
+}
+
+function loadProject(draft: Draft, record: ProjectRecord): void {
   const { settings, members, groups = [], defaultStrategies = [], revision, environmentsRevision } = record;
-  assert(!projects.has(settings.id), 'a project is recorded once');
+  const { edit } = draft;
+  assert(!draft.projects.has(settings.id), 'a project is recorded once');
   assert(environmentsRevision <= revision, 'a project is as new as its newest part');
-  memory.replace(null, settings);
-  for (const [, roleId] of [...members, ...groups]) memory.replace(null, roleId);
-  for (const [, strategy] of defaultStrategies) memory.replace(null, strategy);
-  projects.set(settings.id, {
-    settings,
-    members: new Map(members),
-    groups: new Map(groups),
-    defaultStrategies: new Map(defaultStrategies),
-    flags: new ProjectFlags(),
-    revision,
-    environmentsRevision,
-  });
-}
-
-/** Empties the state in place, for a recovery that has to begin again with an older snapshot. */
-export function clearWorld(world: World): void {
-  const fresh = emptyWorld();
-  world.projects.clear();
-  world.references.clear();
-  world.served.clear();
-  world.favoredBy.clear();
-  world.unsettled.clear();
-  world.memory.clear();
-  world.lineage.clear();
-  for (const part of Object.values(world.directory)) {
-    if (part instanceof Map || part instanceof IdempotencyCache) part.clear();
-  }
-  world.directory.environments = [];
-  Object.assign(world.directory, countersOf(fresh.directory));
-  const left = snapshotSections(world).find(({ name, records }) => name !== 'counters' && !isEmpty(records));
-  assert(left === undefined, `the ${left?.name} of another state are left`);
-}
-
-function isEmpty(records: Iterable<unknown>): boolean {
-  for (const _ of records) return false;
-  return true;
+  draft.memoryBytes += growthOf(null, settings);
+  for (const [, roleId] of [...members, ...groups]) draft.memoryBytes += growthOf(null, roleId);
+  for (const [, strategy] of defaultStrategies) draft.memoryBytes += growthOf(null, strategy);
+  draft.projects = draft.projects.with(
+    settings.id,
+    {
+      ...newProject(settings, { revision, edit }),
+      members: PersistentMap.of(members),
+      groups: PersistentMap.of(groups),
+      defaultStrategies: PersistentMap.of(defaultStrategies),
+      environmentsRevision,
+    },
+    edit,
+  );
 }
 
 /**
@@ -234,7 +224,7 @@ export function stateHash(world: World): string {
   return sectionsHash(stateSections(world));
 }
 
-/** The same of a state that was taken earlier, as snapshot sections. */
+/** `stateHash` of a state as snapshot sections. */
 export function sectionsHash(sections: readonly SnapshotSection[]): string {
   const packr = new Packr({ useRecords: false });
   const hash = createHash('sha256');
@@ -255,17 +245,17 @@ function canonical(value: unknown): unknown {
 
 // The flags of a snapshot in batches, which are written into blocks of their own: what has not changed stands in the same bytes as before.
 
-/** Shelves with fewer flags are written together, so that many small projects do not make as many small blocks. */
+/** Chunks with fewer flags are written together, so that many small projects do not make as many small blocks. */
 const BATCH_FLAGS_MIN = 64;
 
 /** Can be read again. */
-const flagBatches = (shelves: readonly ShelvedFlags[]): Iterable<RecordBatch> => ({
+const flagBatches = (chunks: readonly FlagChunk[]): Iterable<RecordBatch> => ({
   *[Symbol.iterator]() {
-    let batch: ShelvedFlags[] = [];
+    let batch: FlagChunk[] = [];
     let count = 0;
-    for (const shelved of shelves) {
-      batch.push(shelved);
-      count += shelved.records.length;
+    for (const chunk of chunks) {
+      batch.push(chunk);
+      count += chunk.values.length;
       if (count < BATCH_FLAGS_MIN) continue;
       yield { parts: batch, records: flagRecords(batch) };
       batch = [];
@@ -275,11 +265,9 @@ const flagBatches = (shelves: readonly ShelvedFlags[]): Iterable<RecordBatch> =>
   },
 });
 
-const flagRecords = (shelves: readonly ShelvedFlags[]): Iterable<FlagSnapshotRecord> => ({
+const flagRecords = (chunks: readonly FlagChunk[]): Iterable<FlagSnapshotRecord> => ({
   *[Symbol.iterator]() {
-    for (const shelved of shelves) {
-      for (const [at, { createdBy }] of shelved.records.entries())
-        yield { flag: shelved.flagAt(at), revision: shelved.revisionAt(at), createdBy };
-    }
+    for (const { values } of chunks)
+      for (const { flag, revision, createdBy } of values) yield { flag, revision, createdBy };
   },
 });

@@ -57,16 +57,16 @@ export function copyLines(
 function linesOf({ token, served, feed }: FedMirror): Iterable<string> {
   const { world, environment, lastId } = served.mirror;
   const mirror = { kind: 'mirror', token, lastId, ...feed.position };
-  const shelves = [...world.projects.values()].flatMap((project) => project.flags.shelved());
-  const segments = new Map(world.directory.segments);
+  const chunks = [...world.projects.values()].flatMap((project) => project.flags.chunks);
+  const { segments } = world.directory;
   const around = {
     ...surroundingsOf(world, { environment, inlineSegments: false }),
     segment: (id: number) => segments.get(id),
   };
   return (function* () {
     yield JSON.stringify(mirror);
-    for (const { flags } of shelves)
-      for (const flag of flags)
+    for (const { values } of chunks)
+      for (const { flag } of values)
         yield `{"kind":"flag","flag":${JSON.stringify(clientFlagView(flag, around))}}`;
     for (const one of segments.values()) yield `{"kind":"segment","segment":${segmentJson(one)}}`;
   })();

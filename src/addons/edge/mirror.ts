@@ -15,25 +15,37 @@ import type { ServedState } from '../../actors/served-state.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { jsonEqual } from '../../domain/json/json.ts';
 import type { Segment } from '../../domain/kinds/segment.ts';
-import type { FlagRecord } from '../../domain/state/flag-record.ts';
-import { ProjectFlags } from '../../domain/state/project-flags.ts';
 import {
   dropFlag,
   dropRecord,
   noteFlag,
-  noteGone,
+  putFlag,
   putRecord,
+  replaceFlag,
   stateBytes,
 } from '../../domain/state/records.ts';
-import { type ApiToken, emptyWorld, type ProjectState, type World } from '../../domain/state/world.ts';
+import {
+  type ApiToken,
+  CurrentWorld,
+  type DirectoryDraft,
+  type Draft,
+  directoryIn,
+  draftOf,
+  emptyWorld,
+  newProject,
+  type ProjectSettings,
+  type ProjectState,
+  projectIn,
+  type World,
+} from '../../domain/state/world.ts';
 import { coreUsedMs } from '../../process/schedule-times.ts';
 import type { UpstreamDocument, UpstreamEvent } from './upstream-document.ts';
 
 /** Changes that watches may still ask for; one that is further behind looks at every flag. */
 const CHANGES_MAX = 1_000;
 
-/** Flags that change in their places, at one moment; of more than that, all are put in places beside those that are shown. */
-const CHANGED_IN_PLACE_MAX = 250;
+/** Flags whose changes are told one by one; of more than that, every flag may have changed. */
+const TOLD_MAX = 250;
 
 /** Processor time of the event loop: on a machine that is busy with something else, waiting would make debtors of all callers. */
 const coreUsed = coreUsedMs();
@@ -51,7 +63,9 @@ export interface MirrorOptions {
 }
 
 export class Mirror implements ServedState {
-  readonly world: World = emptyWorld();
+  /** The state as it is at each moment. */
+  readonly world: World = new CurrentWorld(() => this.#world);
+  #world: World;
   readonly environment: string;
   readonly memoryBudgetBytes: number;
   readonly loopAccounts: LoopAccounts;
@@ -69,7 +83,9 @@ export class Mirror implements ServedState {
     this.feed = new MirrorFeed(onFault);
     const sortOrder = 0;
     const shape = { type: 'production', enabled: true, protected: false, sortOrder };
-    this.world.directory.environments = [{ name: environment, ...shape }];
+    const empty = emptyWorld();
+    const environments = [{ name: environment, ...shape }];
+    this.#world = { ...empty, directory: { ...empty.directory, environments } };
     cacheOf(this);
   }
 
@@ -95,80 +111,45 @@ export class Mirror implements ServedState {
   }
 
   /**
-   * Takes all that the token covers, in place of what is here. Steps: what differs is looked for in turns, and shown at one moment. Where
-   * much does, the projects are made anew beside those that are shown, with all that is counted of flags, which nobody sees; so the
-   * steps must be taken to their end, or the mirror given up. `id`: null where the upstream names no event.
+   * Takes all that the token covers, in place of what is here. Steps: the state with it is made in turns beside the one that is shown,
+   * and shown at one moment. `id`: null where the upstream names no event.
    */
   *replacing(
     { flags, segments }: Pick<UpstreamDocument, 'flags' | 'segments'>,
     id: number | null,
   ): Generator<void, void> {
-    const { flagProjects, segments: known } = this.world.directory;
-    const sent = new Map<string, Flag>();
+    const revision = this.#revisionOf(id);
+    const base = this.#world;
+    const draft = draftOf(base);
+    const events: NotedEvent[] = [];
+    const sent = new Set<string>();
     for (const flag of flags) {
-      sent.set(flag.name, flag);
+      sent.add(flag.name);
+      events.push(...this.#putFlag(draft, flag, revision));
       yield;
     }
-    const changed = new Set<Flag>();
-    for (const flag of sent.values()) {
-      const record = this.#recordOf(flag.name);
-      if (record === undefined || !jsonEqual(record.flag, flag)) changed.add(flag);
+    for (const name of this.#world.directory.flagProjects.keys()) {
+      if (!sent.has(name)) events.push(...this.#dropFlag(draft, name, revision));
       yield;
     }
-    const gone = [...flagProjects.keys()].filter((name) => !sent.has(name));
-    const fresh: Segment[] = [];
+    const isMany = !this.#isFilled || events.length > TOLD_MAX;
     for (const segment of segments) {
-      if (!jsonEqual(known.get(segment.id), segment)) fresh.push(segment);
+      events.push(...this.#putSegment(draft, segment, revision));
       yield;
     }
     const sentSegments = new Set(segments.map((one) => one.id));
-    const goneSegments = [...known.keys()].filter((one) => !sentSegments.has(one));
-    const revision = this.#revisionOf(id);
-    const isMany = !this.#isFilled || changed.size + gone.length > CHANGED_IN_PLACE_MAX;
-    const projects = isMany ? yield* this.#projectsOf({ sent, changed, gone }, revision) : null;
-    const events = fresh.flatMap((one) => this.#putSegment(one, revision));
-    if (projects === null) {
-      events.push(...gone.flatMap((name) => this.#dropFlag(name, revision)));
-      for (const flag of changed) events.push(...this.#putFlag(flag, revision));
-    } else this.#show(projects, gone);
-    events.push(...goneSegments.flatMap((one) => this.#dropSegment(one, revision)));
-    this.#tell(id, revision, projects === null ? events : null);
+    for (const one of this.#world.directory.segments.keys())
+      if (!sentSegments.has(one)) events.push(...this.#dropSegment(draft, one, revision));
+    this.#show(draft, base);
+    this.#tell(id, revision, isMany ? null : events);
   }
 
-  /** The projects with all that was sent, beside those that are shown. Steps. */
-  *#projectsOf(
-    { sent, changed, gone }: { sent: Map<string, Flag>; changed: Set<Flag>; gone: readonly string[] },
-    revision: number,
-  ): Generator<void, ReadonlyMap<string, ProjectState>> {
-    const projects = new Map<string, ProjectState>();
-    for (const flag of sent.values()) {
-      const record = this.#recordOf(flag.name);
-      const project = projects.get(flag.project) ?? emptyProject(flag.project, this.environment, revision);
-      projects.set(flag.project, project);
-      if (record !== undefined && !changed.has(flag)) {
-        const { bytes } = record;
-        project.flags.add({ flag: record.flag, revision: record.revision, createdBy: null, bytes });
-      } else {
-        const bytes = (record?.bytes ?? 0) + noteFlag(this.world, record?.flag ?? null, flag);
-        project.flags.add({ flag, revision, createdBy: null, bytes });
-      }
-      yield;
-    }
-    for (const name of gone) {
-      noteGone(this.world, this.#recordOf(name)!);
-      yield;
-    }
-    return projects;
-  }
-
-  #show(projects: ReadonlyMap<string, ProjectState>, gone: readonly string[]): void {
-    const { flagProjects } = this.world.directory;
-    this.world.projects.clear();
-    for (const [id, project] of projects) {
-      this.world.projects.set(id, project);
-      for (const name of project.flags.keys()) flagProjects.set(name, id);
-    }
-    for (const name of gone) flagProjects.delete(name);
+  /** Shows a state that was made of `base`, since which tokens may have come and gone. */
+  #show(draft: Draft, base: World): void {
+    const { apiTokens, accessRevision } = this.#world.directory;
+    Object.assign(directoryIn(draft), { apiTokens, accessRevision });
+    draft.memoryBytes += this.#world.memoryBytes - base.memoryBytes;
+    this.#world = draft;
   }
 
   /** Takes changes in the order in which the upstream sent them. What has one id is shown together. */
@@ -183,7 +164,9 @@ export class Mirror implements ServedState {
       if (whole !== undefined) yield* this.replacing(whole, eventId);
       else {
         const revision = this.#revisionOf(eventId);
-        const events = together.flatMap((event) => this.#takeOne(event, revision));
+        const draft = draftOf(this.#world);
+        const events = together.flatMap((event) => this.#takeOne(draft, event, revision));
+        this.#world = draft;
         this.#tell(eventId, revision, events);
       }
       yield;
@@ -191,16 +174,16 @@ export class Mirror implements ServedState {
     }
   }
 
-  #takeOne(event: UpstreamEvent, revision: number): readonly NotedEvent[] {
+  #takeOne(draft: Draft, event: UpstreamEvent, revision: number): readonly NotedEvent[] {
     switch (event.type) {
       case 'feature-updated':
-        return this.#putFlag(event.flag, revision);
+        return this.#putFlag(draft, event.flag, revision);
       case 'feature-removed':
-        return this.#dropFlag(event.name, revision);
+        return this.#dropFlag(draft, event.name, revision);
       case 'segment-updated':
-        return this.#putSegment(event.segment, revision);
+        return this.#putSegment(draft, event.segment, revision);
       case 'segment-removed':
-        return this.#dropSegment(event.id, revision);
+        return this.#dropSegment(draft, event.id, revision);
       case 'hydration':
         throw new Error('a hydration is taken in place of everything');
     }
@@ -220,61 +203,61 @@ export class Mirror implements ServedState {
     this.feed.add(revision, events);
   }
 
-  #recordOf(name: string): FlagRecord | undefined {
-    const { directory, projects } = this.world;
-    const project = directory.flagProjects.get(name);
-    return project === undefined ? undefined : projects.get(project)?.flags.get(name);
-  }
-
-  #putFlag(flag: Flag, revision: number): readonly NotedEvent[] {
-    const { directory } = this.world;
-    const home = directory.flagProjects.get(flag.name);
-    const moved = home !== undefined && home !== flag.project ? this.#dropFlag(flag.name, revision) : [];
-    const project = this.#projectOf(flag.project, revision);
-    const record = project.flags.get(flag.name);
-    if (record !== undefined && jsonEqual(record.flag, flag)) return [];
-    const bytes = noteFlag(this.world, record?.flag ?? null, flag);
-    if (record === undefined) project.flags.add({ flag, revision, createdBy: null, bytes });
-    else record.replace({ flag, revision, growth: bytes });
-    directory.flagProjects.set(flag.name, flag.project);
-    project.revision = revision;
+  #putFlag(draft: Draft, flag: Flag, revision: number): readonly NotedEvent[] {
+    const { flagProjects } = draft.directory;
+    const home = flagProjects.get(flag.name);
+    const moved =
+      home !== undefined && home !== flag.project ? this.#dropFlag(draft, flag.name, revision) : [];
+    const project = this.#projectOf(draft, flag.project, revision);
+    const before = project.flags.get(flag.name);
+    if (before !== undefined && jsonEqual(before.flag, flag)) return [];
+    if (before === undefined) putFlag(draft, project, { flag, revision, createdBy: null });
+    else {
+      const growth = noteFlag(draft, before.flag, flag);
+      replaceFlag(draft, project, before, { flag, revision, growth });
+    }
+    const directory = directoryIn(draft);
+    directory.flagProjects = directory.flagProjects.with(flag.name, flag.project, draft.edit);
+    projectIn(draft, draft.projects.get(flag.project)!).revision = revision;
     return [...moved, flagEvent(flag.project, flag.name)];
   }
 
-  #dropFlag(name: string, revision: number): readonly NotedEvent[] {
-    const { directory, projects } = this.world;
-    const id = directory.flagProjects.get(name);
-    const project = id === undefined ? undefined : projects.get(id);
-    const record = project?.flags.get(name);
-    if (project === undefined || record === undefined) return [];
-    dropFlag(this.world, project, record);
-    directory.flagProjects.delete(name);
+  #dropFlag(draft: Draft, name: string, revision: number): readonly NotedEvent[] {
+    const id = draft.directory.flagProjects.get(name);
+    const known = id === undefined ? undefined : draft.projects.get(id);
+    const record = known?.flags.get(name);
+    if (known === undefined || record === undefined) return [];
+    const directory = directoryIn(draft);
+    const project = projectIn(draft, known);
+    dropFlag(draft, project, record);
+    directory.flagProjects = directory.flagProjects.without(name, draft.edit);
     project.revision = revision;
     return [flagEvent(project.settings.id, name)];
   }
 
-  #projectOf(id: string, revision: number): ProjectState {
-    const known = this.world.projects.get(id);
+  #projectOf(draft: Draft, id: string, revision: number): ProjectState {
+    const known = draft.projects.get(id);
     if (known !== undefined) return known;
-    const project = emptyProject(id, this.environment, revision);
-    this.world.projects.set(id, project);
+    const { edit } = draft;
+    const project = newProject(settingsOf(id, this.environment), { revision, edit });
+    draft.projects = draft.projects.with(id, project, edit);
     return project;
   }
 
-  #putSegment(segment: Segment, revision: number): readonly NotedEvent[] {
-    const { directory } = this.world;
-    const known = directory.segments.get(segment.id);
+  #putSegment(draft: Draft, segment: Segment, revision: number): readonly NotedEvent[] {
+    const known = draft.directory.segments.get(segment.id);
     if (known !== undefined && jsonEqual(known, segment)) return [];
-    putRecord(this.world, directory.segments, segment.id, segment);
+    const directory = directoryIn(draft);
+    putRecord(draft, directory, 'segments', [segment.id, segment]);
     directory.revision = revision;
     return [segmentEvent('segment-updated', { data: segment, preData: null })];
   }
 
-  #dropSegment(id: number, revision: number): readonly NotedEvent[] {
-    const { directory } = this.world;
-    const segment = directory.segments.get(id);
+  #dropSegment(draft: Draft, id: number, revision: number): readonly NotedEvent[] {
+    const segment = draft.directory.segments.get(id);
     if (segment === undefined) return [];
-    dropRecord(this.world, directory.segments, id);
+    const directory = directoryIn(draft);
+    dropRecord(draft, directory, 'segments', id);
     directory.revision = revision;
     return [segmentEvent('segment-deleted', { data: null, preData: segment })];
   }
@@ -282,15 +265,21 @@ export class Mirror implements ServedState {
   // The tokens of callers. They are no part of what the upstream sends, so they leave its ids alone: the revision of rights counts down.
 
   putToken(token: ApiToken): void {
-    putRecord(this.world, this.world.directory.apiTokens, token.digest, token);
-    this.world.directory.accessRevision -= 1;
+    this.#changeTokens((draft, directory) => putRecord(draft, directory, 'apiTokens', [token.digest, token]));
   }
 
   /** Ends the streams of the token too. */
   dropToken(digest: string): void {
-    dropRecord(this.world, this.world.directory.apiTokens, digest);
-    this.world.directory.accessRevision -= 1;
+    this.#changeTokens((draft, directory) => dropRecord(draft, directory, 'apiTokens', digest));
     this.feed.tellOfTokens();
+  }
+
+  #changeTokens(change: (draft: Draft, directory: DirectoryDraft) => void): void {
+    const draft = draftOf(this.#world);
+    const directory = directoryIn(draft);
+    change(draft, directory);
+    directory.accessRevision -= 1;
+    this.#world = draft;
   }
 }
 
@@ -307,17 +296,10 @@ function segmentEvent(type: string, parts: Pick<NotedEvent, 'data' | 'preData'>)
   return { type, ...OF_NOTHING, ...parts };
 }
 
-function emptyProject(id: string, environment: string, revision: number): ProjectState {
-  return {
-    settings: {
-      ...{ id, name: id, description: null, mode: 'open', defaultStickiness: 'default' },
-      ...{ createdAt: '', updatedAt: '', environments: [environment] },
-    },
-    ...{ members: new Map(), defaultStrategies: new Map(), groups: new Map(), flags: new ProjectFlags() },
-    revision,
-    environmentsRevision: revision,
-  };
-}
+const settingsOf = (id: string, environment: string): ProjectSettings => ({
+  ...{ id, name: id, description: null, mode: 'open', defaultStickiness: 'default' },
+  ...{ createdAt: '', updatedAt: '', environments: [environment] },
+});
 
 /** The newest changes, whose ids have gaps: an upstream tells of what a token covers, and of nothing else. */
 class MirrorFeed {

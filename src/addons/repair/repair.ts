@@ -10,7 +10,6 @@ import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loaderOf } from '../../actors/state/state-loader.ts';
 import { stateHash } from '../../actors/state/world-snapshot.ts';
-import { emptyWorld } from '../../domain/state/world.ts';
 import { copyFile, recordOldest } from '../../operations/copy-folder.ts';
 import { OperationError } from '../../operations/operation-error.ts';
 import type { FolderVerification } from '../../operations/verify-folder.ts';
@@ -89,10 +88,10 @@ async function build(options: RepairOptions, to: DataFolder): Promise<Omit<Repai
         copy.name,
       );
   }
-  const world = emptyWorld();
+  const loader = loaderOf();
   const log = { info: () => undefined, warn: () => undefined };
-  const { lastId } = await recover({ fs, folder: to.root, loader: loaderOf(world), log });
-  if (lastId === way.lastId) return { lastId, stateHash: stateHash(world) };
+  const { lastId } = await recover({ fs, folder: to.root, loader, log });
+  if (lastId === way.lastId) return { lastId, stateHash: stateHash(loader.world) };
   const message = `The repaired files give the state of event ${lastId} and not of ${way.lastId}; nothing was changed.`;
   throw new OperationError('unsound', message);
 }

@@ -2,7 +2,7 @@
 import { inTurns } from '../../actors/turn.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { EventType } from '../../domain/state/event-types.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
 import type { RequestContext } from '../../http/serving/route.ts';
@@ -105,13 +105,13 @@ export async function leadTimes(
 
 /** The newest release flags as they are at the moment of the call, in steps. */
 function newestReleases({ flags }: ProjectState): Generator<void, readonly Flag[]> {
-  return newestOn(flags.shelved().reverse());
+  return newestIn(flags.chunks.toReversed());
 }
 
-function* newestOn(shelves: readonly ShelvedFlags[]): Generator<void, readonly Flag[]> {
+function* newestIn(chunks: readonly FlagChunk[]): Generator<void, readonly Flag[]> {
   const newest: Flag[] = [];
-  for (const shelved of shelves) {
-    for (const flag of shelved.flags.toReversed()) {
+  for (const { values } of chunks) {
+    for (const { flag } of values.toReversed()) {
       if (flag.type === 'release') newest.push(flag);
       if (newest.length === LEAD_TIME_FLAGS_MAX) return newest;
     }

@@ -2,10 +2,10 @@
 import { STAGES, type StageName } from '../../domain/flags/lifecycle.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
+import { walkFlags } from '../../http/admin/chunk-walk.ts';
 import * as locate from '../../http/admin/locators.ts';
 import { healthOf, projectFigures, stateCounts } from '../../http/admin/project-figures.ts';
 import { settledResponse } from '../../http/admin/responses.ts';
-import { walkFlags } from '../../http/admin/shelf-walk.ts';
 import { stagesView } from '../../http/admin/views.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
 import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';

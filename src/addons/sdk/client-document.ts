@@ -9,8 +9,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
-import type { Flag } from '../../domain/flags/flag.ts';
-import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-size.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
@@ -118,7 +118,7 @@ export class ClientDocument {
   next(lastId: number): NextContent {
     const { query, blocks, world } = this.#options;
     const records = recordsOf(projectsOf(world, query), query);
-    const segments = new Map(world.directory.segments);
+    const { segments } = world.directory;
     const around = { ...surroundingsOf(world, query), segment: (id: number) => segments.get(id) };
     const builder = new DocumentBuilder({ records, blocks, around, query, known: this.#content });
     return { builder, lastId, stamp: this.#stampNow() };
@@ -163,7 +163,7 @@ interface MadeDocument {
 }
 
 interface BuilderOptions {
-  readonly records: Iterable<RecordAt | null>;
+  readonly records: Iterable<FlagRecord | null>;
   readonly blocks: FlagBlocks;
   readonly around: FlagSurroundings;
   readonly query: ClientQuery;
@@ -205,7 +205,7 @@ export class DocumentBuilder {
     for (const shown of records) {
       yield;
       if (shown === null) continue;
-      const { json, look, sources } = flagBlocks.at(shown.record, shown.flag, around);
+      const { json, look, sources } = flagBlocks.of(shown, around);
       for (const segment of sources) if (segment !== undefined) used.set(segment.id, segment);
       flags.add({ json, digest: look.digest });
       this.#bytes += json.length;
@@ -276,24 +276,18 @@ function rendered(query: ClientQuery, { flags, segments }: DocumentParts) {
   return { tag, pieces: pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)) };
 }
 
-/** The record of a flag, with the flag that it held at some moment. */
-interface RecordAt {
-  readonly record: FlagRecord;
-  readonly flag: Flag;
-}
-
 /** The records of the moment of the call. */
-function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<RecordAt | null> {
-  const shelves = [...projects].flatMap(({ flags }) => flags.shelved());
-  return recordsOn(shelves, query);
+function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<FlagRecord | null> {
+  const chunks = [...projects].flatMap(({ flags }) => flags.chunks);
+  return recordsIn(chunks, query);
 }
 
 /** Null for each flag that the query does not show: thousands of them may follow one another. */
-function* recordsOn(shelves: readonly ShelvedFlags[], query: ClientQuery): Generator<RecordAt | null> {
-  for (const shelf of shelves) {
-    for (const [at, record] of shelf.records.entries()) {
-      const flag = shelf.flagAt(at);
-      yield flag.archivedAt === null && passes(query, flag) ? { record, flag } : null;
+function* recordsIn(chunks: readonly FlagChunk[], query: ClientQuery): Generator<FlagRecord | null> {
+  for (const { values } of chunks) {
+    for (const record of values) {
+      const { flag } = record;
+      yield flag.archivedAt === null && passes(query, flag) ? record : null;
     }
   }
 }

@@ -140,7 +140,8 @@ const NO_SEGMENTS: readonly never[] = [];
 /** The blocks of one environment, for clients that all know segments, or all do not. */
 export class FlagBlocks {
   readonly #onResized: (blocks: FlagBlocks) => void;
-  readonly #cache = new Map<FlagRecord, CachedBlock>();
+  /** By the name of the flag. */
+  readonly #cache = new Map<string, CachedBlock>();
   #bytes = 0;
 
   /** `onResized` is told when the blocks take more bytes than before. */
@@ -153,17 +154,11 @@ export class FlagBlocks {
   }
 
   /** `around` must be of the environment and the clients that these blocks are for. */
-  of(record: FlagRecord, around: FlagSurroundings): FlagBlock {
-    return this.at(record, record.flag, around);
-  }
-
-  /** The block of the record as it was when it held the flag. */
-  at(record: FlagRecord, flag: Flag, around: FlagSurroundings): FlagBlock {
-    const cached = this.#cache.get(record);
+  of({ flag }: FlagRecord, around: FlagSurroundings): FlagBlock {
+    const cached = this.#cache.get(flag.name);
     if (cached !== undefined && cached.flag === flag && isCurrent(cached, around)) return cached.block;
     const block = made(flag, around);
-    if (record.flag !== flag) return block;
-    this.#cache.set(record, { flag, environmentEnabled: around.environmentEnabled, block });
+    this.#cache.set(flag.name, { flag, environmentEnabled: around.environmentEnabled, block });
     this.#bytes += bytesOf(block) - (cached === undefined ? 0 : bytesOf(cached.block));
     this.#onResized(this);
     return block;

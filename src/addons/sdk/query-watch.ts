@@ -77,11 +77,11 @@ export class QueryWatch {
   hydration(): Hydration {
     const { world } = this.#engine;
     const { query } = this;
-    const segments = new Map(world.directory.segments);
+    const { segments } = world.directory;
     return new Hydration({
       id: this.log.newestId,
       query,
-      shelves: [...projectsOf(world, query)].flatMap(({ flags }) => flags.shelved()),
+      chunks: [...projectsOf(world, query)].flatMap(({ flags }) => flags.chunks),
       segments: this.#content.segments,
       blocks: this.#blocks,
       around: { ...surroundingsOf(world, query), segment: (id) => segments.get(id) },

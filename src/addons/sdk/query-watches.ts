@@ -115,7 +115,7 @@ export class QueryWatches {
   /** The parts of the hydration, each made when it is asked for, unless it was made for another reader. */
   *partsOf(hydration: Hydration): Generator<Uint8Array, void, void> {
     for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {
-      const key = `${hydration.serial}/${position.shelf}/${position.at}`;
+      const key = `${hydration.serial}/${position.chunk}/${position.at}`;
       const known = this.#parts.get(key);
       const part: HydrationPart = known ?? hydration.part(position);
       if (known === undefined) this.#parts.set(key, part);

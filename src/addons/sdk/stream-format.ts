@@ -1,6 +1,6 @@
 /** The formats of streams: the same updates, worded for each kind of client. */
 
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { EVENT_END, eventHead, KEEP_ALIVE } from '../../http/serving/server-sent-events.ts';
 import type { ClientQuery } from './client-query.ts';
@@ -90,13 +90,13 @@ const LOOKS_A_PART = 2_000;
 
 /** The flag with which a part begins. */
 export interface HydrationPosition {
-  readonly shelf: number;
+  readonly chunk: number;
   readonly at: number;
   /** Whether a flag stands before it. */
   readonly isFirst: boolean;
 }
 
-export const HYDRATION_START: HydrationPosition = { shelf: 0, at: 0, isFirst: true };
+export const HYDRATION_START: HydrationPosition = { chunk: 0, at: 0, isFirst: true };
 
 export interface HydrationPart {
   readonly bytes: Uint8Array;
@@ -108,7 +108,7 @@ export interface HydrationOptions {
   /** The id of the newest event that it shows. */
   readonly id: number;
   readonly query: ClientQuery;
-  readonly shelves: readonly ShelvedFlags[];
+  readonly chunks: readonly FlagChunk[];
   /** The segments as JSON. */
   readonly segments: readonly string[];
   readonly blocks: FlagBlocks;
@@ -130,35 +130,35 @@ export class Hydration {
 
   /** All parts together are one JSON object. */
   part(position: HydrationPosition): HydrationPart {
-    const { shelves, segments } = this.#options;
-    const { texts, shelf, at } = this.#textsFrom(position);
+    const { chunks, segments } = this.#options;
+    const { texts, chunk, at } = this.#textsFrom(position);
     const isFirst = position.isFirst && texts.length === 0;
-    const isBeginning = position.shelf === 0 && position.at === 0;
+    const isBeginning = position.chunk === 0 && position.at === 0;
     const head = isBeginning ? `{"type":"hydration","eventId":${this.id},"features":[` : '';
     const separator = position.isFirst || texts.length === 0 ? '' : ',';
-    const isLast = shelf >= shelves.length;
+    const isLast = chunk >= chunks.length;
     const tail = isLast ? `],"segments":[${segments.join(',')}]}` : '';
     const bytes = Buffer.from(head + separator + texts.join(',') + tail);
-    return { bytes, next: isLast ? null : { shelf, at, isFirst } };
+    return { bytes, next: isLast ? null : { chunk, at, isFirst } };
   }
 
   /** The flags of one part, and where the next one begins. */
-  #textsFrom({ shelf: firstShelf, at: firstAt }: HydrationPosition) {
-    const { shelves, query, blocks, around } = this.#options;
+  #textsFrom({ chunk: firstChunk, at: firstAt }: HydrationPosition) {
+    const { chunks, query, blocks, around } = this.#options;
     const texts: string[] = [];
-    let [shelf, at, characters] = [firstShelf, firstAt, 0];
+    let [chunk, at, characters] = [firstChunk, firstAt, 0];
     for (let looks = 0; looks < LOOKS_A_PART && characters < PART_CHARACTERS; looks += 1) {
-      const shelved = shelves[shelf];
-      if (shelved === undefined) break;
-      const flag = shelved.flagAt(at);
-      if (flag.archivedAt === null && passes(query, flag)) {
-        const { json } = blocks.at(shelved.records[at]!, flag, around);
+      const records = chunks[chunk]?.values;
+      if (records === undefined) break;
+      const record = records[at]!;
+      if (record.flag.archivedAt === null && passes(query, record.flag)) {
+        const { json } = blocks.of(record, around);
         texts.push(json);
         characters += json.length;
       }
       at += 1;
-      if (at === shelved.records.length) [shelf, at] = [shelf + 1, 0];
+      if (at === records.length) [chunk, at] = [chunk + 1, 0];
     }
-    return { texts, shelf, at };
+    return { texts, chunk, at };
   }
 }

@@ -14,6 +14,7 @@ import { eventRow } from '../state/event-types.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
 import type { FlagRecord } from '../state/flag-record.ts';
 import { type Refusal, refuse } from '../state/refusal.ts';
+import { servedSizes } from '../state/served-bytes.ts';
 import {
   documentTooLarge,
   FLAG_BYTES_MAX,
@@ -175,7 +176,7 @@ class ServedGrowth {
     if (flag === undefined) return;
     const growth = this.#projectGrowth(project);
     growth.metadata += metadataBytes(flag);
-    const sizes = this.#world.served.sizesOf(flag.environments);
+    const sizes = servedSizes(flag.environments);
     for (const [at, { name, strategies }] of flag.environments.entries())
       add(growth.environments, name, sizes[at]! + this.#inlinedBytes(strategies));
   }
@@ -233,14 +234,14 @@ class ServedGrowth {
   }
 
   #wholeBytes(flag: Flag): number {
-    const sizes = this.#world.served.sizesOf(flag.environments);
+    const sizes = servedSizes(flag.environments);
     return metadataBytes(flag) + jsonSize(flag.links) + jsonSize(flag.children) + sum(sizes, (size) => size);
   }
 
   /** Without segments. */
   #bytesIn(flag: Flag, environment: string): number {
     const at = flag.environments.findIndex(({ name }) => name === environment);
-    const own = at === -1 ? 0 : this.#world.served.sizesOf(flag.environments)[at]!;
+    const own = at === -1 ? 0 : servedSizes(flag.environments)[at]!;
     return metadataBytes(flag) + own;
   }
 

@@ -1,5 +1,6 @@
 /** The table of kinds, by the name of their map in the state, their section of snapshots and their list in state documents. */
 import { type Added, addedField, type FieldAddition } from '../flags/metadata.ts';
+import { PersistentMap } from '../value/persistent-map.ts';
 import { CONTEXT_FIELD } from './context-field.ts';
 import { GROUP } from './group.ts';
 import { INVITATION } from './invitation.ts';
@@ -46,15 +47,14 @@ export type IdOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['idOf'
 export type KindCounter = NonNullable<(typeof KINDS)[KindName]['lastId']>;
 
 /** The records of all kinds, in order of creation, and the newest ids. */
-export type KindState = { readonly [Name in KindName]: Map<IdOf<Name>, RecordOf<Name>> } & Record<
-  KindCounter,
-  number
+export type KindState = { readonly [Name in KindName]: PersistentMap<IdOf<Name>, RecordOf<Name>> } & Readonly<
+  Record<KindCounter, number>
 >;
 
 export const emptyKindState = (): KindState =>
   Object.fromEntries<unknown>(
     Object.entries(KINDS).flatMap(([name, { lastId }]) => [
-      [name, new Map()],
+      [name, PersistentMap.empty()],
       ...(lastId === undefined ? [] : [[lastId, 0] as const]),
     ]),
   ) as KindState;

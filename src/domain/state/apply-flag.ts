@@ -6,7 +6,7 @@
  * for a thousand flags at once. The others use immer. Drafts would make a switch three times as expensive as deciding, copying and rendering it
  * together, because immer searches everything that a recipe adds, constraints and variants included, for more drafts.
  */
-import { type Draft, produce, setAutoFreeze } from 'immer';
+import { type Draft as Drafted, produce, setAutoFreeze } from 'immer';
 import {
   type Dependency,
   environmentOf,
@@ -21,38 +21,47 @@ import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
-import { dropFlag, dropRecord, noteEnvironments, noteFlag, putFlag, putRecord } from './records.ts';
-import { deleteEntry, setEntry } from './reversible.ts';
+import {
+  dropFlag,
+  dropRecord,
+  noteEnvironments,
+  noteFlag,
+  putFlag,
+  putRecord,
+  replaceFlag,
+} from './records.ts';
+import { keepServedSizes } from './served-bytes.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
-import type { ProjectState, World } from './world.ts';
+import { type Draft, directoryIn, type ProjectDraft, type ProjectState, projectIn } from './world.ts';
 
 // The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
 // object deeply in production would cost more than the change itself.
 setAutoFreeze(false);
 
-type FlagDraft = Draft<Flag>;
+type FlagDraft = Drafted<Flag>;
 type Recipe = (flag: FlagDraft) => void;
 
-export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp): void {
-  const project = world.projects.get(event.project);
-  if (project === undefined) throw mismatch(event, 'its project does not exist');
+export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp): void {
+  const known = draft.projects.get(event.project);
+  if (known === undefined) throw mismatch(event, 'its project does not exist');
+  const project = projectIn(draft, known);
   project.revision = stamp.id;
   switch (event.type) {
     case 'feature-created':
-      return create(world, project, event, stamp);
+      return create(draft, project, event, stamp);
     case 'feature-deleted':
-      return remove(world, project, event.featureName);
+      return remove(draft, project, event.featureName);
     case 'feature-project-change':
       // When it leaves, its name stays taken, and what is noted of it by its name stays: it arrives elsewhere with the next event.
       return event.hidden === undefined
-        ? dropFlag(world, project, recordOf(project, event.featureName, stamp))
-        : arrive(world, project, event.hidden, stamp);
+        ? dropFlag(draft, project, recordOf(project, event.featureName, stamp))
+        : arrive(draft, project, event.hidden, stamp);
     case 'feature-potentially-stale-on':
-      return note(world, recordOf(project, event.featureName, stamp).flag);
+      return note(draft, recordOf(project, event.featureName, stamp).flag);
     case 'feature-favorited':
     case 'feature-unfavorited':
       recordOf(project, event.featureName, stamp);
-      return changeFavorite(world, {
+      return changeFavorite(draft, {
         userId: event.data.userId,
         kind: 'flags',
         name: event.featureName,
@@ -60,58 +69,59 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       });
     case 'feature-completed':
     case 'feature-uncompleted':
-      return complete({ world, project, name: event.featureName, stamp }, event);
+      return complete({ draft, project, name: event.featureName, stamp }, event);
     case 'feature-revived':
-      dropRecord(world, world.directory.completions, event.featureName);
+      dropRecord(draft, directoryIn(draft), 'completions', event.featureName);
       break;
     case 'feature-metadata-updated':
-      forgetNote(world, event, stamp);
+      forgetNote(draft, event, stamp);
       break;
     case 'feature-dependency-added':
-      addChild({ world, project, name: event.data.feature, stamp }, event.featureName);
+      addChild({ draft, project, name: event.data.feature, stamp }, event.featureName);
       break;
     case 'feature-dependency-removed':
-      forgetChild({ world, project, name: event.featureName, stamp }, [event.preData]);
+      forgetChild({ draft, project, name: event.featureName, stamp }, [event.preData]);
       break;
     case 'feature-dependencies-removed':
-      forgetChild({ world, project, name: event.featureName, stamp }, event.preData.dependencies);
+      forgetChild({ draft, project, name: event.featureName, stamp }, event.preData.dependencies);
       break;
     default:
   }
   const record = recordOf(project, event.featureName, stamp);
   const flag = changed(record.flag, event, project, stamp);
-  const growth = noteChange(world, event, { before: record.flag, after: flag });
-  record.replace({ flag, revision: stamp.id, growth });
+  const growth = noteChange(draft, event, { before: record.flag, after: flag });
+  replaceFlag(draft, project, record, { flag, revision: stamp.id, growth });
 }
 
 /** `noteFlag` for what the event can have changed, since most changes are switches and changes of one strategy. By how many bytes the flag has grown. */
 function noteChange(
-  world: World,
+  draft: Draft,
   { type, environment }: ChangeEvent,
   { before, after }: { readonly before: Flag; readonly after: Flag },
 ): number {
-  if (environment === null) return noteFlag(world, before, after);
+  if (environment === null) return noteFlag(draft, before, after);
   const isSwitch = type === 'feature-environment-enabled' || type === 'feature-environment-disabled';
   // The first change of a flag in an environment makes an entry for it.
   if (isSwitch && before.environments.length === after.environments.length) {
-    world.served.switched(before, after);
+    keepServedSizes(before.environments, after.environments);
     return 0;
   }
-  return noteEnvironments(world, before, after);
+  return noteEnvironments(draft, before, after);
 }
 
 /** Applies a run of events at once. False when it has to be applied one by one; nothing has changed then. */
-export function applyStrategyRun(world: World, run: readonly StrategyEvent[], last: EventStamp): boolean {
+export function applyStrategyRun(draft: Draft, run: readonly StrategyEvent[], last: EventStamp): boolean {
   const [first] = run;
-  const project = first === undefined ? undefined : world.projects.get(first.project);
-  if (first === undefined || project === undefined) return false;
-  const record = recordOf(project, first.featureName, last);
+  const known = first === undefined ? undefined : draft.projects.get(first.project);
+  if (first === undefined || known === undefined) return false;
+  const record = recordOf(known, first.featureName, last);
   const before = environmentOf(record.flag, first.environment).strategies;
   const strategies = strategiesAfter(before, run, strategyOf);
   if (strategies === null) return false;
+  const project = projectIn(draft, known);
   project.revision = last.id;
   const flag = withEnvironment(record.flag, first.environment, { strategies });
-  replaceFlag(world, record, { flag, revision: last.id });
+  replaceNoted(draft, project, record, { flag, revision: last.id });
   return true;
 }
 
@@ -264,12 +274,13 @@ function recipeOf(
 const NONE: readonly never[] = [];
 
 function create(
-  world: World,
+  draft: Draft,
   project: ProjectState,
   { data, hidden }: Extract<FlagEvent, { type: 'feature-created' }>,
   stamp: EventStamp,
 ): void {
-  if (world.directory.flagProjects.has(data.name)) throw new Error(`the flag ${data.name} is created twice`);
+  const directory = directoryIn(draft);
+  if (directory.flagProjects.has(data.name)) throw new Error(`the flag ${data.name} is created twice`);
   const body = {
     name: data.name,
     project: data.project,
@@ -287,68 +298,68 @@ function create(
     variants,
   }));
   const flag = flagOf(body, data, flagEnvironments);
-  putFlag(world, project, { flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
-  setEntry(world.directory.flagProjects, flag.name, data.project);
+  putFlag(draft, project, { flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
+  directory.flagProjects = directory.flagProjects.with(flag.name, data.project, draft.edit);
 }
 
-function remove(world: World, project: ProjectState, name: string): void {
+function remove(draft: Draft, project: ProjectState, name: string): void {
   const record = project.flags.get(name);
   if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
-  dropFlag(world, project, record);
-  deleteEntry(world.directory.flagProjects, name);
-  dropRecord(world, world.directory.potentiallyStale, name);
-  dropRecord(world, world.directory.completions, name);
-  forgetFavorite(world, 'flags', name);
+  const directory = directoryIn(draft);
+  dropFlag(draft, project, record);
+  directory.flagProjects = directory.flagProjects.without(name, draft.edit);
+  dropRecord(draft, directory, 'potentiallyStale', name);
+  dropRecord(draft, directory, 'completions', name);
+  forgetFavorite(draft, 'flags', name);
 }
 
 function arrive(
-  world: World,
+  draft: Draft,
   project: ProjectState,
   { flag, createdBy }: { readonly flag: Flag; readonly createdBy: number | null },
   stamp: EventStamp,
 ): void {
   if (project.flags.has(flag.name)) throw new Error(`the flag ${flag.name} is in its new project already`);
-  putFlag(world, project, { flag, revision: stamp.id, createdBy });
-  setEntry(world.directory.flagProjects, flag.name, project.settings.id);
+  putFlag(draft, project, { flag, revision: stamp.id, createdBy });
+  const directory = directoryIn(draft);
+  directory.flagProjects = directory.flagProjects.with(flag.name, project.settings.id, draft.edit);
 }
 
 /** Nothing of the flag changes, and so none of its responses. */
-function note(world: World, { name }: Flag): void {
-  putRecord(world, world.directory.potentiallyStale, name, { flag: name });
+function note(draft: Draft, { name }: Flag): void {
+  putRecord(draft, directoryIn(draft), 'potentiallyStale', [name, { flag: name }]);
 }
 
 /** The flag shows it, so its revision is another one, although the flag itself is not. */
 function complete(
-  { world, project, name, stamp }: Touched,
+  { draft, project, name, stamp }: Touched,
   event: Extract<FlagEvent, { type: 'feature-completed' | 'feature-uncompleted' }>,
 ): void {
   const record = recordOf(project, name, stamp);
-  const { completions } = world.directory;
-  if (event.type === 'feature-uncompleted') dropRecord(world, completions, name);
-  else
-    putRecord(world, completions, name, {
-      ...event.data,
-      flag: name,
-      at: event.hidden?.completedAt ?? stamp.createdAt,
-    });
-  record.replace({ flag: record.flag, revision: stamp.id, growth: 0 });
+  const directory = directoryIn(draft);
+  if (event.type === 'feature-uncompleted') dropRecord(draft, directory, 'completions', name);
+  else {
+    const at = event.hidden?.completedAt ?? stamp.createdAt;
+    putRecord(draft, directory, 'completions', [name, { ...event.data, flag: name, at }]);
+  }
+  replaceFlag(draft, project, record, { flag: record.flag, revision: stamp.id, growth: 0 });
 }
 
 /** A flag of another type may outlive that one later, and is then noted again. */
 function forgetNote(
-  world: World,
+  draft: Draft,
   { featureName, data }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
   { createdAt }: EventStamp,
 ): void {
-  const { potentiallyStale } = world.directory;
+  const { potentiallyStale } = draft.directory;
   if (!potentiallyStale.has(featureName) || endOfLife(data) <= Date.parse(createdAt)) return;
-  dropRecord(world, potentiallyStale, featureName);
+  dropRecord(draft, directoryIn(draft), 'potentiallyStale', featureName);
 }
 
 /** The flag that an event touches. */
 interface Touched {
-  readonly world: World;
-  readonly project: ProjectState;
+  readonly draft: Draft;
+  readonly project: ProjectDraft;
   readonly name: string;
   readonly stamp: EventStamp;
 }
@@ -361,17 +372,17 @@ function forgetChild(child: Touched, dependencies: readonly Dependency[]): void 
   }
 }
 
-function change({ world, project, name, stamp }: Touched, recipe: Recipe): void {
+function change({ draft, project, name, stamp }: Touched, recipe: Recipe): void {
   const record = recordOf(project, name, stamp);
-  replaceFlag(world, record, { flag: produce(record.flag, recipe), revision: stamp.id });
+  replaceNoted(draft, project, record, { flag: produce(record.flag, recipe), revision: stamp.id });
 }
 
 /** Copied here, because a draft looks at each child again. A parent can have a thousand, and an import can add hundreds. */
-function addChild({ world, project, name, stamp }: Touched, child: string): void {
+function addChild({ draft, project, name, stamp }: Touched, child: string): void {
   const record = recordOf(project, name, stamp);
   const { flag } = record;
   const children = [...flag.children.filter((name) => name !== child), child];
-  replaceFlag(world, record, { flag: withParts(flag, { children }), revision: stamp.id });
+  replaceNoted(draft, project, record, { flag: withParts(flag, { children }), revision: stamp.id });
 }
 
 function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagRecord {
@@ -380,13 +391,13 @@ function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagR
   throw new Error(`event ${stamp.id} changes the flag ${name}, which does not exist`);
 }
 
-/** Replaces the old flag by the new one and drops the cached bytes of the old one. */
-function replaceFlag(
-  world: World,
+function replaceNoted(
+  draft: Draft,
+  project: ProjectState,
   record: FlagRecord,
   { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>,
 ): void {
-  record.replace({ flag, revision, growth: noteFlag(world, record.flag, flag) });
+  replaceFlag(draft, project, record, { flag, revision, growth: noteFlag(draft, record.flag, flag) });
 }
 
 function mismatch(event: { type: string; project: string | null }, reason: string): Error {

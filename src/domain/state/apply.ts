@@ -8,6 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { EFFECTS, type KindCounter, kindOf } from '../kinds/kinds.ts';
+import type { PersistentMap } from '../value/persistent-map.ts';
 import {
   addInvited,
   applyConsequences,
@@ -28,50 +29,40 @@ import {
   type ProjectEvent,
 } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
-import { ProjectFlags } from './project-flags.ts';
-import { dropFlag, dropRecord, putRecord } from './records.ts';
+import { dropRecord, noteGone, putRecord } from './records.ts';
 import { NAMES_GO_WITH_DELETED } from './replay-rules.ts';
-import { addStep, deleteEntry, deleteInOrder, isRecording, keepFields, setEntry } from './reversible.ts';
+import { growthOf } from './state-memory.ts';
 import { strategyRun } from './strategy-run.ts';
 import {
-  type DirectoryState,
+  type DirectoryDraft,
+  type Draft,
+  directoryIn,
+  draftOf,
   type Environment,
-  emptyWorld,
+  newProject,
+  type ProjectDraft,
   type ProjectSettings,
-  type ProjectState,
+  projectIn,
   type World,
 } from './world.ts';
 
-/** Applies the events of one change, in their order. `first` is the stamp of the first of them. */
-export function applyChange(world: World, events: readonly DomainEvent[], first: EventStamp): void {
-  if (isRecording()) keepTouched(world, events);
+/** The state after the events of one change, in their order. `first` is the stamp of the first of them. */
+export function applyChange(world: World, events: readonly DomainEvent[], first: EventStamp): World {
+  const draft = draftOf(world);
+  applyTo(draft, events, first);
+  return draft;
+}
+
+/** `applyChange` to a state that is being made, as a start does with one change after the other. */
+export function applyTo(draft: Draft, events: readonly DomainEvent[], first: EventStamp): void {
   let at = 0;
   while (at < events.length) {
     const run = strategyRun(events, at);
     const end = at + Math.max(run.length, 1);
-    if (run.length === 0 || !applyStrategyRun(world, run, stampAt(first, end - 1))) {
-      for (let one = at; one < end; one += 1) apply(world, events[one]!, stampAt(first, one));
+    if (run.length === 0 || !applyStrategyRun(draft, run, stampAt(first, end - 1))) {
+      for (let one = at; one < end; one += 1) apply(draft, events[one]!, stampAt(first, one));
     }
     at = end;
-  }
-}
-
-/** Fields of the directory that are values themselves: revisions, counters of ids, and the list of environments. */
-const DIRECTORY_FIELDS = Object.entries(emptyWorld().directory)
-  .filter(([, value]) => typeof value === 'number' || Array.isArray(value))
-  .map(([name]) => name as keyof DirectoryState);
-
-const PROJECT_FIELDS: readonly (keyof ProjectState)[] = ['settings', 'revision', 'environmentsRevision'];
-
-/** Records the fields that the events may change of the directory and of projects. */
-function keepTouched({ directory, projects }: World, events: readonly DomainEvent[]): void {
-  // An event about a flag changes records of the directory at most.
-  if (events.some(({ featureName }) => featureName === null)) keepFields(directory, DIRECTORY_FIELDS);
-  let kept: string | null = null;
-  for (const { project: id } of events) {
-    const project = id === null || id === kept ? undefined : projects.get(id);
-    if (project !== undefined) keepFields(project, PROJECT_FIELDS);
-    kept = id;
   }
 }
 
@@ -80,13 +71,13 @@ function stampAt(first: EventStamp, place: number): EventStamp {
   return place === 0 ? first : { ...first, id: first.id + place };
 }
 
-export function apply(world: World, event: DomainEvent, stamp: EventStamp): void {
-  if (event.featureName !== null) applyFlagEvent(world, event as FlagEvent, stamp);
-  else if (event.project !== null) applyProjectEvent(world, event as ProjectEvent, stamp);
-  else if (isSessionEvent(event)) applySessionEvent(world, event, stamp);
-  else applyDirectoryEvent(world, event as DirectoryEvent, stamp);
+function apply(draft: Draft, event: DomainEvent, stamp: EventStamp): void {
+  if (event.featureName !== null) applyFlagEvent(draft, event as FlagEvent, stamp);
+  else if (event.project !== null) applyProjectEvent(draft, event as ProjectEvent, stamp);
+  else if (isSessionEvent(event)) applySessionEvent(draft, event, stamp);
+  else applyDirectoryEvent(draft, event as DirectoryEvent, stamp);
   assert(
-    revisionAfter(world, event) === stamp.id,
+    revisionAfter(draft, event) === stamp.id,
     'an event leaves its id as the revision of what it changed',
   );
 }
@@ -99,68 +90,65 @@ function revisionAfter({ projects, directory }: World, event: DomainEvent): numb
 }
 
 /** `apply` for events that belong to no project: environments, settings, and the records of kinds. */
-function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventStamp): void {
-  const { directory } = world;
+function applyDirectoryEvent(draft: Draft, event: DirectoryEvent, stamp: EventStamp): void {
+  const directory = directoryIn(draft);
   directory.revision = stamp.id;
-  if (isKindEvent(event)) return applyKindEvent(world, event, stamp);
+  if (isKindEvent(event)) return applyKindEvent(draft, event, stamp);
   switch (event.type) {
     case 'environment-created':
-      return setEnvironments(world, [...directory.environments, event.data], stamp);
+      return setEnvironments(draft, [...directory.environments, event.data], stamp);
     case 'environment-updated':
       return setEnvironments(
-        world,
+        draft,
         directory.environments.map((one) => (one.name === event.environment ? event.data : one)),
         stamp,
       );
     case 'environment-deleted':
       directory.accessRevision = stamp.id;
-      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropTokensOfEnvironment(world, event.environment);
+      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropTokensOfEnvironment(draft, event.environment);
       return setEnvironments(
-        world,
+        draft,
         directory.environments.filter((one) => one.name !== event.environment),
         stamp,
       );
     case 'setting-created':
     case 'setting-updated':
-      putRecord(world, directory.settings, event.data.id, event.data);
+      putRecord(draft, directory, 'settings', [event.data.id, event.data]);
       return;
     case 'features-exported':
       return;
     case 'public-signup-token-user-added':
       directory.accessRevision = stamp.id;
-      return addInvited(world, event.hidden.digest, event.data.userId);
+      return addInvited(draft, event.hidden.digest, event.data.userId);
     default:
       throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
 }
 
-function setEnvironments(
-  { directory, memory }: World,
-  environments: readonly Environment[],
-  stamp: EventStamp,
-): void {
-  for (const one of directory.environments) memory.replace(one, null);
-  for (const one of environments) memory.replace(null, one);
+function setEnvironments(draft: Draft, environments: readonly Environment[], stamp: EventStamp): void {
+  const directory = directoryIn(draft);
+  for (const one of directory.environments) draft.memoryBytes += growthOf(one, null);
+  for (const one of environments) draft.memoryBytes += growthOf(null, one);
   directory.environments = [...environments].sort((a, b) => a.sortOrder - b.sortOrder);
   directory.environmentsRevision = stamp.id;
 }
 
-function applyKindEvent(world: World, event: KindEvent, stamp: EventStamp): void {
-  const { directory } = world;
+function applyKindEvent(draft: Draft, event: KindEvent, stamp: EventStamp): void {
+  const directory = directoryIn(draft);
   const { kind, changesRights, isDeletion } = present(EFFECTS.get(event.type));
   if (changesRights) directory.accessRevision = stamp.id;
-  const records: Map<string | number, object> = directory[kind];
+  const records = directory as unknown as Record<string, PersistentMap<string | number, object>>;
   const { idOf, lastId } = kindOf(kind);
   const hidden = 'hidden' in event ? event.hidden : undefined;
   const shown: object = present(isDeletion ? event.preData : event.data);
   const record = hidden !== undefined && 'digest' in hidden ? { ...shown, digest: hidden.digest } : shown;
-  if (isDeletion) dropRecord(world, records, idOf(record));
-  else if (!leavesRecord(event)) putRecord(world, records, idOf(record), record);
+  if (isDeletion) dropRecord(draft, records, kind, idOf(record));
+  else if (!leavesRecord(event)) putRecord(draft, records, kind, [idOf(record), record]);
   if (!isDeletion && lastId !== undefined) {
     const counter = lastId as KindCounter;
     directory[counter] = Math.max(directory[counter], (record as { readonly id: number }).id);
   }
-  applyConsequences(world, event, stamp);
+  applyConsequences(draft, event, stamp);
 }
 
 function present<T>(value: T | null | undefined): T {
@@ -169,61 +157,55 @@ function present<T>(value: T | null | undefined): T {
 }
 
 /** `apply` for events about a project as a whole: its settings, environments and memberships. */
-function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
+function applyProjectEvent(draft: Draft, event: ProjectEvent, stamp: EventStamp): void {
+  const { edit } = draft;
+  const directory = directoryIn(draft);
+  // The list of projects shows settings and numbers of members.
+  directory.revision = stamp.id;
+  const known = draft.projects.get(event.project);
   if (event.type === 'project-created') {
-    if (world.projects.has(event.project)) throw new Error(`the project ${event.project} is created twice`);
-    setEntry(world.projects, event.project, {
-      settings: event.data,
-      members: new Map(),
-      defaultStrategies: new Map(),
-      groups: new Map(),
-      flags: new ProjectFlags(),
-      revision: stamp.id,
-      environmentsRevision: stamp.id,
-    });
-    world.memory.replace(null, event.data);
-    world.directory.revision = stamp.id;
+    if (known !== undefined) throw new Error(`the project ${event.project} is created twice`);
+    const project = newProject(event.data, { revision: stamp.id, edit });
+    draft.projects = draft.projects.with(event.project, project, edit);
+    draft.memoryBytes += growthOf(null, event.data);
     return;
   }
-  const project = world.projects.get(event.project);
-  if (project === undefined) throw new Error(`the event ${event.type} is about ${event.project}, no project`);
+  if (known === undefined) throw new Error(`the event ${event.type} is about ${event.project}, no project`);
+  const project = projectIn(draft, known);
   project.revision = stamp.id;
-  // The list of projects shows settings and numbers of members.
-  world.directory.revision = stamp.id;
-  changeProject(world, project, event, stamp);
+  changeProject({ draft, directory, project, stamp }, event);
 }
 
-function changeProject(
-  world: World,
-  project: ProjectState,
-  event: Exclude<ProjectEvent, { type: 'project-created' }>,
-  stamp: EventStamp,
-): void {
+interface Touched {
+  readonly draft: Draft;
+  readonly directory: DirectoryDraft;
+  readonly project: ProjectDraft;
+  readonly stamp: EventStamp;
+}
+
+function changeProject(touched: Touched, event: Exclude<ProjectEvent, { type: 'project-created' }>): void {
+  const { draft, directory, project, stamp } = touched;
   switch (event.type) {
     case 'project-updated':
-      return setSettings(world, project, event.data);
+      return setSettings(touched, event.data);
     case 'project-deleted':
-      return dropProject(world, project, stamp);
+      return dropProject(touched);
     case 'project-environment-added':
-      setProjectEnvironments(world, project, [...project.settings.environments, event.environment], stamp);
-      return;
+      return setProjectEnvironments(touched, [...project.settings.environments, event.environment]);
     case 'project-environment-removed':
       setProjectEnvironments(
-        world,
-        project,
+        touched,
         project.settings.environments.filter((name) => name !== event.environment),
-        stamp,
       );
-      dropRecord(world, project.defaultStrategies, event.environment);
-      dropEnvironment({ world, project, stamp }, event.environment);
-      return;
+      dropRecord(draft, project, 'defaultStrategies', event.environment);
+      return dropEnvironment(touched, event.environment);
     case 'default-strategy-updated':
-      return putRecord(world, project.defaultStrategies, event.environment, event.data);
+      return putRecord(draft, project, 'defaultStrategies', [event.environment, event.data]);
     case 'features-imported':
       return;
     case 'project-favorited':
     case 'project-unfavorited':
-      return changeFavorite(world, {
+      return changeFavorite(draft, {
         userId: event.data.userId,
         kind: 'projects',
         name: event.project,
@@ -231,70 +213,58 @@ function changeProject(
       });
     case 'project-user-added':
     case 'project-user-role-changed':
-      world.directory.accessRevision = stamp.id;
-      return putRecord(world, project.members, event.data.userId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return putRecord(draft, project, 'members', [event.data.userId, event.data.roleId]);
     case 'project-group-added':
     case 'project-group-role-changed':
-      world.directory.accessRevision = stamp.id;
-      return putRecord(world, project.groups, event.data.groupId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return putRecord(draft, project, 'groups', [event.data.groupId, event.data.roleId]);
     case 'project-group-removed':
-      world.directory.accessRevision = stamp.id;
-      return dropRecord(world, project.groups, event.preData.groupId);
+      directory.accessRevision = stamp.id;
+      return dropRecord(draft, project, 'groups', event.preData.groupId);
     case 'project-user-removed':
-      world.directory.accessRevision = stamp.id;
-      return dropRecord(world, project.members, event.preData.userId);
+      directory.accessRevision = stamp.id;
+      return dropRecord(draft, project, 'members', event.preData.userId);
     default:
       throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
 }
 
-function dropProject(world: World, project: ProjectState, stamp: EventStamp): void {
+function dropProject({ draft, directory, project, stamp }: Touched): void {
   const { settings, flags, defaultStrategies, members, groups } = project;
+  const { edit } = draft;
   for (const record of flags.values()) {
-    deleteEntry(world.directory.flagProjects, record.flag.name);
-    dropFlag(world, project, record);
+    directory.flagProjects = directory.flagProjects.without(record.flag.name, edit);
+    noteGone(draft, record);
   }
-  for (const records of [defaultStrategies, members, groups] as readonly Map<string | number, unknown>[])
-    for (const key of [...records.keys()]) dropRecord(world, records, key);
-  world.memory.replace(settings, null);
-  forgetFavorite(world, 'projects', settings.id);
-  if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(world, settings.id);
-  deleteInOrder(world.projects, settings.id);
-  world.served.dropProject(settings.id);
-  noteUnsettled(world, flags, false);
-  world.directory.accessRevision = stamp.id;
+  for (const records of [defaultStrategies, members, groups])
+    for (const record of records.values()) draft.memoryBytes += growthOf(record, null);
+  draft.memoryBytes += growthOf(settings, null);
+  forgetFavorite(draft, 'projects', settings.id);
+  if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(draft, settings.id);
+  draft.projects = draft.projects.without(settings.id, edit);
+  draft.served = draft.served.withoutProject(settings.id, edit);
+  directory.accessRevision = stamp.id;
 }
 
-function setSettings(world: World, project: ProjectState, settings: ProjectSettings): void {
-  world.memory.replace(project.settings, settings);
+function setSettings({ draft, project }: Touched, settings: ProjectSettings): void {
+  draft.memoryBytes += growthOf(project.settings, settings);
   project.settings = settings;
 }
 
-function setProjectEnvironments(
-  world: World,
-  project: ProjectState,
-  environments: readonly string[],
-  stamp: EventStamp,
-): void {
-  setSettings(world, project, { ...project.settings, environments, updatedAt: stamp.createdAt });
+function setProjectEnvironments(touched: Touched, environments: readonly string[]): void {
+  const { project, stamp } = touched;
+  setSettings(touched, { ...project.settings, environments, updatedAt: stamp.createdAt });
   project.environmentsRevision = stamp.id;
 }
 
 /** Flags lose their configuration in the environment, so that adding the environment again starts from nothing. */
-function dropEnvironment(
-  { world, project, stamp }: { world: World; project: ProjectState; stamp: EventStamp },
-  environment: string,
-): void {
-  const { references, served, memory } = world;
-  references.dropEnvironment(project.settings.id, environment);
-  served.dropEnvironment(project.settings.id, environment);
-  project.flags.dropEnvironment({ environment, revision: stamp.id, memory });
-  noteUnsettled(world, project.flags, true);
-}
-
-function noteUnsettled({ unsettled }: World, flags: ProjectFlags, isUnsettled: boolean): void {
-  if (unsettled.has(flags) === isUnsettled) return;
-  const set = (isThere: boolean): void => void (isThere ? unsettled.add(flags) : unsettled.delete(flags));
-  set(isUnsettled);
-  addStep({ undo: () => set(!isUnsettled), redo: () => set(isUnsettled) });
+function dropEnvironment({ draft, project, stamp }: Touched, environment: string): void {
+  const { edit } = draft;
+  const { id } = project.settings;
+  draft.references = draft.references.withoutEnvironment(id, environment, edit);
+  draft.served = draft.served.withoutEnvironment(id, environment, edit);
+  const [flags, growth] = project.flags.withoutEnvironment(environment, stamp.id, edit);
+  project.flags = flags;
+  draft.memoryBytes += growth;
 }

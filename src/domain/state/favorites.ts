@@ -1,7 +1,7 @@
 /** Favorites of users: projects and flags. One immutable record for each user who has some. */
 import { dropRecord, putRecord } from './records.ts';
-import { deleteEntry, setEntry } from './reversible.ts';
-import type { Favorites, World } from './world.ts';
+import { growthOf } from './state-memory.ts';
+import { type Draft, directoryIn, type Favorites, type World } from './world.ts';
 
 export type FavoriteKind = 'projects' | 'flags';
 
@@ -16,39 +16,40 @@ export interface FavoriteChange {
   readonly isMarked: boolean;
 }
 
-export function changeFavorite(world: World, { userId, kind, name, isMarked }: FavoriteChange): void {
-  const { favorites } = world.directory;
-  const before = favoritesOf(world, userId);
+export function changeFavorite(draft: Draft, { userId, kind, name, isMarked }: FavoriteChange): void {
+  const directory = directoryIn(draft);
+  const before = favoritesOf(draft, userId);
   const at = before[kind].indexOf(name);
   const isNamed = at >= 0;
   const others = isNamed ? before[kind].toSpliced(at, 1) : before[kind];
   const after: Favorites = { ...before, [kind]: isMarked ? [...others, name] : others };
-  count(world, favoriteKey(kind, name), Number(isMarked) - Number(isNamed));
-  if (after.projects.length + after.flags.length === 0) return dropRecord(world, favorites, userId);
-  if (!favorites.has(userId) || isNamed === isMarked) return putRecord(world, favorites, userId, after);
+  count(draft, favoriteKey(kind, name), Number(isMarked) - Number(isNamed));
+  if (after.projects.length + after.flags.length === 0)
+    return dropRecord(draft, directory, 'favorites', userId);
+  if (!directory.favorites.has(userId) || isNamed === isMarked)
+    return putRecord(draft, directory, 'favorites', [userId, after]);
   // One name comes or goes: the others need not be counted again.
-  world.memory.replace(isNamed ? [name] : [], isMarked ? [name] : []);
-  setEntry(favorites, userId, after);
+  draft.memoryBytes += growthOf(isNamed ? [name] : [], isMarked ? [name] : []);
+  directory.favorites = directory.favorites.with(userId, after, draft.edit);
 }
 
 /** Loads the favorites of a user who has none, as a snapshot has them. */
-export function loadFavorites(world: World, favorites: Favorites): void {
-  const { userId } = favorites;
-  for (const key of keysOf(favorites)) count(world, key, 1);
-  putRecord(world, world.directory.favorites, userId, favorites);
+export function loadFavorites(draft: Draft, favorites: Favorites): void {
+  for (const key of keysOf(favorites)) count(draft, key, 1);
+  putRecord(draft, directoryIn(draft), 'favorites', [favorites.userId, favorites]);
 }
 
 /** The user is gone. */
-export function dropFavorites(world: World, userId: number): void {
-  const { favorites } = world.directory;
-  for (const key of keysOf(favorites.get(userId))) count(world, key, -1);
-  dropRecord(world, favorites, userId);
+export function dropFavorites(draft: Draft, userId: number): void {
+  const directory = directoryIn(draft);
+  for (const key of keysOf(directory.favorites.get(userId))) count(draft, key, -1);
+  dropRecord(draft, directory, 'favorites', userId);
 }
 
-function count({ favoredBy }: World, key: string, change: number): void {
+function count(draft: Draft, key: string, change: number): void {
+  const { favoredBy, edit } = draft;
   const users = (favoredBy.get(key) ?? 0) + change;
-  if (users > 0) setEntry(favoredBy, key, users);
-  else deleteEntry(favoredBy, key);
+  draft.favoredBy = users > 0 ? favoredBy.with(key, users, edit) : favoredBy.without(key, edit);
 }
 
 const favoriteKey = (kind: FavoriteKind, name: string): string => `${kind} ${name}`;
@@ -63,14 +64,14 @@ function keysOf(favorites: Favorites | undefined): string[] {
 }
 
 /** Forgets a deleted thing as a favorite of all users: its name may be given to something else. */
-export function forgetFavorite(world: World, kind: FavoriteKind, name: string): void {
+export function forgetFavorite(draft: Draft, kind: FavoriteKind, name: string): void {
   const key = favoriteKey(kind, name);
   // Most are nobody's, and users are many.
-  let left = world.favoredBy.get(key) ?? 0;
+  let left = draft.favoredBy.get(key) ?? 0;
   if (left === 0) return;
-  for (const { userId, [kind]: names } of [...world.directory.favorites.values()]) {
+  for (const { userId, [kind]: names } of [...draft.directory.favorites.values()]) {
     if (!names.includes(name)) continue;
-    changeFavorite(world, { userId, kind, name, isMarked: false });
+    changeFavorite(draft, { userId, kind, name, isMarked: false });
     left -= 1;
     if (left === 0) return;
   }

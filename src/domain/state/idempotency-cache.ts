@@ -7,8 +7,8 @@
  * restart keeps exactly the responses that were kept before it.
  */
 
+import { type Edit, PersistentMap } from '../value/persistent-map.ts';
 import { RESPONSES_BOUNDED_IN_BYTES, RESPONSES_SHARED_BY_CALLER } from './replay-rules.ts';
-import { addPair, deleteEntry, deleteInOrder, setEntry } from './reversible.ts';
 
 export interface RememberedResponse {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
@@ -70,15 +70,17 @@ const ENTRY_BYTES = 512;
 /** About the memory that the entry takes. A character of a string takes two bytes at most. */
 const bytesOf = ({ body }: RememberedResponse): number => ENTRY_BYTES + 2 * (body?.length ?? 0);
 
-type ResponseCaller = DatedResponse['caller'];
+/** The caller whose share it takes: a number, a name, or 0 for those whose caller was not recorded, which is nobody's id. */
+const shareOf = ({ caller }: DatedResponse): number | string => caller ?? 0;
 
 export class IdempotencyCache {
   /** Oldest first. */
-  readonly #responses = new Map<string, DatedResponse>();
-  readonly #bytesByCaller = new Map<ResponseCaller, number>();
+  #responses = PersistentMap.empty<string, DatedResponse>();
+  #bytesByCaller = PersistentMap.empty<number | string, number>();
   #bytes = 0;
   /** Time of the oldest; the first entry of a map that entries were deleted from takes long to find. */
   #oldestAt = Number.POSITIVE_INFINITY;
+  #edit: Edit = {};
 
   get size(): number {
     return this.#responses.size;
@@ -98,28 +100,45 @@ export class IdempotencyCache {
     return this.#responses.values();
   }
 
-  /** Keeps the response of a change, and forgets what is too old or too much by the rules of replay. */
-  remember(response: RememberedResponse, { at, by, userId }: ChangeOrigin, rules: number): void {
-    if (rules < RESPONSES_SHARED_BY_CALLER) return this.#rememberInOneShare({ ...response, at }, rules);
-    const before = { bytes: this.#bytes, oldestAt: this.#oldestAt };
-    this.restore({ ...response, at, caller: userId > 0 ? userId : by });
-    if (
-      this.#bytes > RESPONSES_BYTES_MAX ||
-      at >= this.#oldestAt + RESPONSE_LIFETIME_MS + FORGOTTEN_WITHIN_MS
-    ) {
-      this.#forgetOld(at);
-      this.#makeRoom();
-      this.#findOldest();
+  /** The responses with that of a change, without what is too old or too much by the rules of replay. */
+  remembered(
+    response: RememberedResponse,
+    { at, by, userId }: ChangeOrigin,
+    rules: number,
+    edit: Edit = {},
+  ): IdempotencyCache {
+    const next = this.#next(edit);
+    if (rules < RESPONSES_SHARED_BY_CALLER) {
+      next.#rememberInOneShare({ ...response, at }, rules);
+      return next;
     }
-    const after = { bytes: this.#bytes, oldestAt: this.#oldestAt };
-    const set = ({ bytes, oldestAt }: typeof before): void => {
-      this.#bytes = bytes;
-      this.#oldestAt = oldestAt;
-    };
-    addPair(
-      () => set(before),
-      () => set(after),
-    );
+    next.#restore({ ...response, at, caller: userId > 0 ? userId : by });
+    if (
+      next.#bytes > RESPONSES_BYTES_MAX ||
+      at >= next.#oldestAt + RESPONSE_LIFETIME_MS + FORGOTTEN_WITHIN_MS
+    ) {
+      next.#forgetOld(at);
+      next.#makeRoom();
+      next.#findOldest();
+    }
+    return next;
+  }
+
+  /** The responses with an entry of a snapshot: what was kept when it was taken. To be called in order. */
+  restored(response: DatedResponse, edit: Edit): IdempotencyCache {
+    const next = this.#next(edit);
+    next.#restore(response);
+    return next;
+  }
+
+  #next(edit: Edit): IdempotencyCache {
+    const next = new IdempotencyCache();
+    next.#edit = edit;
+    next.#responses = this.#responses;
+    next.#bytesByCaller = this.#bytesByCaller;
+    next.#bytes = this.#bytes;
+    next.#oldestAt = this.#oldestAt;
+    return next;
   }
 
   /**
@@ -129,21 +148,21 @@ export class IdempotencyCache {
   #makeRoom(): void {
     if (this.#bytes <= RESPONSES_BYTES_MAX) return;
     const share = equalShare([...this.#bytesByCaller.values()]);
-    const mustLose = ({ caller }: DatedResponse): boolean => this.#bytesByCaller.get(caller)! > share;
-    for (const one of this.#responses.values()) {
+    const mustLose = (one: DatedResponse): boolean => this.#bytesByCaller.get(shareOf(one))! > share;
+    for (const one of [...this.#responses.values()]) {
       if (this.#bytes <= RESPONSES_BYTES_AFTER) return;
       if (one.body === null || !mustLose(one)) continue;
       this.#count(one, -1);
       this.#put({ ...one, ...DONE });
     }
-    for (const one of this.#responses.values()) {
+    for (const one of [...this.#responses.values()]) {
       if (this.#bytes <= RESPONSES_BYTES_AFTER) return;
       if (mustLose(one)) this.#forget(one);
     }
   }
 
   #forgetOld(now: number): void {
-    for (const old of this.#responses.values()) {
+    for (let old = this.#oldest; old !== undefined; old = this.#oldest) {
       if (now < old.at + RESPONSE_LIFETIME_MS) return;
       this.#forget(old);
     }
@@ -152,17 +171,16 @@ export class IdempotencyCache {
   /** Keeps a response as older releases did, which a journal of theirs replays: the oldest go, whoever they were for. */
   #rememberInOneShare(added: DatedResponse, rules: number): void {
     const bytesMax = rules < RESPONSES_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : RESPONSES_BYTES_MAX;
-    this.restore(added);
+    this.#restore(added);
     this.#forgetOld(added.at);
-    for (const old of this.#responses.values()) {
+    for (let old = this.#oldest; old !== undefined; old = this.#oldest) {
       if (this.size <= RESPONSES_MAX && this.#bytes <= bytesMax) break;
       this.#forget(old);
     }
     this.#findOldest();
   }
 
-  /** Puts back an entry of a snapshot: what was kept when it was taken. To be called in order. */
-  restore(response: DatedResponse): void {
+  #restore(response: DatedResponse): void {
     const earlier = this.#responses.get(response.key);
     if (earlier !== undefined) this.#forget(earlier);
     this.#put(response);
@@ -170,35 +188,33 @@ export class IdempotencyCache {
     else this.#oldestAt = Math.min(this.#oldestAt, response.at);
   }
 
-  clear(): void {
-    this.#responses.clear();
-    this.#bytesByCaller.clear();
-    this.#bytes = 0;
-    this.#oldestAt = Number.POSITIVE_INFINITY;
-  }
-
   #put(response: DatedResponse): void {
-    setEntry(this.#responses, response.key, response);
+    this.#responses = this.#responses.with(response.key, response, this.#edit);
     this.#count(response, 1);
   }
 
   #forget(response: DatedResponse): void {
-    deleteInOrder(this.#responses, response.key);
+    this.#responses = this.#responses.without(response.key, this.#edit);
     this.#count(response, -1);
   }
 
   #count(response: DatedResponse, sign: 1 | -1): void {
-    const { caller } = response;
+    const caller = shareOf(response);
     const change = sign * bytesOf(response);
     const bytes = (this.#bytesByCaller.get(caller) ?? 0) + change;
-    if (bytes === 0) deleteEntry(this.#bytesByCaller, caller);
-    else setEntry(this.#bytesByCaller, caller, bytes);
+    this.#bytesByCaller =
+      bytes === 0
+        ? this.#bytesByCaller.without(caller, this.#edit)
+        : this.#bytesByCaller.with(caller, bytes, this.#edit);
     this.#bytes += change;
   }
 
+  get #oldest(): DatedResponse | undefined {
+    return this.#responses.chunks[0]?.values[0];
+  }
+
   #findOldest(): void {
-    const [oldest] = this.#responses.values();
-    this.#oldestAt = oldest?.at ?? Number.POSITIVE_INFINITY;
+    this.#oldestAt = this.#oldest?.at ?? Number.POSITIVE_INFINITY;
   }
 }
 

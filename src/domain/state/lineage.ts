@@ -11,7 +11,6 @@
  * Events of a release that recorded no names share one: whoever opens the folder derives it from the content, and the
  * first frame with a name records it as `before`.
  */
-import { addStep } from './reversible.ts';
 
 /** The part of a frame that names its events and all after it, until the next mark. */
 export interface LineageMark {
@@ -37,20 +36,21 @@ export const isLineageName = (value: unknown): value is string =>
   typeof value === 'string' && /^[0-9a-f]{8}$/.test(value);
 
 export class Lineage {
-  readonly #namesMax: number;
   /** By `from`, ascending. */
-  #entries: LineageEntry[] = [];
-  #isDerived = false;
+  readonly #entries: readonly LineageEntry[];
+  readonly #isDerived: boolean;
   /** How often older revisions got another name: what was made of names before is to be made anew. */
-  renames = 0;
+  readonly renames: number;
 
-  constructor(namesMax = LINEAGE_NAMES_MAX) {
-    this.#namesMax = namesMax;
+  constructor(entries: readonly LineageEntry[] = [], isDerived = false, renames = 0) {
+    this.#entries = entries;
+    this.#isDerived = isDerived;
+    this.renames = renames;
   }
 
   /** The recorded names of the history, oldest first. */
   get recorded(): readonly LineageEntry[] {
-    return this.#isDerived ? [] : [...this.#entries];
+    return this.#isDerived ? [] : this.#entries;
   }
 
   /** The name in force at an event; empty before the first one. */
@@ -60,47 +60,28 @@ export class Lineage {
     return revision >= newest.from ? newest.name : this.#olderNameAt(revision);
   }
 
-  /** The name for all events so far, where none was recorded. */
-  derive(name: string): void {
-    if (this.#entries.length > 0) return;
-    this.#entries = [{ from: 0, name }];
-    this.#isDerived = true;
+  /** The lineage with a name for all events so far, where none was recorded. */
+  derived(name: string): Lineage {
+    return this.#entries.length > 0 ? this : new Lineage([{ from: 0, name }], true, this.renames);
   }
 
-  /** The mark that the next frame is to record, so that `name` is in force from it on. Changes nothing yet. */
+  /** The mark that the next frame is to record, so that `name` is in force from it on. */
   mark(name: string): LineageMark {
     return this.#isDerived ? { name, before: this.nameAt(0) } : { name };
   }
 
-  /** Takes over what the frame that begins with event `from` has recorded. */
-  adopt(from: number, { name, before }: LineageMark): void {
-    let other = { entries: [...this.#entries], isDerived: this.#isDerived };
-    const swap = (): void => {
-      const now = { entries: this.#entries, isDerived: this.#isDerived };
-      this.#entries = other.entries;
-      this.#isDerived = other.isDerived;
-      other = now;
-    };
-    addStep({ undo: swap, redo: swap });
-    if (before !== undefined) {
-      if (this.#entries.length > 0 && this.nameAt(0) !== before) this.renames += 1;
-      this.#entries = [{ from: 0, name: before }];
-    }
-    this.#isDerived = false;
-    this.restore({ from, name });
-    if (this.#entries.length <= this.#namesMax) return;
-    this.#entries.shift();
-    this.renames += 1;
+  /** The lineage with what the frame that begins with event `from` has recorded. */
+  adopted(from: number, { name, before }: LineageMark, namesMax = LINEAGE_NAMES_MAX): Lineage {
+    const isRenamed = before !== undefined && this.#entries.length > 0 && this.nameAt(0) !== before;
+    const entries = before === undefined ? this.#entries : [{ from: 0, name: before }];
+    const all = [...entries, { from, name }];
+    const isFull = all.length > namesMax;
+    return new Lineage(isFull ? all.slice(1) : all, false, this.renames + Number(isRenamed) + Number(isFull));
   }
 
-  /** Puts back one of `recorded`, in their order. */
-  restore(entry: LineageEntry): void {
-    this.#entries.push(entry);
-  }
-
-  clear(): void {
-    this.#entries = [];
-    this.#isDerived = false;
+  /** The lineage with one more of `recorded`, in their order. */
+  restored(entry: LineageEntry): Lineage {
+    return new Lineage([...this.#entries, entry], false, this.renames);
   }
 
   #olderNameAt(revision: number): string {

@@ -1,55 +1,93 @@
-/** The ways in which records come into the state and leave it, with all that is derived from them. */
+/** The ways in which records come into a state that is being made and leave it, with all that is derived from them. */
 import type { Flag } from '../flags/flag.ts';
-import type { FlagRecord } from './flag-record.ts';
-import { deleteInOrder, setEntry } from './reversible.ts';
-import type { ProjectState, World } from './world.ts';
+import type { Key, PersistentMap } from '../value/persistent-map.ts';
+import { FlagRecord } from './flag-record.ts';
+import { growthOf } from './state-memory.ts';
+import { type Draft, type ProjectState, projectIn, type World } from './world.ts';
 
-export function putRecord<K, V>({ memory }: World, records: Map<K, V>, key: K, record: V): void {
-  memory.replace(records.get(key) ?? null, record);
-  setEntry(records, key, record);
+/** The entries of a map of a directory or a project. */
+type EntryOf<M> = M extends PersistentMap<infer K, infer V> ? readonly [K, V] : never;
+
+/** `holder`: the directory of the draft or one of its projects, to be written. */
+export function putRecord<Holder extends object, Name extends keyof Holder>(
+  draft: Draft,
+  holder: Holder,
+  name: Name,
+  [key, record]: EntryOf<Holder[Name]>,
+): void {
+  const maps = holder as Record<Name, PersistentMap<Key, unknown>>;
+  draft.memoryBytes += growthOf(maps[name].get(key) ?? null, record);
+  maps[name] = maps[name].with(key, record, draft.edit);
 }
 
-export function dropRecord<K, V>({ memory }: World, records: Map<K, V>, key: K): void {
-  const record = records.get(key);
+export function dropRecord<Holder extends object, Name extends keyof Holder>(
+  draft: Draft,
+  holder: Holder,
+  name: Name,
+  key: EntryOf<Holder[Name]>[0],
+): void {
+  const maps = holder as Record<Name, PersistentMap<Key, unknown>>;
+  const record = maps[name].get(key);
   if (record === undefined) return;
-  memory.replace(record, null);
-  deleteInOrder(records, key);
+  draft.memoryBytes += growthOf(record, null);
+  maps[name] = maps[name].without(key, draft.edit);
 }
 
 /** Puts a flag into a project, with all that is derived from it. */
 export function putFlag(
-  world: World,
-  { flags }: ProjectState,
+  draft: Draft,
+  project: ProjectState,
   { flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>,
 ): void {
-  flags.add({ flag, revision, createdBy, bytes: noteFlag(world, null, flag) });
+  const bytes = noteFlag(draft, null, flag);
+  const own = projectIn(draft, project);
+  own.flags = own.flags.with(new FlagRecord({ flag, revision, createdBy, bytes }), null, draft.edit);
 }
 
-export function dropFlag(world: World, { flags }: ProjectState, record: FlagRecord): void {
-  noteGone(world, record);
-  flags.delete(record.flag.name);
+/** Replaces a flag. `growth`: by how many bytes of memory, which are counted. */
+export function replaceFlag(
+  draft: Draft,
+  project: ProjectState,
+  before: FlagRecord,
+  change: Pick<FlagRecord, 'flag' | 'revision'> & { readonly growth: number },
+): void {
+  const own = projectIn(draft, project);
+  own.flags = own.flags.with(before.changed(change), before, draft.edit);
+}
+
+export function dropFlag(draft: Draft, project: ProjectState, record: FlagRecord): void {
+  noteGone(draft, record);
+  const own = projectIn(draft, project);
+  own.flags = own.flags.without(record, draft.edit);
 }
 
 /** To be called for each flag that goes. */
-export function noteGone({ references, served, memory }: World, { flag, bytes }: FlagRecord): void {
-  references.replace(flag, null);
-  served.replace(flag, null);
-  memory.add(-bytes);
+export function noteGone(draft: Draft, { flag, bytes }: FlagRecord): void {
+  draft.references = draft.references.replaced(flag, null, draft.edit);
+  draft.served = draft.served.replaced(flag, null, draft.edit);
+  draft.memoryBytes -= bytes;
 }
 
 /** To be called for each flag that comes or changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
-export function noteFlag({ references, served, memory }: World, before: Flag | null, after: Flag): number {
-  references.replace(before, after);
-  served.replace(before, after);
-  return memory.replace(before, after);
+export function noteFlag(draft: Draft, before: Flag | null, after: Flag): number {
+  return noteGrowth(draft, { before, after }, growthOf(before, after));
 }
 
-/** The same for a change that touches nothing of a flag but its environments. */
-export function noteEnvironments({ references, served, memory }: World, before: Flag, after: Flag): number {
-  references.replace(before, after);
-  served.replace(before, after);
-  return memory.replace(before.environments, after.environments);
+/** `noteFlag` for a change that touches nothing of a flag but its environments. */
+export function noteEnvironments(draft: Draft, before: Flag, after: Flag): number {
+  return noteGrowth(draft, { before, after }, growthOf(before.environments, after.environments));
+}
+
+function noteGrowth(
+  draft: Draft,
+  { before, after }: { readonly before: Flag | null; readonly after: Flag },
+  growth: number,
+): number {
+  draft.references = draft.references.replaced(before, after, draft.edit);
+  draft.served = draft.served.replaced(before, after, draft.edit);
+  draft.memoryBytes += growth;
+  return growth;
 }
 
 /** Bytes of the state and of what is derived from it. */
-export const stateBytes = ({ memory, references }: World): number => memory.bytes + references.bytes;
+export const stateBytes = ({ memoryBytes, references }: World): number => memoryBytes + references.bytes;

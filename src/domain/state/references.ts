@@ -6,10 +6,10 @@
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { ReferenceKind } from '../kinds/kind.ts';
-import { addStep, isRecording } from './reversible.ts';
+import { type Edit, PersistentMap } from '../value/persistent-map.ts';
 
-/** Memory of an entry without its characters: two maps with one place each. */
-const ENTRY_BYTES = 400;
+/** Memory of an entry without its characters: a map with one entry, and its place in another. */
+const ENTRY_BYTES = 1_400;
 /** Bytes of a project in an entry. */
 const COUNT_BYTES = 50;
 /** Bytes of a `Use`, without its characters. */
@@ -22,14 +22,17 @@ const NONE: ReadonlyMap<string, number> = new Map();
 interface Use {
   readonly key: string;
   readonly environments: readonly string[];
-  count: number;
+  readonly count: number;
 }
+
+type Uses = PersistentMap<string, Use>;
+type Counts = PersistentMap<string, number>;
 
 export class References {
   /** Kind and name → project → number of its flags, archived ones included. */
-  readonly #counts = new Map<string, Map<string, number>>();
+  #counts = PersistentMap.empty<string, Counts>();
   /** Project → environments and key → use: what is left when the project loses an environment is known without its flags. */
-  readonly #uses = new Map<string, Map<string, Use>>();
+  #uses = PersistentMap.empty<string, Uses>();
   #bytes = 0;
 
   /** About the memory that they take: constraints may name any number of context fields. */
@@ -37,31 +40,35 @@ export class References {
     return this.#bytes;
   }
 
-  /** `before` is null for a flag that is new, `after` for one that is gone. */
-  replace(before: Flag | null, after: Flag | null): void {
+  /** The references after a change of a flag. `before` is null for a flag that is new, `after` for one that is gone. */
+  replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): References {
     // Most changes concern none of this, and a replay sees hundreds of thousands of them.
     if (referToTheSame(before?.environments ?? NO_ENVIRONMENTS, after?.environments ?? NO_ENVIRONMENTS))
-      return;
+      return this;
     const [gone, come] = exchangedStrategies(before, after);
-    if (gone.length + come.length === 0) return;
+    if (gone.length + come.length === 0) return this;
     const exchanged = new Map([...referencesOf(gone), ...referencesOf(come)]);
     const [oldUse, freshUse] = [lookUpIn(before, exchanged.size), lookUpIn(after, exchanged.size)];
+    const next = this.#copy();
     for (const [key, one] of exchanged) {
       const [old, fresh] = [oldUse(key, one), freshUse(key, one)];
       if (old.length === fresh.length && old.every((name, at) => name === fresh[at])) continue;
-      if (old.length > 0) this.#use(before!.project, { key, environments: old }, -1);
-      if (fresh.length > 0) this.#use(after!.project, { key, environments: fresh }, 1);
+      if (old.length > 0) next.#use(before!.project, { key, environments: old, count: -1 }, edit);
+      if (fresh.length > 0) next.#use(after!.project, { key, environments: fresh, count: 1 }, edit);
     }
+    return next;
   }
 
-  /** All flags of the project lose what they have in the environment. */
-  dropEnvironment(project: string, environment: string): void {
+  /** The references when all flags of the project have lost what they have in the environment. */
+  withoutEnvironment(project: string, environment: string, edit: Edit): References {
+    const next = this.#copy();
     for (const { key, environments, count } of [...(this.#uses.get(project)?.values() ?? [])]) {
       if (!environments.includes(environment)) continue;
       const left = environments.filter((name) => name !== environment);
-      this.#use(project, { key, environments }, -count);
-      if (left.length > 0) this.#use(project, { key, environments: left }, count);
+      next.#use(project, { key, environments, count: -count }, edit);
+      if (left.length > 0) next.#use(project, { key, environments: left, count }, edit);
     }
+    return next;
   }
 
   /** Numbers of flags that refer to it, by project id. */
@@ -74,58 +81,39 @@ export class References {
     return this.#counts;
   }
 
-  clear(): void {
-    this.#counts.clear();
-    this.#uses.clear();
-    this.#bytes = 0;
+  #copy(): References {
+    const copy = new References();
+    copy.#counts = this.#counts;
+    copy.#uses = this.#uses;
+    copy.#bytes = this.#bytes;
+    return copy;
   }
 
-  #use(project: string, used: Omit<Use, 'count'>, change: number): void {
-    this.#changeUse(project, used, change);
-    if (!isRecording()) return;
-    addStep({
-      undo: () => this.#changeUse(project, used, -change),
-      redo: () => this.#changeUse(project, used, change),
-    });
+  /** Adds so many flags to those of the use. */
+  #use(project: string, use: Use, edit: Edit): void {
+    this.#count(use.key, project, use.count, edit);
+    const id = useId(use);
+    let uses = this.#uses.get(project) ?? PersistentMap.empty<string, Use>();
+    const before = uses.get(id)?.count ?? 0;
+    const count = before + use.count;
+    if (count < 0) throw new Error(`fewer than no flags of ${project} refer to ${use.key}`);
+    const bytes = USE_BYTES + CHARACTER_BYTES * id.length;
+    this.#bytes += bytes * (Number(count > 0) - Number(before > 0));
+    uses = count > 0 ? uses.with(id, { ...use, count }, edit) : uses.without(id, edit);
+    this.#uses = uses.size > 0 ? this.#uses.with(project, uses, edit) : this.#uses.without(project, edit);
   }
 
-  #changeUse(project: string, { key, environments }: Omit<Use, 'count'>, change: number): void {
-    this.#count(key, project, change);
-    let uses = this.#uses.get(project);
-    if (uses === undefined) {
-      uses = new Map();
-      this.#uses.set(project, uses);
-    }
-    const id = useId({ key, environments });
-    const use = uses.get(id) ?? { key, environments, count: 0 };
-    if (use.count === 0) {
-      uses.set(id, use);
-      this.#bytes += USE_BYTES + CHARACTER_BYTES * id.length;
-    }
-    use.count += change;
-    if (use.count < 0) throw new Error(`fewer than no flags of ${project} refer to ${key}`);
-    if (use.count > 0) return;
-    uses.delete(id);
-    this.#bytes -= USE_BYTES + CHARACTER_BYTES * id.length;
-    if (uses.size === 0) this.#uses.delete(project);
-  }
-
-  #count(key: string, project: string, change: number): void {
-    let counts = this.#counts.get(key);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#counts.set(key, counts);
-      this.#bytes += ENTRY_BYTES + CHARACTER_BYTES * key.length;
-    }
-    const before = counts.size;
+  #count(key: string, project: string, change: number, edit: Edit): void {
+    const known = this.#counts.get(key);
+    let counts = known ?? PersistentMap.empty<string, number>();
+    const size = counts.size;
     const count = (counts.get(project) ?? 0) + change;
     if (count < 0) throw new Error(`fewer than no flags of ${project} refer to ${key}`);
-    if (count > 0) counts.set(project, count);
-    else counts.delete(project);
-    this.#bytes += COUNT_BYTES * (counts.size - before);
-    if (counts.size > 0) return;
-    this.#counts.delete(key);
-    this.#bytes -= ENTRY_BYTES + CHARACTER_BYTES * key.length;
+    counts = count > 0 ? counts.with(project, count, edit) : counts.without(project, edit);
+    const bytes = ENTRY_BYTES + CHARACTER_BYTES * key.length;
+    this.#bytes += bytes * (Number(counts.size > 0) - Number(known !== undefined));
+    this.#bytes += COUNT_BYTES * (counts.size - size);
+    this.#counts = counts.size > 0 ? this.#counts.with(key, counts, edit) : this.#counts.without(key, edit);
   }
 }
 

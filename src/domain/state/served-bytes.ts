@@ -7,7 +7,7 @@ import type { Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { Segment } from '../kinds/segment.ts';
-import { addStep, deleteEntry, isRecording, unrecorded } from './reversible.ts';
+import { type Edit, PersistentMap } from '../value/persistent-map.ts';
 import {
   environmentBytes,
   metadataBytes,
@@ -23,17 +23,17 @@ const ALL = '*';
 /** Bytes that flags have in an environment beside their metadata. */
 interface Share {
   /** The strategies and variants, without the segments they refer to. */
-  bytes: number;
+  readonly bytes: number;
   /** Id of a segment → number of strategies that refer to it. */
-  readonly segments: Map<number, number>;
+  readonly segments: PersistentMap<number, number>;
 }
 
 interface Scope {
   /** Bytes of the metadata of all flags, which the document of each environment has. */
-  metadata: number;
+  readonly metadata: number;
   /** Bytes of the dependencies, which are among them. */
-  dependencies: number;
-  readonly shares: Map<string, Share>;
+  readonly dependencies: number;
+  readonly shares: PersistentMap<string, Share>;
 }
 
 /** Larger ones are measured once and remembered: to measure a flag of 128 KiB takes 0.3 ms, and a change of many has 1,000. */
@@ -48,53 +48,39 @@ const NO_STRATEGIES: readonly Strategy[] = [];
 const NO_VARIANTS: readonly Variant[] = [];
 
 export class ServedBytes {
-  readonly #scopes = new Map<string, Scope>();
-  /** Bytes in each of the environments. */
-  readonly #large = new WeakMap<Environments, readonly number[]>();
+  #scopes = PersistentMap.empty<string, Scope>();
+  #edit: Edit = {};
 
-  /** `before` is null for a flag that is new, `after` for one that is gone. */
-  replace(before: Flag | null, after: Flag | null): void {
+  /** The bytes after a change of a flag. `before` is null for a flag that is new, `after` for one that is gone. */
+  replaced(before: Flag | null, after: Flag | null, edit: Edit = {}): ServedBytes {
     const old = before?.archivedAt === null ? before : null;
     const fresh = after?.archivedAt === null ? after : null;
-    if (old === fresh) return;
+    if (old === fresh) return this;
+    const next = this.#next(edit);
     if (old === null || fresh === null || old.project !== fresh.project) {
-      if (old !== null) this.#exchange(old.project, old, null);
-      if (fresh !== null) this.#exchange(fresh.project, null, fresh);
-    } else this.#exchange(fresh.project, old, fresh);
+      if (old !== null) next.#exchange(old.project, old, null);
+      if (fresh !== null) next.#exchange(fresh.project, null, fresh);
+    } else next.#exchange(fresh.project, old, fresh);
+    return next;
   }
 
-  /** To be called where nothing but switches changed. */
-  switched(before: Flag, after: Flag): void {
-    const known = this.#large.get(before.environments);
-    if (known !== undefined) this.#large.set(after.environments, known);
-  }
-
-  /** All flags of the project lose what they have in the environment. */
-  dropEnvironment(project: string, environment: string): void {
-    let share = unrecorded(() => this.#takeShare(project, environment));
-    addStep({
-      undo: () => this.#giveBack(project, environment, share),
-      // A flag that was decoded meanwhile has its bytes in it too.
-      redo: () => {
-        share = this.#takeShare(project, environment);
-      },
-    });
-  }
-
-  #takeShare(project: string, environment: string): Share | undefined {
+  /** The bytes when all flags of the project have lost what they have in the environment. */
+  withoutEnvironment(project: string, environment: string, edit: Edit): ServedBytes {
     const share = this.#scopes.get(project)?.shares.get(environment);
-    if (share === undefined) return undefined;
-    const taken = { bytes: share.bytes, segments: new Map(share.segments) };
-    for (const [id, count] of taken.segments) this.#count(project, environment, id, -count);
-    this.#add(project, environment, -taken.bytes);
-    this.#scopes.get(project)?.shares.delete(environment);
-    return taken;
+    if (share === undefined) return this;
+    const next = this.#next(edit);
+    for (const [id, count] of share.segments) next.#count(project, environment, id, -count);
+    next.#add(project, environment, -share.bytes);
+    const scope = next.#scope(project);
+    next.#setScope(project, { ...scope, shares: scope.shares.without(environment, edit) });
+    return next;
   }
 
-  #giveBack(project: string, environment: string, share: Share | undefined): void {
-    if (share === undefined) return;
-    for (const [id, count] of share.segments) this.#count(project, environment, id, count);
-    this.#add(project, environment, share.bytes);
+  /** The bytes when the project has no flags any more. */
+  withoutProject(project: string, edit: Edit): ServedBytes {
+    const next = this.#next(edit);
+    next.#scopes = this.#scopes.without(project, edit);
+    return next;
   }
 
   /** Bytes of the flags in the document of the environment, segments inlined. */
@@ -131,20 +117,11 @@ export class ServedBytes {
     }
   }
 
-  /** Bytes of what the flag has in each of its environments, without segments. */
-  sizesOf(environments: Environments): readonly number[] {
-    return (
-      this.#large.get(environments) ?? this.#remembered(environments, environments.map(environmentBytes))
-    );
-  }
-
-  /** It has no flags any more. */
-  dropProject(project: string): void {
-    deleteEntry(this.#scopes, project);
-  }
-
-  clear(): void {
-    this.#scopes.clear();
+  #next(edit: Edit): ServedBytes {
+    const next = new ServedBytes();
+    next.#scopes = this.#scopes;
+    next.#edit = edit;
+    return next;
   }
 
   #exchange(project: string, before: Flag | null, after: Flag | null): void {
@@ -152,7 +129,7 @@ export class ServedBytes {
     if (before === null || after === null) {
       const sign = after === null ? -1 : 1;
       const environments = (after ?? before)?.environments ?? NO_ENVIRONMENTS;
-      const sizes = this.sizesOf(environments);
+      const sizes = servedSizes(environments);
       for (const [at, { name, strategies }] of environments.entries())
         this.#change(project, name, {
           bytes: sign * sizes[at]!,
@@ -163,7 +140,7 @@ export class ServedBytes {
     }
     const [old, fresh] = [before.environments, after.environments];
     if (old === fresh) return;
-    const sizesBefore = this.#large.get(old);
+    const sizesBefore = large.get(old);
     const sizes: number[] = [];
     let grownMost = 0;
     for (const one of fresh) {
@@ -173,8 +150,8 @@ export class ServedBytes {
       if (sizesBefore !== undefined) sizes.push((sizesBefore[at] ?? 0) + grown);
     }
     for (const one of old) if (placeOf(fresh, one.name) === -1) this.#exchangeShare(project, one, null);
-    if (sizesBefore !== undefined) this.#large.set(fresh, sizes);
-    else if (grownMost > NOTED_BYTES_MIN) this.sizesOf(fresh);
+    if (sizesBefore !== undefined) large.set(fresh, sizes);
+    else if (grownMost > NOTED_BYTES_MIN) servedSizes(fresh);
   }
 
   /** By how many bytes the environment of a flag has grown. */
@@ -206,68 +183,68 @@ export class ServedBytes {
     for (const { segments } of come) for (const id of segments) this.#count(project, environment, id, 1);
   }
 
-  #remembered(environments: Environments, sizes: readonly number[]): readonly number[] {
-    if (sizes.reduce((sum, size) => sum + size, 0) > SMALL_BYTES_MAX) this.#large.set(environments, sizes);
-    return sizes;
-  }
-
   #addMetadata(project: string, bytes: number, dependencies: number): void {
     if (bytes === 0 && dependencies === 0) return;
-    const add = (sign: 1 | -1): void => {
-      for (const id of [project, ALL]) {
-        const scope = this.#scope(id);
-        scope.metadata += sign * bytes;
-        scope.dependencies += sign * dependencies;
-      }
-    };
-    add(1);
-    if (isRecording()) addStep({ undo: () => add(-1), redo: () => add(1) });
+    for (const id of [project, ALL]) {
+      const scope = this.#scope(id);
+      const sums = { metadata: scope.metadata + bytes, dependencies: scope.dependencies + dependencies };
+      this.#setScope(id, { ...scope, ...sums });
+    }
   }
 
   #add(project: string, environment: string, bytes: number): void {
-    const add = (more: number): void => {
-      for (const id of [project, ALL]) this.#share(id, environment).bytes += more;
-    };
-    add(bytes);
-    if (isRecording()) addStep({ undo: () => add(-bytes), redo: () => add(bytes) });
+    for (const id of [project, ALL]) {
+      const share = this.#share(id, environment);
+      this.#setShare(id, environment, { ...share, bytes: share.bytes + bytes });
+    }
   }
 
   #count(project: string, environment: string, segment: number, change: number): void {
-    this.#changeCount(project, environment, segment, change);
-    if (!isRecording()) return;
-    addStep({
-      undo: () => this.#changeCount(project, environment, segment, -change),
-      redo: () => this.#changeCount(project, environment, segment, change),
-    });
-  }
-
-  #changeCount(project: string, environment: string, segment: number, change: number): void {
     for (const id of [project, ALL]) {
-      const { segments } = this.#share(id, environment);
-      const count = (segments.get(segment) ?? 0) + change;
-      if (count === 0) segments.delete(segment);
-      else segments.set(segment, count);
+      const share = this.#share(id, environment);
+      const count = (share.segments.get(segment) ?? 0) + change;
+      const segments =
+        count === 0
+          ? share.segments.without(segment, this.#edit)
+          : share.segments.with(segment, count, this.#edit);
+      this.#setShare(id, environment, { ...share, segments });
     }
   }
 
   #share(project: string, environment: string): Share {
-    const { shares } = this.#scope(project);
-    let share = shares.get(environment);
-    if (share === undefined) {
-      share = { bytes: 0, segments: new Map() };
-      shares.set(environment, share);
-    }
-    return share;
+    return this.#scope(project).shares.get(environment) ?? { bytes: 0, segments: PersistentMap.empty() };
+  }
+
+  #setShare(project: string, environment: string, share: Share): void {
+    const scope = this.#scope(project);
+    this.#setScope(project, { ...scope, shares: scope.shares.with(environment, share, this.#edit) });
   }
 
   #scope(project: string): Scope {
-    let scope = this.#scopes.get(project);
-    if (scope === undefined) {
-      scope = { metadata: 0, dependencies: 0, shares: new Map() };
-      this.#scopes.set(project, scope);
-    }
-    return scope;
+    return this.#scopes.get(project) ?? { metadata: 0, dependencies: 0, shares: PersistentMap.empty() };
   }
+
+  #setScope(project: string, scope: Scope): void {
+    this.#scopes = this.#scopes.with(project, scope, this.#edit);
+  }
+}
+
+/** Bytes in each of the environments, of large flags. */
+const large = new WeakMap<Environments, readonly number[]>();
+
+/** Bytes of what the flag has in each of its environments, without segments. */
+export function servedSizes(environments: Environments): readonly number[] {
+  const known = large.get(environments);
+  if (known !== undefined) return known;
+  const sizes = environments.map(environmentBytes);
+  if (sizes.reduce((sum, size) => sum + size, 0) > SMALL_BYTES_MAX) large.set(environments, sizes);
+  return sizes;
+}
+
+/** To be called where nothing but switches changed. */
+export function keepServedSizes(before: Environments, after: Environments): void {
+  const known = large.get(before);
+  if (known !== undefined) large.set(after, known);
 }
 
 /** A strategy whose segment does not exist is sent to nobody. */

@@ -16,10 +16,10 @@ import {
   writeRoute,
 } from '../serving/route.ts';
 import { FlagNamesSchema } from './bodies.ts';
+import { walkFlags } from './chunk-walk.ts';
 import { ArchivedFlagsSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
 import { pageParameters } from './query-parameters.ts';
-import { walkFlags } from './shelf-walk.ts';
 import { timeOrNull } from './views.ts';
 
 /** The format version of the list. */

@@ -9,9 +9,9 @@ import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts'
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
 import { authorOf } from '../serving/access.ts';
 import type { QueryParameter, RequestContext } from '../serving/route.ts';
+import type { ShownFlag } from './chunk-walk.ts';
 import { type Condition, conditionParameter, conditionsOf, dayOf } from './query-parameters.ts';
 import { type FlagSources, usedEnvironmentSummary, useOf } from './render-flag.ts';
-import type { ShownFlag } from './shelf-walk.ts';
 import { coloredTags, imageUrlOf, stageView, timeOrNull } from './views.ts';
 
 const IS = ['IS', 'IS_NOT', 'IS_ANY_OF', 'IS_NONE_OF'] as const;

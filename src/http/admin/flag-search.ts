@@ -16,6 +16,7 @@ import {
   readRoute,
   underTag,
 } from '../serving/route.ts';
+import { flagsNow, type ShownFlag } from './chunk-walk.ts';
 import { callerFavorites } from './directory-views.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions, foundFlagView } from './flag-conditions.ts';
 import * as locate from './locators.ts';
@@ -23,7 +24,6 @@ import { projectFigures } from './project-figures.ts';
 import { pageParameters } from './query-parameters.ts';
 import { settledResponse } from './responses.ts';
 import { ColoredTagSchema, FoundFlagEnvironmentSchema, StageSchema } from './schemas.ts';
-import { flagsNow, type ShownFlag } from './shelf-walk.ts';
 import { SortedPage } from './sorted-page.ts';
 
 // The orders in which the search lists flags (docs/specification/flags.md#search).

@@ -27,6 +27,7 @@ import {
 } from '../serving/route.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from './bodies.ts';
+import { flagsNow, type ShownFlag } from './chunk-walk.ts';
 import { FlagTypesSchema } from './directory-schemas.ts';
 import { AT_PARAMETER, readPastFlag } from './flag-history.ts';
 import * as locate from './locators.ts';
@@ -34,7 +35,6 @@ import { isFavoriteFlag, wholeFlag } from './render-flag.ts';
 import { projectRevision } from './render-project.ts';
 import { settledResponse } from './responses.ts';
 import { FlagSchema, StagesSchema, WholeFlagSchema } from './schemas.ts';
-import { flagsNow, type ShownFlag } from './shelf-walk.ts';
 import { stagesView, timeOrNull } from './views.ts';
 
 const FEATURES = '/projects/:projectId/features';

@@ -1,13 +1,14 @@
 /**
- * Figures about a project's flags, for lists of projects and environments. They are kept for each shelf of flags and put together
+ * Figures about a project's flags, for lists of projects and environments. They are kept for each chunk of flags and put together
  * from those, until something in the project changes, or the health figure does, which also depends on the date.
  */
 import { andThen, type Requester } from '../../actors/turn.ts';
 import { endOfLife } from '../../domain/flags/lifetime.ts';
 import type { FlagType } from '../../domain/flags/metadata.ts';
-import { FlagProjection, type ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
-import { ofEachShelf, type ShelfWork } from './shelf-walk.ts';
+import { Projection } from '../../domain/value/projection.ts';
+import { type ChunkWork, ofEachChunk } from './chunk-walk.ts';
 
 /** While the figures are right although nothing changes. */
 interface Validity {
@@ -52,23 +53,23 @@ export function stateCounts({ flagCount, staleCount, healthyCount }: ProjectFigu
   };
 }
 
-interface ShelfFigures {
-  readonly of: ShelvedFlags;
+interface ChunkFigures {
+  readonly of: FlagChunk;
   readonly figures: ProjectFigures;
 }
 
-const shelfCache = new FlagProjection<ShelfFigures>();
+const chunkCache = new Projection<ChunkFigures>();
 
-function figuresWork(now: number): ShelfWork<ProjectFigures> {
+function figuresWork(now: number): ChunkWork<ProjectFigures> {
   return {
-    known: (shelved) => {
-      const cached = shelfCache.get(shelved.shelf);
-      return cached?.of === shelved && isValidAt(cached.figures, now) ? cached.figures : undefined;
+    known: (chunk) => {
+      const cached = chunkCache.get(chunk);
+      return cached?.of === chunk && isValidAt(cached.figures, now) ? cached.figures : undefined;
     },
-    // biome-ignore lint/correctness/useYield: a shelf takes no time.
-    *make(shelved) {
-      const figures = figuresOfShelf(shelved, now);
-      shelfCache.set(shelved.shelf, { of: shelved, figures });
+    // biome-ignore lint/correctness/useYield: a chunk takes no time.
+    *make(chunk) {
+      const figures = figuresOfChunk(chunk, now);
+      chunkCache.set(chunk, { of: chunk, figures });
       return figures;
     },
   };
@@ -90,12 +91,12 @@ export function projectFigures(
     const { revision } = project;
     const known = projectCache.get(project);
     const isKnown = known?.revision === revision && isValidAt(known.figures, now);
-    return { project, revision, shelves: isKnown ? null : project.flags.shelved(), figures: known?.figures };
+    return { project, revision, chunks: isKnown ? null : project.flags.chunks, figures: known?.figures };
   });
-  const shelves = asked.flatMap((one) => one.shelves ?? []);
+  const chunks = asked.flatMap((one) => one.chunks ?? []);
   const answer = (parts: readonly ProjectFigures[]): readonly ProjectFigures[] => {
     let at = 0;
-    return asked.map(({ project, revision, shelves: own, figures: known }) => {
+    return asked.map(({ project, revision, chunks: own, figures: known }) => {
       if (own === null) return known!;
       const figures = sumOf(parts.slice(at, at + own.length), now);
       at += own.length;
@@ -103,18 +104,17 @@ export function projectFigures(
       return figures;
     });
   };
-  return andThen(ofEachShelf(shelves, figuresWork(now), requester), answer);
+  return andThen(ofEachChunk(chunks, figuresWork(now), requester), answer);
 }
 
-function figuresOfShelf({ flags, records }: ShelvedFlags, now: number): ProjectFigures {
+function figuresOfChunk({ values }: FlagChunk, now: number): ProjectFigures {
   const figures = new Figures(now);
-  for (const [at, flag] of flags.entries()) {
+  for (const { flag, createdBy } of values) {
     if (flag.archivedAt !== null) continue;
     figures.firstFlag ??= flag.name;
     figures.flagCount += 1;
     count(figures.typeCounts, flag.type, 1);
     for (const { name, enabled } of flag.environments) if (enabled) count(figures.enabledCounts, name, 1);
-    const { createdBy } = records[at]!;
     if (createdBy !== null) figures.creators.add(createdBy);
     if (flag.stale) {
       figures.staleCount += 1;

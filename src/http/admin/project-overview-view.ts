@@ -3,7 +3,7 @@ import { each, inTurns } from '../../actors/turn.ts';
 import type { FlagsSeen } from '../../actors/usage-view.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
@@ -25,7 +25,7 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
     environment: one.name,
     ...defaultStrategyIn(world, project, one.name),
   }));
-  const shelves = project.flags.shelved();
+  const { chunks } = project.flags;
   const [figures] = await projectFigures([project], now, requester);
   const { typeCounts, firstFlag } = figures!;
   return {
@@ -42,7 +42,7 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
     ...shownRules(project.settings),
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
     environments,
-    onboardingStatus: await onboardingStatus(sources, shelves, firstFlag),
+    onboardingStatus: await onboardingStatus(sources, chunks, firstFlag),
     ...{ createdAt, updatedAt, archivedAt: null },
   };
 }
@@ -61,21 +61,21 @@ export function defaultStrategyIn(
 
 async function onboardingStatus(
   { seen, requester }: Pick<ListSources, 'seen' | 'requester'>,
-  shelves: readonly ShelvedFlags[],
+  chunks: readonly FlagChunk[],
   firstFlag: string | null,
 ) {
   let isUsed = false;
-  const look = (shelf: ShelvedFlags): boolean => {
-    isUsed = hasUse(shelf, seen);
+  const look = (chunk: FlagChunk): boolean => {
+    isUsed = hasUse(chunk, seen);
     return isUsed;
   };
-  await inTurns(each(shelves, look), requester);
+  await inTurns(each(chunks, look), requester);
   if (isUsed) return { status: 'onboarded' };
   return firstFlag === null
     ? { status: 'onboarding-started' }
     : { status: 'first-flag-created', feature: firstFlag };
 }
 
-function hasUse({ flags }: ShelvedFlags, seen: FlagsSeen): boolean {
-  return flags.some(({ name }) => seen.flag(name) !== null);
+function hasUse({ values }: FlagChunk, seen: FlagsSeen): boolean {
+  return values.some(({ flag }) => seen.flag(flag.name) !== null);
 }

@@ -1,6 +1,6 @@
 /**
  * Renders a flag as JSON bytes, made once for each change of the flag and kept in its record, so a read of an unchanged
- * flag sends the same bytes again; and what lists show of a flag (shelf-summaries.ts keeps their bytes). The bytes of all flags may be
+ * flag sends the same bytes again; and what lists show of a flag (chunk-summaries.ts keeps their bytes). The bytes of all flags may be
  * six times what the flags take, so they are part of the cache.
  *
  * A flag's JSON also shows the project's environments, and `environmentsRevision` says when those changed. The ETag
@@ -18,7 +18,7 @@ import {
 } from '../../domain/flags/flag.ts';
 import { listedMetadata } from '../../domain/flags/metadata.ts';
 import { soleRollout } from '../../domain/flags/strategy.ts';
-import { FlagProjection, type FlagRecord } from '../../domain/state/flag-record.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { firstEnvironment } from '../../domain/state/locate.ts';
 import {
   type Environment,
@@ -26,6 +26,7 @@ import {
   projectEnvironments,
   type World,
 } from '../../domain/state/world.ts';
+import { Projection, type Slot } from '../../domain/value/projection.ts';
 import { environmentsRevision, etagOf, FAVORITE_TAG, seenTag } from '../serving/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import type { ReadResponse, RequestContext } from '../serving/route.ts';
@@ -58,15 +59,15 @@ interface FlagBytes {
   favorite: FlagRead | null;
 }
 
-const projection = new FlagProjection<FlagBytes>();
+const projection = new Projection<FlagBytes>();
 
 /** A response takes some memory however small it is. */
 const BYTES_EACH = 1_024;
 
 /** Bytes of what is kept in the records. The flags that were read longest ago lose theirs: to the minute, since a read looks nothing up. */
-const keptBytesIn = partOfEach<FlagRecord, number>({
+const keptBytesIn = partOfEach<Slot, number>({
   bytesOf: (bytes) => bytes,
-  onEvicted: (_bytes, record) => projection.drop(record),
+  onEvicted: (_bytes, slot) => projection.dropIn(slot),
 });
 
 export function wholeFlag(
@@ -87,7 +88,7 @@ export function wholeFlag(
   const read = { revision, response: taggedResponse(etag, Buffer.from(JSON.stringify(view))) };
   bytes[kind] = read;
   const kept = [bytes.whole, bytes.favorite].map((one) => byteLengthOf(one?.response.body ?? null));
-  keptBytesIn(sources).set(record, BYTES_EACH + kept[0]! + kept[1]!);
+  keptBytesIn(sources).set(record.slot, BYTES_EACH + kept[0]! + kept[1]!);
   return read;
 }
 
@@ -109,7 +110,7 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   if (isSame && cached.seen === seenNow && areEqual(cached.hour, hour)) {
     cached.seenVersion = version;
     cached.step = step;
-    keptBytesIn({ world }).get(record);
+    keptBytesIn({ world }).get(record.slot);
     return cached;
   }
   // Written out: V8 reads the properties of an object made by spreading many times as slowly.

@@ -1,5 +1,5 @@
 /**
- * A project's overview and lists of its flags, put together from the cached summaries of its flags (shelf-summaries.ts). They show the
+ * A project's overview and lists of its flags, put together from the cached summaries of its flags (chunk-summaries.ts). They show the
  * project as it was when the request was begun, however many turns they take. Of what they consist nothing is copied before it is
  * sent.
  */
@@ -7,7 +7,6 @@ import { cacheOf, partOfEach } from '../../actors/cache.ts';
 import { andThen, atOnce, inTurns, type Requester } from '../../actors/turn.ts';
 import { type Staleness, stalenessOf } from '../../domain/flags/lifetime.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
-import type { FlagShelf, ShelfOwner } from '../../domain/state/flag-record.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import {
   type Favorites,
@@ -15,24 +14,25 @@ import {
   projectEnvironments,
   type World,
 } from '../../domain/state/world.ts';
+import { Projection, type Slot } from '../../domain/value/projection.ts';
 import { environmentsRevision, etagOf, FAVORITE_TAG } from '../serving/etag.ts';
 import { type FlagFilter, passes } from '../serving/flag-filter.ts';
 import { type TaggedResponse, taggedResponse } from '../serving/json-response.ts';
 import { refuseTooManyPieces } from '../serving/read-path.ts';
 import type { ReadResponse } from '../serving/route.ts';
 import { BodyPieces, type ResponseBody } from '../transport/response.ts';
-import { healthOf, projectFigures } from './project-figures.ts';
-import type { FlagSources } from './render-flag.ts';
 import {
   asFavorite,
+  type ChunkSummaries,
   forgetSummaries,
   listedFlags,
-  type ShelfSummaries,
   summariesWork,
   UseSum,
   withFavorites,
-} from './shelf-summaries.ts';
-import { eachShelf, type ShelfWork } from './shelf-walk.ts';
+} from './chunk-summaries.ts';
+import { type ChunkWork, eachChunk } from './chunk-walk.ts';
+import { healthOf, projectFigures } from './project-figures.ts';
+import type { FlagSources } from './render-flag.ts';
 
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
@@ -70,17 +70,19 @@ interface CachedResponse {
   readonly response: TaggedResponse;
 }
 
-/** Keyed by the flags of a project, so the bytes of a deleted one are collected with it. */
-const overviews = new WeakMap<ShelfOwner, CachedResponse>();
-const lists = new WeakMap<ShelfOwner, CachedResponse>();
+/** Beside the flags of a project. */
+const overviews = new Projection<CachedResponse>();
+const lists = new Projection<CachedResponse>();
 
-/** Bytes of the summaries, by shelf. The responses that consist of them go with them. */
-const summaryBytesIn = partOfEach<FlagShelf, number>({
+/** Bytes of the summaries, by the slots of chunks. The responses that consist of them go with them. */
+const summaryBytesIn = partOfEach<Slot, number>({
   bytesOf: (bytes) => bytes,
-  onEvicted: (_bytes, shelf) => {
-    overviews.delete(shelf.of);
-    lists.delete(shelf.of);
-    forgetSummaries(shelf);
+  onEvicted: (_bytes, slot) => {
+    if (slot.within !== null) {
+      overviews.dropIn(slot.within);
+      lists.dropIn(slot.within);
+    }
+    forgetSummaries(slot);
   },
 });
 
@@ -141,7 +143,7 @@ function momentOf(
 }
 
 function cachedResponse(
-  from: WeakMap<ShelfOwner, CachedResponse>,
+  from: Projection<CachedResponse>,
   sources: ListSources,
   project: ProjectState,
 ): ReadResponse | null {
@@ -154,7 +156,7 @@ function cachedResponse(
 }
 
 function cacheResponse(
-  into: WeakMap<ShelfOwner, CachedResponse>,
+  into: Projection<CachedResponse>,
   project: ProjectState,
   fresh: CachedResponse,
 ): ReadResponse {
@@ -180,20 +182,20 @@ function refuseLarge({ world, bytesMax }: ListSources, { flags, settings }: Proj
 function summariesOf(
   sources: ListSources,
   project: ProjectState,
-): readonly ShelfSummaries[] | Refusal | Promise<readonly ShelfSummaries[] | Refusal> {
+): readonly ChunkSummaries[] | Refusal | Promise<readonly ChunkSummaries[] | Refusal> {
   const { world, requester, bytesMax } = sources;
-  const shelves = project.flags.shelved();
+  const { chunks } = project.flags;
   const work = summaryWork(sources, project);
   const collecting = () => {
-    const summaries: ShelfSummaries[] = [];
+    const summaries: ChunkSummaries[] = [];
     let bytes = 0;
-    const add = (one: ShelfSummaries): boolean => {
+    const add = (one: ChunkSummaries): boolean => {
       summaries.push(one);
       bytes += one.bytes.byteLength;
       return bytes > bytesMax;
     };
     const end = () => refuseTooManyPieces(bytes, bytesMax) ?? summaries;
-    return { steps: eachShelf(shelves, work, add), end };
+    return { steps: eachChunk(chunks, work, add), end };
   };
   const quick = collecting();
   if (atOnce(quick.steps) !== null) return quick.end();
@@ -205,7 +207,7 @@ function summariesOf(
   return cacheOf({ world }).making.run(collect, requester);
 }
 
-function summaryWork({ world, seen }: ListSources, project: ProjectState): ShelfWork<ShelfSummaries> {
+function summaryWork({ world, seen }: ListSources, project: ProjectState): ChunkWork<ChunkSummaries> {
   return summariesWork({
     seen,
     environments: projectEnvironments(world, project),
@@ -214,7 +216,7 @@ function summaryWork({ world, seen }: ListSources, project: ProjectState): Shelf
   });
 }
 
-function useTag(summaries: readonly ShelfSummaries[]): string {
+function useTag(summaries: readonly ChunkSummaries[]): string {
   const uses = new UseSum();
   for (const one of summaries) uses.addAll(one);
   return uses.tag;
@@ -247,7 +249,7 @@ function flagMarksIn(sources: ListSources, project: ProjectState): Marks | null 
 /** For an ETag: whoever marks a flag or its project changes the revision of its project, so at one revision each user has marked one thing. */
 const tagOf = (marks: Marks | null): string => (marks === null ? '' : `${FAVORITE_TAG}${marks.userId}`);
 
-function listBody(head: object, summaries: readonly ShelfSummaries[], marks: Marks | null): ResponseBody {
+function listBody(head: object, summaries: readonly ChunkSummaries[], marks: Marks | null): ResponseBody {
   return bodyOf(
     head,
     summaries.map((one) => (marks === null ? one.bytes : withFavorites(one, marks.names))),
@@ -290,9 +292,9 @@ export async function filteredFlagList(
   const uses = new UseSum();
   const found: Buffer[] = [];
   let [flagCount, bytes] = [0, 0];
-  const add = (shelf: ShelfSummaries): boolean => {
+  const add = (chunk: ChunkSummaries): boolean => {
     const items: Buffer[] = [];
-    for (const [flag, summary, seen] of listedFlags(shelf)) {
+    for (const [flag, summary, seen] of listedFlags(chunk)) {
       if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
       if (items.length > 0) items.push(COMMA);
       items.push(marks?.names.has(flag.name) === true ? asFavorite(summary) : summary);
@@ -304,7 +306,7 @@ export async function filteredFlagList(
     bytes += piece.byteLength;
     return bytes > bytesMax;
   };
-  const steps = eachShelf(project.flags.shelved(), summaryWork(sources, project), add);
+  const steps = eachChunk(project.flags.chunks, summaryWork(sources, project), add);
   if (atOnce(steps) === null) await cacheOf({ world }).making.run(() => inTurns(steps, requester), requester);
   const refusal = refuseTooManyPieces(bytes, bytesMax);
   if (refusal !== null) return refusal;

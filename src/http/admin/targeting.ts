@@ -13,9 +13,9 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
+import { walkFlags } from './chunk-walk.ts';
 import * as locate from './locators.ts';
 import { settledResponse } from './responses.ts';
-import { walkFlags } from './shelf-walk.ts';
 
 // Strategies found by what they use: a segment or a context field.
 

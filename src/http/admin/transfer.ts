@@ -22,10 +22,10 @@ import type { World } from '../../domain/state/world.ts';
 import { type Caller, mayDo } from '../serving/access.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
+import { walkFlags } from './chunk-walk.ts';
 import { recordSchema } from './record-schemas.ts';
 import { recorded, settledResponse } from './responses.ts';
 import { StrategySchema } from './schemas.ts';
-import { walkFlags } from './shelf-walk.ts';
 import { ExportBody, ImportBody, importCommand } from './transfer-bodies.ts';
 
 // The shapes of an export of flags, and of what is found in one before it is imported.

@@ -1,13 +1,13 @@
 /**
  * The evaluator of one scope, brought up to date before each use. It follows the state by revisions: of the projects
- * that changed it looks at the shelves of flags that changed, for the flags that did, and compiles only those. An evaluator is never
+ * that changed it looks at the chunks of flags that changed, for the flags that did, and compiles only those. An evaluator is never
  * changed: an update makes the next one, of the state at one moment, and may take its time.
  */
 
 import { Evaluator } from '../../domain/evaluation/evaluator.ts';
 import { compileSegment, type SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import type { ALL, ProjectState, World } from '../../domain/state/world.ts';
 
 export interface Scope {
@@ -29,14 +29,14 @@ interface Moment {
   /** The newest event that changed it. */
   readonly revision: number;
   readonly directoryRevision: number;
-  readonly projects: ReadonlyMap<ProjectState, SeenProject>;
+  readonly projects: SeenProjects;
 }
 
 const NOTHING_SEEN: Moment = { lastId: -1, revision: -1, directoryRevision: -1, projects: new Map() };
 
 /** An update under way, and what the evaluator shows afterwards. */
 export interface NextEvaluator {
-  /** To be taken before it is adopted: each looks at a shelf of flags or a block of them at most. */
+  /** To be taken before it is adopted: each looks at a chunk of flags or a block of them at most. */
   readonly steps: Iterator<void, void>;
   readonly evaluator: Evaluator;
   readonly moment: Moment;
@@ -83,7 +83,9 @@ export class ScopeEvaluator {
   next(lastId: number): NextEvaluator {
     const { directory } = this.#world;
     const seen = this.#seen;
-    const projects = new Map([...this.#projects()].map((project) => [project, this.#look(project)]));
+    const projects = new Map(
+      [...this.#projects()].map((project) => [project.settings.id, this.#look(project)]),
+    );
     const isDirectoryNew = seen.directoryRevision !== directory.revision;
     const segments = isDirectoryNew ? new Map(directory.segments) : new Map();
     const evaluator = this.#shown.evaluator.copy(
@@ -111,8 +113,8 @@ export class ScopeEvaluator {
 
   #look(project: ProjectState): SeenProject {
     const { revision, flags } = project;
-    const known = this.#seen.projects.get(project);
-    return known?.revision === revision ? known : { revision, shelves: flags.shelved() };
+    const known = this.#seen.projects.get(project.settings.id);
+    return known?.revision === revision ? known : { revision, chunks: flags.chunks };
   }
 
   #projects(): Iterable<ProjectState> {
@@ -131,16 +133,17 @@ export function keyOf(scope: Scope): string {
   return JSON.stringify(scope);
 }
 
-// From an evaluator to the next one, step by step: what is gone from the shelves that changed leaves it, what stands on them now is
+// From an evaluator to the next one, step by step: what is gone from the chunks that changed leaves it, what is in them now is
 // compiled and put in, and then the columns are made by which lists are evaluated.
 
 /** The flags of a project at one moment. */
 interface SeenProject {
   readonly revision: number;
-  readonly shelves: readonly ShelvedFlags[];
+  readonly chunks: readonly FlagChunk[];
 }
 
-type SeenProjects = ReadonlyMap<ProjectState, SeenProject>;
+/** By project id. */
+type SeenProjects = ReadonlyMap<string, SeenProject>;
 
 interface ScopeUpdateOptions {
   /** Has the flags of before, and becomes the next evaluator. */
@@ -157,7 +160,7 @@ function* stepsOf({ evaluator, before, after, segments }: ScopeUpdateOptions): G
     yield;
   }
   const changes = [...changesOf(before, after)];
-  // What is gone goes first: a flag may have left one shelf or project for another.
+  // What is gone goes first: a flag may have left one chunk or project for another.
   for (const { known, next } of changes) {
     for (let at = sameNames(known, next); at < known.length; at += 1) evaluator.delete(known[at]!.name);
     yield;
@@ -176,38 +179,40 @@ function* stepsOf({ evaluator, before, after, segments }: ScopeUpdateOptions): G
   }
 }
 
-/** The flags of a shelf before and after. */
-interface ShelfChange {
+/** The flags of a chunk before and after. */
+interface ChunkChange {
   readonly known: readonly Flag[];
   readonly next: readonly Flag[];
 }
 
-function* changesOf(before: SeenProjects, after: SeenProjects): Generator<ShelfChange, void> {
+function* changesOf(before: SeenProjects, after: SeenProjects): Generator<ChunkChange, void> {
   for (const [project, seen] of after) {
     const known = before.get(project);
-    if (known !== seen) yield* changedShelves(known?.shelves ?? [], seen.shelves);
+    if (known !== seen) yield* changedChunks(known?.chunks ?? [], seen.chunks);
   }
-  for (const [project, { shelves }] of before) if (!after.has(project)) yield* changedShelves(shelves, []);
+  for (const [project, { chunks }] of before) if (!after.has(project)) yield* changedChunks(chunks, []);
 }
 
-function* changedShelves(
-  before: readonly ShelvedFlags[],
-  after: readonly ShelvedFlags[],
-): Generator<ShelfChange, void> {
+function* changedChunks(
+  before: readonly FlagChunk[],
+  after: readonly FlagChunk[],
+): Generator<ChunkChange, void> {
   let at = 0;
   // Nearly all stand where they stood.
-  while (at < after.length && before[at]?.shelf === after[at]!.shelf) {
-    if (before[at] !== after[at]) yield { known: before[at]!.flags, next: after[at]!.flags };
+  while (at < after.length && before[at]?.slot === after[at]!.slot) {
+    if (before[at] !== after[at]) yield { known: flagsIn(before[at]!), next: flagsIn(after[at]!) };
     at += 1;
   }
-  const others = new Map(before.slice(at).map((shelved) => [shelved.shelf, shelved]));
+  const others = new Map(before.slice(at).map((chunk) => [chunk.slot, chunk]));
   for (const next of after.slice(at)) {
-    const known = others.get(next.shelf);
-    others.delete(next.shelf);
-    if (known !== next) yield { known: known?.flags ?? [], next: next.flags };
+    const known = others.get(next.slot);
+    others.delete(next.slot);
+    if (known !== next) yield { known: known === undefined ? [] : flagsIn(known), next: flagsIn(next) };
   }
-  for (const { flags } of others.values()) yield { known: flags, next: [] };
+  for (const gone of others.values()) yield { known: flagsIn(gone), next: [] };
 }
+
+const flagsIn = ({ values }: FlagChunk): Flag[] => values.map(({ flag }) => flag);
 
 /** How many flags in a row, from the first on, still stand where they stood: the same ones, or as they have become. */
 function sameNames(known: readonly Flag[], next: readonly Flag[]): number {

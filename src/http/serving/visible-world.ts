@@ -3,17 +3,16 @@
  * (docs/specification/rights.md#private-projects). Routes read from it, so a hidden project is answered for as one that does not exist.
  */
 import { ADMIN_ROLE_ID, type Role } from '../../domain/access/roles.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import { CurrentWorld, type ProjectState, type World } from '../../domain/state/world.ts';
 import { type Caller, rolesIn } from './access.ts';
 
 /** The state itself for API tokens, whose scope says what they see, and where nobody needs a token. */
 export function worldSeenBy(world: World, caller: Caller): World {
   if (caller.user === null || caller.roles.some(isHeldEverywhere)) return world;
-  let seen = seenBy.get(caller);
-  if (seen === undefined) {
-    seen = seenWorld(world, caller);
-    seenBy.set(caller, seen);
-  }
+  const known = seenBy.get(caller);
+  if (known?.of === world) return known.seen;
+  const seen = new CurrentWorld(seenWorld(world, caller));
+  seenBy.set(caller, { of: world, seen });
   return seen;
 }
 
@@ -21,28 +20,42 @@ export function worldSeenBy(world: World, caller: Caller): World {
 const isHeldEverywhere = ({ id, type }: Role): boolean => id === ADMIN_ROLE_ID || type === 'project';
 
 /** By caller: each caller is a new object once anybody's rights change. */
-const seenBy = new WeakMap<Caller, World>();
+const seenBy = new WeakMap<Caller, { readonly of: World; readonly seen: World }>();
 
-function seenWorld(world: World, caller: Caller): World {
+/** Gives what is seen of the state as it is at each moment. */
+function seenWorld(world: World, caller: Caller): () => World {
+  let of: Pick<World, 'directory' | 'projects'> | null = null;
+  let seen = world;
+  return () => {
+    const { directory, projects } = world;
+    if (of?.directory === directory && of.projects === projects) return seen;
+    of = { directory, projects };
+    seen = partOf(world, caller);
+    return seen;
+  };
+}
+
+function partOf(world: World, caller: Caller): World {
+  const { lineage, directory, references, served, favoredBy, memoryBytes, identity, edit } = world;
   const sees = (project: ProjectState): boolean =>
     project.settings.mode !== 'private' || rolesIn(world, caller, project).length > 0;
+  const whole = world.projects;
   const seesNamed = (id: string | null): boolean => {
-    const project = id === null ? undefined : world.projects.get(id);
+    const project = id === null ? undefined : whole.get(id);
     return project === undefined || sees(project);
   };
-  const { flagProjects, segments, apiTokens } = world.directory;
-  const projects = new PartOfMap(world.projects, sees);
+  const projects = new PartOfMap(whole, sees);
   const parts = {
-    flagProjects: new ProjectsOfFlags(flagProjects, projects),
-    segments: new PartOfMap(segments, ({ project }) => seesNamed(project)),
-    apiTokens: new PartOfMap(apiTokens, ({ projects }) => projects.every(seesNamed)),
+    flagProjects: new ProjectsOfFlags(directory.flagProjects, projects),
+    segments: new PartOfMap(directory.segments, ({ project }) => seesNamed(project)),
+    apiTokens: new PartOfMap(directory.apiTokens, ({ projects: of }) => of.every(seesNamed)),
   };
-  return {
-    ...world,
-    projects,
-    // The rest of the directory, whose numbers change, is read from it.
-    directory: Object.assign(Object.create(world.directory), parts),
-  };
+  // A part is only read, and has all that a reader of a map asks for.
+  const readable = { projects, directory: { ...directory, ...parts } } as unknown as Pick<
+    World,
+    'projects' | 'directory'
+  >;
+  return { lineage, references, served, favoredBy, memoryBytes, identity, edit, ...readable };
 }
 
 /** Gives the view for a caller from whom something is hidden; null for all others. */
@@ -55,7 +68,7 @@ export function hiddenProjects(world: World, caller: Caller): readonly string[] 
   return seen === world ? [] : [...world.projects.keys()].filter((id) => !seen.projects.has(id));
 }
 
-/** The entries of a map whose values may be seen, as the map is at each moment. It is read only. */
+/** The entries of a map whose values may be seen. It is read only. */
 class PartOfMap<K, V> extends Map<K, V> {
   readonly #whole: ReadonlyMap<K, V>;
   readonly #isSeen: (value: V) => boolean;

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { loadSnapshotRecord, snapshotSections, stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
-import { emptyWorld, type World } from '../../../src/domain/state/world.ts';
+import { draftOf, emptyWorld, type World } from '../../../src/domain/state/world.ts';
 import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
 import { openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 import { COMMAND_TYPES, commands, withRealIds } from '../../support/every-command.ts';
@@ -108,7 +108,7 @@ function deepFreeze<T>(value: T): T {
 }
 
 function afterRoundTrip(world: World): World {
-  const loaded = emptyWorld();
+  const loaded = draftOf(emptyWorld());
   for (const { name, records } of snapshotSections(world)) {
     for (const record of records) loadSnapshotRecord(loaded, name, unpack(Buffer.from(pack(record))));
   }

@@ -91,24 +91,15 @@ describe('a large document of an upstream', () => {
     const first = mirror.replacing(await documentOf(flags), 1);
     let steps = 0;
     for (; first.next().done !== true; steps += 1) assert.equal(mirror.isFilled, false);
-    assert.ok(steps >= 2 * FLAGS);
+    assert.ok(steps >= FLAGS);
     assert.deepEqual([mirror.isFilled, mirror.lastId, names().length], [true, 1, FLAGS]);
     const others = flagsCalled((at) => `flag-${at + FLAGS / 2}`, { stale: true });
     const second = mirror.replacing(await documentOf(others), 2);
-    const { references } = mirror.world;
-    const replace = references.replace.bind(references);
-    let inStep = 0;
-    references.replace = (before, after) => {
-      inStep += 1;
-      replace(before, after);
-    };
     for (steps = 0; second.next().done !== true; steps += 1) {
       assert.equal(mirror.lastId, 1);
       assert.equal(names()[0], 'flag-0');
-      inStep = 0;
     }
     assert.ok(steps >= FLAGS);
-    assert.equal(inStep, 0, 'nothing is counted at the moment at which they change');
     assert.deepEqual([mirror.lastId, names()[0], names().length], [2, `flag-${FLAGS / 2}`, FLAGS]);
     const fresh = mirrorOf();
     for (const _ of fresh.replacing(await documentOf(others), 2));

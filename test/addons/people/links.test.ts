@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
+import type { DirectoryDraft } from '../../../src/domain/state/world.ts';
 import { invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface, startTestServer } from '../../support/server.ts';
 
@@ -94,11 +95,12 @@ describeInterface('links that Admins hand on', (server) => {
     );
 
     const third = await reset();
-    const { passwordLinks } = server().server.store.engine.world.directory;
-    const [digest, link] = [...passwordLinks].at(-1) ?? [];
+    const directory = server().server.store.engine.world.directory as DirectoryDraft;
+    const [digest, link] = [...directory.passwordLinks].at(-1) ?? [];
     assert(digest !== undefined && link !== undefined);
     assert(Math.abs(Date.parse(link.expiresAt) - Date.now() - 86_400_000) < 60_000);
-    passwordLinks.set(digest, { ...link, expiresAt: new Date(Date.now() - 1).toISOString() });
+    const expired = { ...link, expiresAt: new Date(Date.now() - 1).toISOString() };
+    directory.passwordLinks = directory.passwordLinks.with(digest, expired);
     assert.equal((await open('GET', `/auth/reset/validate?token=${third}`)).status, 404);
     assert.equal((await setPassword(third)).status, 404);
     const unknown = { method: 'POST', path: '/user-admin/reset-password', body: { id: 'nobody' } } as const;

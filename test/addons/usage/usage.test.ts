@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { Usage } from '../../../src/addons/usage/usage.ts';
 import { SAVE_INTERVAL_MS, SAVED_BYTES_A_SECOND } from '../../../src/addons/usage/usage-files.ts';
 import { UsageFolder } from '../../../src/addons/usage/usage-folder.ts';
+import { directoryIn } from '../../../src/domain/state/world.ts';
 import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
@@ -238,7 +239,10 @@ describe('what applications reported', () => {
     const bench = new Bench();
     bench.report('a', 3);
     await bench.usage.save();
-    bench.state.world.directory.flagProjects.delete('a');
+    bench.state.change((draft) => {
+      const directory = directoryIn(draft);
+      directory.flagProjects = directory.flagProjects.without('a');
+    });
     await bench.reopen();
     assert.equal(bench.usage.seen.flag('a'), null);
   });

@@ -100,6 +100,6 @@ it('a flag gets the parents that are desired, and loses the others first', () =>
     ],
   );
   state.record(events);
-  const after = project.flags.get('child')!.flag.dependencies;
+  const after = state.world.projects.get('default')!.flags.get('child')!.flag.dependencies;
   assert.deepEqual(new Set(after), new Set(dependencies.items));
 });

@@ -10,7 +10,7 @@ import { growthBy } from '../../../src/domain/growth/refuse-memory.ts';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { type ProjectState, settleFlags, type World } from '../../../src/domain/state/world.ts';
+import type { ProjectState, World } from '../../../src/domain/state/world.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
 import { anyCommand, anyCommands } from '../../support/random-commands.ts';
@@ -120,7 +120,6 @@ describe('after any commands', () => {
           if (isRefusal(decision)) continue;
           const foreseen = growthBy(state.world, decision);
           state.record(decision);
-          settleFlags(state.world, Number.POSITIVE_INFINITY);
           const growth = stateBytes(state.world) - before;
           assert(
             growth <= Math.max(foreseen, 0) + UNFORESEEN_BYTES_MAX * decision.length,

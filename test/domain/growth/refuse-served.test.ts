@@ -9,7 +9,7 @@ import { refuseBeyondServed } from '../../../src/domain/growth/refuse-served.ts'
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { ServedBytes } from '../../../src/domain/state/served-bytes.ts';
 import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
-import { settleFlags, type World } from '../../../src/domain/state/world.ts';
+import type { World } from '../../../src/domain/state/world.ts';
 import { anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
@@ -78,10 +78,9 @@ describe('the bytes of flags as SDKs get them', () => {
       const state = new TestWorld();
       for (const command of commands) state.run(command);
       const { world } = state;
-      settleFlags(world, Number.POSITIVE_INFINITY);
-      const anew = new ServedBytes();
+      let anew = new ServedBytes();
       for (const { flags } of world.projects.values())
-        for (const { flag } of flags.values()) anew.replace(null, flag);
+        for (const { flag } of flags.values()) anew = anew.replaced(null, flag);
       for (const { name } of world.directory.environments) {
         const { segments } = world.directory;
         const counted = world.served.documentBytes(segments, name, '*');

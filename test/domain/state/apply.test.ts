@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlagData } from '../../../src/domain/flags/flag.ts';
-import { apply } from '../../../src/domain/state/apply.ts';
+import { applyChange } from '../../../src/domain/state/apply.ts';
 import {
   aboutFlag,
   aboutFlagEnvironment,
@@ -43,19 +43,19 @@ const VARIANT = {
 
 /** A state with the flags `f` and `other`, whose newest event has the id 100. */
 function stateWithFlags() {
-  const { world } = new TestWorld();
+  const state = new TestWorld();
+  const { world } = state;
   let id = 100;
   const run = (event: DomainEvent) => {
     id += 1;
-    apply(world, event, { id, createdAt: AT, rules: RULES_VERSION });
+    state.root = applyChange(state.root, [event], { id, createdAt: AT, rules: RULES_VERSION });
     return id;
   };
   run(created('f'));
   run(created('other'));
-  const project = world.projects.get('default');
-  assert(project !== undefined);
+  const project = () => world.projects.get('default')!;
   const record = (name: string): FlagRecord => {
-    const found = project.flags.get(name);
+    const found = project().flags.get(name);
     assert(found !== undefined);
     return found;
   };
@@ -93,7 +93,7 @@ describe('applying an event', () => {
     const { project, record, run } = stateWithFlags();
     const before = record('other').revision;
     const id = run(enabled);
-    assert.deepEqual([record('f').revision, project.revision], [id, id]);
+    assert.deepEqual([record('f').revision, project().revision], [id, id]);
     assert.equal(record('other').revision, before);
   });
 

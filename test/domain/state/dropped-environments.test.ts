@@ -1,24 +1,16 @@
-/**
- * A project loses an environment at once, and its flags lose it one after the other. Whoever looks finds what they would if each flag
- * had lost it at once.
- */
+/** A project loses an environment, and its flags lose what they have in it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { auditWorld } from '../../../src/actors/state/world-audit.ts';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
-import type { Flag } from '../../../src/domain/flags/flag.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
-import { settleFlags, type World } from '../../../src/domain/state/world.ts';
+import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const FLAGS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const SPARE = ['production', 'staging'];
-
-function flagsOf(world: World): Map<string, Flag> {
-  const flags = [...world.projects.values()].flatMap((project) => project.flags.shelved());
-  return new Map(flags.flatMap((shelved) => shelved.flags.map((flag) => [flag.name, flag])));
-}
 
 const strategy = (name: string, contextName: string) => ({
   ...{ name, title: null, disabled: false, parameters: {}, variants: [], segments: [] },
@@ -56,84 +48,46 @@ function commandOf({ below, chance }: ReturnType<typeof seededRandom>): Command 
   }
 }
 
-/** With flags in `production`, which the project has lost, and no flag looked at since. */
-function unsettled(count: number): TestWorld {
-  const state = new TestWorld();
-  const project = 'default';
-  for (let at = 0; at < count; at += 1) {
-    const flag = `flag-${at}`;
-    state.given({ type: 'create-flag', project, name: flag, metadata: {} });
-    for (const environment of ['development', 'production'])
-      state.given({
-        type: 'add-strategy',
-        project,
-        flag,
-        environment,
-        strategy: strategy('default', 'userId'),
-      });
-  }
-  return state.given({ type: 'remove-project-environment', project, environment: 'production' });
-}
-
 describe('an environment that a project loses', () => {
-  it('is gone for whoever looks, whether or not each flag has been looked at since', () => {
+  it('is gone from all flags at once, and from all that is counted of them, and a state from before has it still', () => {
     const seed = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31));
     const random = seededRandom(seed);
-    const [settled, left] = [new TestWorld(), new TestWorld()];
-    const staging = { type: 'create-environment', name: 'staging', fields: { type: 'test' } } as const;
-    for (const state of [settled, left]) state.given(staging);
+    const state = new TestWorld().given({
+      type: 'create-environment',
+      name: 'staging',
+      fields: { type: 'test' },
+    });
     const moments: (() => void)[] = [];
     for (let round = 0; round < 1_000; round += 1) {
       const where = `round ${round} of seed ${seed}`;
-      const command = commandOf(random);
-      assert.deepEqual(settled.run(command), left.run(command), where);
-      settleFlags(settled.world, Number.POSITIVE_INFINITY);
-      assert.deepEqual(left.world.references.counts, settled.world.references.counts, where);
-      if (random.chance(0.1)) settleFlags(left.world, 1);
-      if (random.chance(0.1)) {
-        const shelves = left.world.projects.get('default')!.flags.shelved();
-        const expected = flagsOf(settled.world);
-        moments.push(() => {
-          const flags = shelves.flatMap((shelved) => shelved.flags);
-          assert.deepEqual(new Map(flags.map((flag) => [flag.name, flag])), expected, where);
-        });
-      }
+      state.run(commandOf(random));
+      const { settings, flags } = state.root.projects.get('default')!;
+      for (const { flag } of flags.values())
+        for (const { name } of flag.environments)
+          assert(settings.environments.includes(name), `${flag.name} has ${name}, ${where}`);
+      auditWorld(state.root, Number.MAX_SAFE_INTEGER);
+      assert.equal(stateBytes(state.root), recountStateBytes(state.root), where);
       if (random.chance(0.05)) {
-        for (const check of moments.splice(0)) check();
-        assert.equal(stateHash(left.world), stateHash(settled.world), where);
-        assert.equal(stateBytes(left.world), stateBytes(settled.world), where);
+        const { root } = state;
+        const hash = stateHash(root);
+        moments.push(() => assert.equal(stateHash(root), hash, where));
       }
     }
-  });
-
-  it('is taken from few flags at a time, and the memory that they took is free when all have lost it', () => {
-    const { world } = unsettled(300);
-    const { flags } = world.projects.get('default')!;
-    const before = stateBytes(world);
-    assert.equal(settleFlags(world, 100), false);
-    const after = stateBytes(world);
-    assert(after < before, 'the first ones have lost it');
-    assert.equal(settleFlags(world, 100), false);
-    assert(stateBytes(world) < after, 'so have others');
-    assert.equal(settleFlags(world, 200), true);
-    assert.equal(flags.drops.list.length, 0);
-    assert.equal(world.unsettled.size, 0);
+    for (const check of moments) check();
   });
 
   it('is a newer revision of the flags that had something in it, and of no others', () => {
-    const { world } = unsettled(1).given({
-      type: 'create-flag',
-      project: 'default',
-      name: 'x',
-      metadata: {},
+    const project = 'default';
+    const environment = 'production';
+    const create = (name: string): Command => ({ type: 'create-flag', project, name, metadata: {} });
+    const state = new TestWorld().given(create('with'), create('without'), {
+      ...{ type: 'add-strategy', project, environment, flag: 'with' },
+      strategy: strategy('default', 'userId'),
     });
-    const { flags, revision } = world.projects.get('default')!;
-    assert.equal(flags.get('flag-0')!.revision, revision - 1, 'the event before the new flag');
-    const untouched = new TestWorld().given(
-      { type: 'create-flag', project: 'default', name: 'x', metadata: {} },
-      { type: 'remove-project-environment', project: 'default', environment: 'production' },
-    );
-    const project = untouched.world.projects.get('default')!;
-    assert.equal(project.flags.get('x')!.revision, project.revision - 1);
+    const before = state.root.projects.get(project)!;
+    state.given({ type: 'remove-project-environment', project, environment });
+    const { flags, revision } = state.root.projects.get(project)!;
+    assert.equal(flags.get('with')!.revision, revision);
+    assert.equal(flags.get('without'), before.flags.get('without'));
   });
 });

@@ -1,7 +1,8 @@
 /** The bytes of flags that surfaces cache. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FlagProjection, type FlagRecord } from '../../../src/domain/state/flag-record.ts';
+import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
+import { Projection } from '../../../src/domain/value/projection.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 function worldWith(...names: readonly string[]) {
@@ -18,7 +19,7 @@ function worldWith(...names: readonly string[]) {
 describe('projections of flags', () => {
   it('are kept per surface and environment, each by itself', () => {
     const { record } = worldWith('a', 'b');
-    const surfaces = Array.from({ length: 5 }, () => new FlagProjection<string>());
+    const surfaces = Array.from({ length: 5 }, () => new Projection<string>());
     for (const [index, surface] of surfaces.entries()) surface.set(record('a'), `bytes ${index}`);
     const seen = surfaces.map((surface) => surface.get(record('a')));
     assert.deepEqual(seen, ['bytes 0', 'bytes 1', 'bytes 2', 'bytes 3', 'bytes 4']);
@@ -30,7 +31,7 @@ describe('projections of flags', () => {
 
   it('are gone after each change of their flag, and stay with the other flags', () => {
     const { test, record } = worldWith('parent', 'child', 'other');
-    const surface = new FlagProjection<string>();
+    const surface = new Projection<string>();
     const names = ['parent', 'child', 'other'];
     const keep = (): void => {
       for (const name of names) surface.set(record(name), name);

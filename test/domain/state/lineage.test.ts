@@ -9,16 +9,14 @@ type History = readonly { readonly content: number; readonly mark: LineageMark |
 
 const NAMES_MAX = 3;
 
-/** Begins a name as the engine does, and returns what the frame records. */
-function begin(lineage: Lineage, from: number, name: string): LineageMark {
-  const mark = lineage.mark(name);
-  lineage.adopt(from, mark);
-  return mark;
-}
+/** Begins a name as the engine does. */
+const begun = (lineage: Lineage, from: number, name: string, namesMax?: number): Lineage =>
+  lineage.adopted(from, lineage.mark(name), namesMax);
 
 function lineageOf(history: History): Lineage {
-  const lineage = new Lineage(NAMES_MAX);
-  for (const [at, { mark }] of history.entries()) if (mark !== undefined) lineage.adopt(at + 1, mark);
+  let lineage = new Lineage();
+  for (const [at, { mark }] of history.entries())
+    if (mark !== undefined) lineage = lineage.adopted(at + 1, mark, NAMES_MAX);
   return lineage;
 }
 
@@ -48,11 +46,12 @@ describe('lineage', () => {
         for (const { folder, keep, writes } of plan) {
           const source = folders[folder % folders.length]!;
           let history: History = source.slice(0, keep % (source.length + 1));
-          const lineage = lineageOf(history);
-          if (history.length > 0) lineage.derive(`derived-${history.at(-1)?.content}`);
+          let lineage = lineageOf(history);
+          if (history.length > 0) lineage = lineage.derived(`derived-${history.at(-1)?.content}`);
           names += 1;
           for (let count = 0; count < writes; count += 1) {
-            const mark = count === 0 ? begin(lineage, history.length + 1, `name-${names}`) : undefined;
+            const mark = count === 0 ? lineage.mark(`name-${names}`) : undefined;
+            if (mark !== undefined) lineage = lineage.adopted(history.length + 1, mark, NAMES_MAX);
             history = [...history, event(mark)];
           }
           folders.push(history);
@@ -71,17 +70,16 @@ describe('lineage', () => {
   });
 
   it('is on a reader of the frames, and on one of its records, what it was where they were written', () => {
-    const written = new Lineage(NAMES_MAX);
-    written.derive('aaaaaaaa');
-    const replayed = new Lineage(NAMES_MAX);
+    let written = new Lineage().derived('aaaaaaaa');
+    let replayed = new Lineage();
     for (const [from, name] of [
       [5, 'bbbbbbbb'],
       [9, 'cccccccc'],
       [12, 'dddddddd'],
     ] as const) {
-      replayed.adopt(from, begin(written, from, name));
-      const loaded = new Lineage(NAMES_MAX);
-      for (const entry of written.recorded) loaded.restore(entry);
+      replayed = replayed.adopted(from, written.mark(name), NAMES_MAX);
+      written = begun(written, from, name, NAMES_MAX);
+      const loaded = written.recorded.reduce((all, entry) => all.restored(entry), new Lineage());
       for (let revision = 0; revision < 15; revision += 1) {
         assert.equal(replayed.nameAt(revision), written.nameAt(revision));
         assert.equal(loaded.nameAt(revision), written.nameAt(revision));
@@ -91,24 +89,23 @@ describe('lineage', () => {
   });
 
   it('keeps the names of old events when the first start with names writes, and records no derived one by itself', () => {
-    const lineage = new Lineage();
-    lineage.derive('aaaaaaaa');
+    let lineage = new Lineage().derived('aaaaaaaa');
     assert.deepEqual([lineage.nameAt(7), lineage.recorded], ['aaaaaaaa', []]);
-    assert.deepEqual(begin(lineage, 8, 'bbbbbbbb'), { name: 'bbbbbbbb', before: 'aaaaaaaa' });
+    assert.deepEqual(lineage.mark('bbbbbbbb'), { name: 'bbbbbbbb', before: 'aaaaaaaa' });
+    lineage = begun(lineage, 8, 'bbbbbbbb');
     assert.deepEqual(
       [7, 8, 9].map((id) => lineage.nameAt(id)),
       ['aaaaaaaa', 'bbbbbbbb', 'bbbbbbbb'],
     );
-    assert.deepEqual(begin(lineage, 20, 'cccccccc'), { name: 'cccccccc' });
-    assert.equal(lineage.renames, 0);
+    assert.deepEqual(lineage.mark('cccccccc'), { name: 'cccccccc' });
+    assert.equal(begun(lineage, 20, 'cccccccc').renames, 0);
   });
 
   it('tells when events get another name: what was rendered with the old one is then made anew', () => {
-    const lineage = new Lineage(2);
-    begin(lineage, 1, 'aaaaaaaa');
-    begin(lineage, 4, 'bbbbbbbb');
+    let lineage = begun(new Lineage(), 1, 'aaaaaaaa', 2);
+    lineage = begun(lineage, 4, 'bbbbbbbb', 2);
     assert.deepEqual([lineage.nameAt(2), lineage.renames], ['aaaaaaaa', 0]);
-    begin(lineage, 6, 'cccccccc');
+    lineage = begun(lineage, 6, 'cccccccc', 2);
     assert.deepEqual([lineage.nameAt(2), lineage.renames], ['bbbbbbbb', 1]);
   });
 });

@@ -39,16 +39,15 @@ it('counts of references, kept up change by change, are those counted from scrat
     const more = random.chance(0.5) ? [strategy()] : [];
     return random.chance(0.3) ? [...more, ...kept].reverse() : [...kept, ...more];
   };
-  const references = new References();
+  let references = new References();
   let lists: readonly (readonly Strategy[])[] = [[], []];
   let flag: Flag | null = null;
   for (let round = 0; round < 500; round += 1) {
     lists = lists.map((list) => (random.chance(0.5) ? changed(list) : list));
     const next: Flag | null = random.chance(0.05) ? null : flagOf(...lists);
-    references.replace(flag, next);
+    references = references.replaced(flag, next);
     flag = next;
-    const fresh = new References();
-    fresh.replace(null, flag);
+    const fresh = new References().replaced(null, flag);
     assert.equal(countsOf(references), countsOf(fresh), `round ${round} of seed ${seed}`);
   }
 });
@@ -62,8 +61,8 @@ it('a strategy that is added does not make all others be looked through', () => 
     segments: [],
   })) as unknown as Strategy[];
   const added = { name: 'a', constraints: [], segments: [] } as unknown as Strategy;
-  const references = new References();
-  references.replace(null, flagOf([added]));
-  references.replace(flagOf(unread), flagOf([...unread, added]));
-  references.replace(flagOf([added, ...unread]), flagOf(unread));
+  new References()
+    .replaced(null, flagOf([added]))
+    .replaced(flagOf(unread), flagOf([...unread, added]))
+    .replaced(flagOf([added, ...unread]), flagOf(unread));
 });

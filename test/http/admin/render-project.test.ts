@@ -69,11 +69,12 @@ describe('the health of a project', () => {
   });
 
   it('counts stale flags as unhealthy at once, and archived ones not at all', async () => {
-    const { state, project, createdAt } = projectWith('release', 'release', 'release');
+    const { state, createdAt } = projectWith('release', 'release', 'release');
+    const health = async () => (await healthAt(state.world.projects.get('default')!, createdAt))[0];
     state.given({ type: 'update-flag', project: 'default', flag: 'f0', metadata: { stale: true } });
-    assert.equal((await healthAt(project, createdAt))[0], 67);
+    assert.equal(await health(), 67);
     state.given({ type: 'archive-flag', project: 'default', flag: 'f0' });
-    assert.equal((await healthAt(project, createdAt))[0], 100);
+    assert.equal(await health(), 100);
   });
 
   it('shows in the overview on the day that it changes, though nothing else did, and when the clock is set back', async () => {
@@ -101,10 +102,10 @@ describe('the flags of a project', () => {
     const add = (index: number) =>
       state.given({ type: 'create-flag', ...inDefault, name: `f${index}`, metadata: {} });
     for (let index = 0; index < 400; index += 1) add(index);
-    const project = state.world.projects.get('default');
-    assert(project !== undefined);
     for (let step = 0; step < 200; step += 1) {
-      const names = [...project.flags.values()].filter(({ flag }) => flag.archivedAt === null);
+      const names = [...state.world.projects.get('default')!.flags.values()].filter(
+        ({ flag }) => flag.archivedAt === null,
+      );
       const flag = names[random.below(names.length)]?.flag.name ?? '';
       const change = random.below(4);
       if (change === 0) add(400 + step);
@@ -112,6 +113,7 @@ describe('the flags of a project', () => {
       else {
         state.given({ type: 'update-flag', ...inDefault, flag, metadata: { stale: change === 2 } });
       }
+      const project = state.world.projects.get('default')!;
       const environments = projectEnvironments(state.world, project);
       const summaries: readonly { readonly name: string }[] = [...project.flags.values()]
         .filter((record) => record.flag.archivedAt === null)

@@ -1,6 +1,7 @@
 /** The order of lists, and their pages. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { ProjectState } from '../../../src/domain/state/world.ts';
 import '../../support/check-responses.ts';
 import { setTurnMs } from '../../../src/actors/turn.ts';
 import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../../src/domain/state/events.ts';
@@ -168,13 +169,15 @@ describeInterface('the rights of somebody with a role in many projects', (server
     const looked = new Set<string>();
     let most = 0;
     const { projects } = server().server.store.engine.world;
-    for (const [id, project] of projects) {
-      const get = (target: typeof project, key: keyof typeof project): unknown => {
-        if (key === 'members') looked.add(id);
-        return target[key];
-      };
-      projects.set(id, new Proxy(project, { get } as ProxyHandler<typeof project>));
-    }
+    for (const { order, values } of projects.chunks)
+      for (const [at, project] of values.entries()) {
+        const id = order.keys[at]!;
+        const get = (target: typeof project, key: keyof typeof project): unknown => {
+          if (key === 'members') looked.add(id);
+          return target[key];
+        };
+        (values as ProjectState[])[at] = new Proxy(project, { get } as ProxyHandler<typeof project>);
+      }
     let isOver = false;
     const count = (): void => {
       most = Math.max(most, looked.size);

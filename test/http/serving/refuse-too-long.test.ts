@@ -21,7 +21,7 @@ function readOf(body: ResponseBody): HttpResponse | Refusal {
     refuse: (_: Call, refusal: Refusal) => told.push(refusal),
   };
   const path = new ReadPath(
-    { durableId: 1, world: { memory: {} } } as Engine,
+    { durableId: 1, world: { identity: {} } } as Engine,
     sender as unknown as ResponseSender,
   );
   const response: HttpResponse = { status: 200, headers: JSON_HEADERS, body };

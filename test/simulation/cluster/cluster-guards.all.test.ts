@@ -116,7 +116,7 @@ testBroken([
   {
     name: 'has readers wait for the log',
     file: 'actors/engine.ts',
-    find: 'return this.#undecided?.areTakenBack === true ? this.journal.durableId : this.journal.appendedId;',
+    find: 'return this.#decided === null ? this.journal.appendedId : this.journal.durableId;',
     replace: 'return this.journal.appendedId;',
   },
 ]);

@@ -1,14 +1,15 @@
 /**
- * The summaries of the flags on a shelf as one piece of JSON: what lists are put together from. When a flag on the shelf changes, the
+ * The summaries of the flags in a chunk as one piece of JSON: what lists are put together from. When a flag in the chunk changes, the
  * bytes of the others are copied and not made again.
  */
 import type { CachePart } from '../../actors/cache.ts';
 import type { FlagSeen, FlagsSeen } from '../../actors/usage-view.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import { FlagProjection, type FlagShelf, type ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import type { Environment } from '../../domain/state/world.ts';
+import { Projection, type Slot } from '../../domain/value/projection.ts';
+import type { ChunkWork } from './chunk-walk.ts';
 import { flagSummary } from './render-flag.ts';
-import type { ShelfWork } from './shelf-walk.ts';
 
 export interface SummarySources {
   readonly seen: FlagsSeen;
@@ -16,12 +17,12 @@ export interface SummarySources {
   readonly environments: readonly Environment[];
   /** Tells one list of environments from another. */
   readonly environmentsRevision: number;
-  /** Bytes of what is cached beside each shelf. */
-  readonly kept: CachePart<FlagShelf, number>;
+  /** Bytes of what is cached beside each chunk. */
+  readonly kept: CachePart<Slot, number>;
 }
 
-export interface ShelfSummaries {
-  readonly of: ShelvedFlags;
+export interface ChunkSummaries {
+  readonly of: FlagChunk;
   readonly environmentsRevision: number;
   /** Up to which `seen` is known to hold. */
   seenVersion: number;
@@ -34,7 +35,7 @@ export interface ShelfSummaries {
 }
 
 /**
- * Stands for the times at which some flags were seen in use, whatever shelves they stand on. No two of these times are the same, so
+ * Stands for the times at which some flags were seen in use, whatever chunks they stand in. No two of these times are the same, so
  * lists that show different ones have different sums.
  */
 export class UseSum {
@@ -45,7 +46,7 @@ export class UseSum {
     if (seen !== null) this.#add(scrambled(seen.atMs), scrambled(seen.atMs + 0.5));
   }
 
-  addAll({ uses }: Pick<ShelfSummaries, 'uses'>): void {
+  addAll({ uses }: Pick<ChunkSummaries, 'uses'>): void {
     this.#add(uses.#high, uses.#low);
   }
 
@@ -73,63 +74,62 @@ function scrambled(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-const cache = new FlagProjection<ShelfSummaries>();
+const cache = new Projection<ChunkSummaries>();
 
-export function summariesWork(sources: SummarySources): ShelfWork<ShelfSummaries> {
+export function summariesWork(sources: SummarySources): ChunkWork<ChunkSummaries> {
   return {
-    known: (shelved) => {
-      const { shelf } = shelved;
-      const known = cache.get(shelf);
-      if (known === undefined || known.of !== shelved || !isCurrent(known, sources)) return undefined;
-      sources.kept.get(shelf);
+    known: (chunk) => {
+      const known = cache.get(chunk);
+      if (known === undefined || known.of !== chunk || !isCurrent(known, sources)) return undefined;
+      sources.kept.get(chunk.slot);
       return known;
     },
-    *make(shelved) {
-      const { shelf } = shelved;
-      const fresh = yield* summariesOf(shelved, sources, cache.get(shelf));
-      cache.set(shelf, fresh);
-      sources.kept.set(shelf, fresh.bytes.byteLength);
+    *make(chunk) {
+      const fresh = yield* summariesOf(chunk, sources, cache.get(chunk));
+      cache.set(chunk, fresh);
+      sources.kept.set(chunk.slot, fresh.bytes.byteLength);
       return fresh;
     },
   };
 }
 
-export function forgetSummaries(shelf: FlagShelf): void {
-  cache.drop(shelf);
+export function forgetSummaries(slot: Slot): void {
+  cache.dropIn(slot);
 }
 
-function isCurrent(known: ShelfSummaries, { environmentsRevision, seen }: SummarySources): boolean {
+function isCurrent(known: ChunkSummaries, { environmentsRevision, seen }: SummarySources): boolean {
   if (known.environmentsRevision !== environmentsRevision) return false;
   if (known.seenVersion === seen.version) return true;
-  if (!known.of.flags.every(({ name }, at) => seen.flag(name) === known.seen[at])) return false;
+  if (!known.of.values.every(({ flag }, at) => seen.flag(flag.name) === known.seen[at])) return false;
   known.seenVersion = seen.version;
   return true;
 }
 
 function* summariesOf(
-  of: ShelvedFlags,
+  of: FlagChunk,
   { seen, environments, environmentsRevision }: SummarySources,
-  before: ShelfSummaries | undefined,
-): Generator<void, ShelfSummaries> {
+  before: ChunkSummaries | undefined,
+): Generator<void, ChunkSummaries> {
   const seenVersion = seen.version;
-  const seenNow = of.flags.map(({ name }) => seen.flag(name));
+  const seenNow = of.values.map(({ flag }) => seen.flag(flag.name));
   const reusable = before?.environmentsRevision === environmentsRevision ? before : undefined;
-  const places = new Map(reusable?.of.flags.map((flag, at) => [flag, at]));
+  const places = new Map(reusable?.of.values.map(({ flag }, at) => [flag, at]));
   const pieces: Buffer[] = [];
-  const bounds = new Uint32Array(2 * of.flags.length);
+  const bounds = new Uint32Array(2 * of.values.length);
   const uses = new UseSum();
   let length = 0;
   const push = (piece: Buffer): void => {
     pieces.push(piece);
     length += piece.byteLength;
   };
-  for (const [at, flag] of of.flags.entries()) {
+  for (const [at, record] of of.values.entries()) {
+    const { flag } = record;
     if (flag.archivedAt === null) {
       if (length > 0) push(COMMA);
       bounds[2 * at] = length;
       const flagSeen = seenNow[at]!;
       const known = reused(reusable, places.get(flag), flagSeen);
-      push(known ?? Buffer.from(JSON.stringify(flagSummary(of.records[at]!, flag, environments, flagSeen))));
+      push(known ?? Buffer.from(JSON.stringify(flagSummary(record, flag, environments, flagSeen))));
       if (known === null) yield;
       uses.add(flagSeen);
     } else {
@@ -149,19 +149,19 @@ function* summariesOf(
 }
 
 function reused(
-  before: ShelfSummaries | undefined,
+  before: ChunkSummaries | undefined,
   at: number | undefined,
   seen: FlagSeen | null,
 ): Buffer | null {
   return before !== undefined && at !== undefined && before.seen[at] === seen ? summaryAt(before, at) : null;
 }
 
-export function withFavorites(summaries: ShelfSummaries, names: ReadonlySet<string>): Buffer {
+export function withFavorites(summaries: ChunkSummaries, names: ReadonlySet<string>): Buffer {
   const { of, bytes, bounds } = summaries;
   const pieces: Buffer[] = [];
   let copied = 0;
-  for (const [at, { name, archivedAt }] of of.flags.entries()) {
-    if (archivedAt !== null || !names.has(name)) continue;
+  for (const [at, { flag }] of of.values.entries()) {
+    if (flag.archivedAt !== null || !names.has(flag.name)) continue;
     const from = bounds[2 * at]!;
     const to = bounds[2 * at + 1]!;
     pieces.push(bytes.subarray(copied, from), asFavorite(bytes.subarray(from, to)));
@@ -180,13 +180,13 @@ const NO_FAVORITE = Buffer.from('"favorite":false');
 const FAVORITE = Buffer.from('"favorite":true');
 
 /** The summary of a flag that is not archived. */
-export function summaryAt({ bytes, bounds }: ShelfSummaries, at: number): Buffer {
+export function summaryAt({ bytes, bounds }: ChunkSummaries, at: number): Buffer {
   return bytes.subarray(bounds[2 * at], bounds[2 * at + 1]);
 }
 
-/** With its summary, each flag of the shelf that is not archived. */
-export function* listedFlags(summaries: ShelfSummaries): Generator<readonly [Flag, Buffer, FlagSeen | null]> {
-  for (const [at, flag] of summaries.of.flags.entries())
+/** With its summary, each flag of the chunk that is not archived. */
+export function* listedFlags(summaries: ChunkSummaries): Generator<readonly [Flag, Buffer, FlagSeen | null]> {
+  for (const [at, { flag }] of summaries.of.values.entries())
     if (flag.archivedAt === null) yield [flag, summaryAt(summaries, at), summaries.seen[at] ?? null];
 }
 

@@ -1,0 +1,251 @@
+/**
+ * An immutable map in the order in which its keys came. `with` and `without` give another map, which shares all with this one but
+ * what lies on the way to the entry: its chunk of up to 128 entries, and for a key that comes or goes a path in the index, which
+ * is a hash tree.
+ *
+ * An edit stands for the maps of one change that nobody has seen yet: what was made in an edit is written in place in the same one,
+ * so a change of many events, and a start, copy each part once.
+ */
+import assert from 'node:assert/strict';
+import { find, type IndexNode, NO_KEYS, withKey, withoutKey } from './key-index.ts';
+import { Slot } from './projection.ts';
+
+export type Key = string | number;
+
+/** Few enough to show in less than a millisecond, and few chunks to go through. */
+export const CHUNK_ENTRIES_MAX = 128;
+
+/** Two neighbours with no more entries than these become one, so that deletions leave no rows of nearly empty chunks. */
+const JOINED_ENTRIES_MAX = CHUNK_ENTRIES_MAX / 2;
+
+export type Edit = object;
+
+/** The keys of a chunk, and the numbers of its entries in the order in which they came, ascending. */
+interface Order<K> {
+  readonly keys: readonly K[];
+  readonly serials: readonly number[];
+  readonly edit: Edit;
+}
+
+/** Neighbouring entries. */
+export class Chunk<K, V> {
+  readonly order: Order<K>;
+  readonly values: readonly V[];
+  /** For what readers derive from the chunk; its successors have the same one. */
+  readonly slot: Slot;
+  readonly edit: Edit;
+
+  constructor(order: Order<K>, values: readonly V[], slot: Slot, edit: Edit) {
+    this.order = order;
+    this.values = values;
+    this.slot = slot;
+    this.edit = edit;
+  }
+}
+
+const NO_EDIT: Edit = {};
+
+export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
+  /** Entries in chunks, in their order. */
+  #chunks: readonly Chunk<K, V>[] = [];
+  /** The first serial of each chunk. */
+  #firsts: readonly number[] = [];
+  #index: IndexNode = NO_KEYS;
+  #size = 0;
+  #nextSerial = 0;
+  #edit: Edit;
+  /** For what readers derive from the map; its successors have the same one. */
+  readonly slot: Slot;
+
+  private constructor(slot: Slot, edit: Edit) {
+    this.slot = slot;
+    this.#edit = edit;
+  }
+
+  static empty<K extends Key, V>(): PersistentMap<K, V> {
+    return new PersistentMap<K, V>(new Slot(null), NO_EDIT);
+  }
+
+  static of<K extends Key, V>(entries: Iterable<readonly [K, V]>): PersistentMap<K, V> {
+    const edit = {};
+    let map = PersistentMap.empty<K, V>();
+    for (const [key, value] of entries) map = map.with(key, value, edit);
+    return map;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Entries in chunks, in their order. */
+  get chunks(): readonly Chunk<K, V>[] {
+    return this.#chunks;
+  }
+
+  has(key: K): boolean {
+    return find(this.#index, key) !== undefined;
+  }
+
+  get(key: K): V | undefined {
+    const serial = find(this.#index, key);
+    if (serial === undefined) return undefined;
+    const chunk = this.#chunks[chunkAt(this.#firsts, serial)]!;
+    return chunk.values[placeOf(chunk, serial)];
+  }
+
+  /** The map with the value, in the place of the key where it has one. */
+  with(key: K, value: V, edit: Edit = {}): PersistentMap<K, V> {
+    const serial = find(this.#index, key);
+    if (serial === undefined) return this.#withNew(key, value, edit);
+    const at = chunkAt(this.#firsts, serial);
+    const before = this.#chunks[at]!;
+    const place = placeOf(before, serial);
+    if (before.values[place] === value) return this;
+    const chunk = withOwnValues(before, edit);
+    (chunk.values as V[])[place] = value;
+    const map = this.#own(edit);
+    map.#put(at, chunk);
+    return map;
+  }
+
+  without(key: K, edit: Edit = {}): PersistentMap<K, V> {
+    const serial = find(this.#index, key);
+    if (serial === undefined) return this;
+    const map = this.#own(edit);
+    const at = chunkAt(map.#firsts, serial);
+    const chunk = withOwnOrder(map.#chunks[at]!, edit);
+    const { keys, serials } = chunk.order;
+    const place = placeOf(chunk, serial);
+    for (const list of [keys, serials, chunk.values] as unknown[][]) list.splice(place, 1);
+    map.#put(at, chunk);
+    tidy(map.#chunks as Chunk<K, V>[], at, edit);
+    map.#firsts = firstsOf(map.#chunks);
+    map.#index = withoutKey(map.#index, key, edit);
+    map.#size -= 1;
+    return map;
+  }
+
+  /** The map with each value as `change` makes it. */
+  map(change: (value: V) => V): PersistentMap<K, V> {
+    const edit = {};
+    const map = this.#own(edit);
+    map.#chunks = this.#chunks.map((chunk) => {
+      const values = chunk.values.map(change);
+      const isSame = values.every((value, at) => value === chunk.values[at]);
+      return isSame ? chunk : new Chunk(chunk.order, values, chunk.slot, edit);
+    });
+    return map;
+  }
+
+  #withNew(key: K, value: V, edit: Edit): PersistentMap<K, V> {
+    const map = this.#own(edit);
+    const serial = map.#nextSerial;
+    const last = map.#chunks.at(-1);
+    const hasRoom = last !== undefined && last.values.length < CHUNK_ENTRIES_MAX;
+    const chunk = hasRoom
+      ? withOwnOrder(last, edit)
+      : new Chunk<K, V>({ keys: [], serials: [], edit }, [], new Slot(this.slot), edit);
+    (chunk.order.keys as K[]).push(key);
+    (chunk.order.serials as number[]).push(serial);
+    (chunk.values as V[]).push(value);
+    map.#put(hasRoom ? map.#chunks.length - 1 : map.#chunks.length, chunk);
+    if (!hasRoom) map.#firsts = [...map.#firsts, serial];
+    map.#index = withKey(map.#index, key, serial, edit);
+    map.#size += 1;
+    map.#nextSerial += 1;
+    return map;
+  }
+
+  /** The map itself where the edit made it, and a copy else. */
+  #own(edit: Edit): PersistentMap<K, V> {
+    if (this.#edit === edit) return this;
+    const map = new PersistentMap<K, V>(this.slot, edit);
+    map.#chunks = this.#chunks.slice();
+    map.#firsts = this.#firsts;
+    map.#index = this.#index;
+    map.#size = this.#size;
+    map.#nextSerial = this.#nextSerial;
+    return map;
+  }
+
+  /** To be called for a map that the edit made, whose list of chunks is its own. */
+  #put(at: number, chunk: Chunk<K, V>): void {
+    (this.#chunks as Chunk<K, V>[])[at] = chunk;
+  }
+
+  *keys(): Generator<K, undefined> {
+    for (const { order } of this.#chunks) yield* order.keys;
+  }
+
+  *values(): Generator<V, undefined> {
+    for (const { values } of this.#chunks) yield* values;
+  }
+
+  *entries(): Generator<[K, V], undefined> {
+    for (const { order, values } of this.#chunks)
+      for (let at = 0; at < values.length; at += 1) yield [order.keys[at]!, values[at]!];
+  }
+
+  [Symbol.iterator](): Generator<[K, V], undefined> {
+    return this.entries();
+  }
+
+  forEach(use: (value: V, key: K, map: ReadonlyMap<K, V>) => void): void {
+    for (const [key, value] of this) use(value, key, this);
+  }
+}
+
+const firstsOf = (chunks: readonly Chunk<unknown, unknown>[]): number[] =>
+  chunks.map(({ order }) => order.serials[0]!);
+
+/** The last chunk that begins with the serial or before it. */
+function chunkAt(firsts: readonly number[], serial: number): number {
+  let low = 0;
+  let high = firsts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (firsts[middle]! <= serial) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function placeOf({ order: { serials } }: Chunk<unknown, unknown>, serial: number): number {
+  // Where nothing was deleted, the serials of a chunk follow each other.
+  const guess = serial - serials[0]!;
+  if (serials[guess] === serial) return guess;
+  let low = 0;
+  let high = serials.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (serials[middle]! < serial) low = middle + 1;
+    else high = middle;
+  }
+  assert(serials[low] === serial, 'the index leads to an entry that is there');
+  return low;
+}
+
+function withOwnValues<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
+  if (chunk.edit === edit) return chunk;
+  return new Chunk(chunk.order, chunk.values.slice(), chunk.slot, edit);
+}
+
+function withOwnOrder<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
+  if (chunk.order.edit === edit && chunk.edit === edit) return chunk;
+  const { keys, serials } = chunk.order;
+  const values = chunk.edit === edit ? chunk.values : chunk.values.slice();
+  return new Chunk({ keys: keys.slice(), serials: serials.slice(), edit }, values, chunk.slot, edit);
+}
+
+/** Drops the chunk in that place where it is empty, and joins it with the next one where both are nearly so. */
+function tidy<K, V>(chunks: Chunk<K, V>[], at: number, edit: Edit): void {
+  const chunk = chunks[at]!;
+  const next = chunks[at + 1];
+  if (chunk.values.length === 0) chunks.splice(at, 1);
+  else if (next !== undefined && chunk.values.length + next.values.length <= JOINED_ENTRIES_MAX) {
+    const keys = [...chunk.order.keys, ...next.order.keys];
+    const serials = [...chunk.order.serials, ...next.order.serials];
+    const values = [...chunk.values, ...next.values];
+    chunks.splice(at, 2, new Chunk({ keys, serials, edit }, values, chunk.slot, edit));
+  }
+}

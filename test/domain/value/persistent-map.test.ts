@@ -1,0 +1,59 @@
+/** Persistent maps: what native maps are, with each version left as it was. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CHUNK_ENTRIES_MAX, type Key, PersistentMap } from '../../../src/domain/value/persistent-map.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+describe('a persistent map', () => {
+  for (const [kind, keyOf] of Object.entries<(at: number) => Key>({
+    texts: (at) => `key-${at}`,
+    numbers: (at) => at * 7,
+  })) {
+    it(`has the entries of a native map in their order, by ${kind}, and each version keeps its own`, () => {
+      const seed = Number(process.env['SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
+      const random = seededRandom(seed);
+      const native = new Map<Key, number>();
+      const versions: (readonly [PersistentMap<Key, number>, readonly (readonly [Key, number])[]])[] = [];
+      let map = PersistentMap.empty<Key, number>();
+      let edit = {};
+      for (let step = 0; step < 20_000; step += 1) {
+        const key = keyOf(random.below(900));
+        if (random.chance(step % 4_000 < 2_500 ? 0.7 : 0.2)) {
+          native.set(key, step);
+          map = map.with(key, step, edit);
+        } else {
+          native.delete(key);
+          map = map.without(key, edit);
+        }
+        assert.deepEqual(
+          [map.get(key), map.has(key), map.size],
+          [native.get(key), native.has(key), native.size],
+        );
+        if (random.chance(0.1)) edit = {};
+        if (step % 500 !== 0) continue;
+        versions.push([map, [...native]]);
+        edit = {};
+      }
+      for (const [version, entries] of versions) {
+        assert.deepEqual([...version], entries, `seed ${seed}`);
+        for (const [key, value] of entries) assert.equal(version.get(key), value);
+        assert.equal(version.get(keyOf(1_000)), undefined);
+        for (const { values } of version.chunks)
+          assert(values.length > 0 && values.length <= CHUNK_ENTRIES_MAX, `seed ${seed}`);
+      }
+    });
+  }
+
+  it('shares with the version before all but the chunk that changed', () => {
+    const before = PersistentMap.of(
+      Array.from({ length: 3 * CHUNK_ENTRIES_MAX }, (_, at) => [at, at] as const),
+    );
+    const after = before.with(200, 0);
+    assert.deepEqual(
+      after.chunks.map((chunk, at) => chunk === before.chunks[at]),
+      [true, false, true],
+    );
+    assert(after.chunks.every(({ slot }, at) => slot === before.chunks[at]!.slot));
+    assert.equal(before.with(200, 200), before, 'the same value changes nothing');
+  });
+});
