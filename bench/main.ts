@@ -24,7 +24,7 @@ import {
   readResults,
   writeResults,
 } from './lib/report/results.ts';
-import { terminalReport } from './lib/report/terminal-report.ts';
+import { quickReport, terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { QUICK_SCENARIOS, SCENARIOS, STANDARD_SCENARIOS } from './scenarios/all.ts';
 import { CLUSTER_SCENARIO_NAME, clusterScenario } from './scenarios/cluster.ts';
@@ -85,10 +85,10 @@ async function measure(options: Options, scenarios: readonly Scenario[]): Promis
     scenarios,
     effort: options.quick ? EFFORTS.quick : EFFORTS.full,
     ...(options.folder === undefined ? {} : { parentFolder: options.folder }),
-    say,
+    say: options.quick ? () => undefined : say,
   });
   const ofThisRun = merged(readResults(''), fresh, NAMES);
-  process.stdout.write(terminalReport(ofThisRun));
+  process.stdout.write(options.quick ? quickReport(ofThisRun) : terminalReport(ofThisRun));
   if (options.json !== undefined) writeResults(options.json, ofThisRun);
   if (options.quick) return;
   const results = merged(readResults(RESULTS_FILE), fresh, NAMES);

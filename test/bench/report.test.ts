@@ -16,6 +16,7 @@ import {
   rowsOf,
   type ScenarioResult,
 } from '../../bench/lib/report/results.ts';
+import { quickReport, terminalReport } from '../../bench/lib/report/terminal-report.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 import { consoleList } from '../../bench/scenarios/console.ts';
 
@@ -89,6 +90,11 @@ describe('results', () => {
 
 describe('the page', () => {
   const results = resultsOf(http('toggle', 64, 0.5), http('toggle', 256, 0.25));
+
+  test('of a quick run says what works, and neither rates nor goals', () => {
+    assert.match(terminalReport(results), /[✓✗]/);
+    assert.match(quickReport(results), /^(?:\w+ works\n)+$/);
+  });
 
   test('shows every goal with the command that measures it again, measured or not', () => {
     const page = reportText(results, []);

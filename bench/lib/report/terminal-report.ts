@@ -9,6 +9,10 @@ export function terminalReport(results: Results): string {
   return `${tables.map((view) => tableText(view, results)).join('')}${goalsText(results)}`;
 }
 
+/** Says of a run with few requests what it shows: rates of so few mean nothing. */
+export const quickReport = ({ scenarios }: Results): string =>
+  scenarios.map(({ name }) => `${name} works\n`).join('');
+
 /** The goals about which this run has something to say. */
 function goalsText(results: Results): string {
   const measured = GOALS.map((goal) => verdictOf(goal, results)).filter(({ value }) => value !== undefined);

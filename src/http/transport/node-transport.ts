@@ -86,7 +86,7 @@ class NodeTransport extends ExchangeTransport implements Transport {
 
   listen(): Promise<{ readonly port: number }> {
     const { host, port, sharesPort = false } = this.#options;
-    // Node 20 does not know `reusePort`, nor do the types for it: a second process finds the port taken there.
+    // Node before 22.12 does not know `reusePort`, nor do its types: a second process finds the port taken there.
     const where = { host, port, exclusive: true, reusePort: sharesPort };
     return new Promise((resolve, reject) => {
       this.#http.once('error', (error) => reject(new ListenError(host, port, error)));

@@ -203,8 +203,8 @@ export function startLogReaderWorker(): Worker {
 
 /**
  * The code that a thread runs: the file `entry`, a URL without its extension. In a checkout that is its TypeScript source, behind a line of
- * JavaScript: Node 20 applies neither `--import tsx` nor hooks that the main thread has registered to the entry file of a
- * worker, so they are registered in the worker first.
+ * JavaScript: neither `--import tsx` nor hooks of the main thread reach the entry file of a
+ * worker in every version of Node, so they are registered in the worker first.
  */
 function threadSource(entry: string): string {
   const isSource = import.meta.url.endsWith('.ts');
