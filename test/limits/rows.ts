@@ -455,7 +455,7 @@ export const SECTIONS: readonly LimitSection[] = [
       row(
         'time until a request is complete; until its head is',
         `${seconds(transport.requestDeadlineMs)}; ${seconds(transport.idleMs)}`,
-        '408; on uWebSockets.js a head or body that stops coming gets no response, and its connection ends after some 10 seconds',
+        '408; on uWebSockets.js a late head, or a body that stops coming, gets no response, and its connection ends after some 11 seconds',
       ),
       row('time until its response begins, from its head on', seconds(transport.requestDeadlineMs), '503'),
       row(

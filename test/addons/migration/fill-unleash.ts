@@ -89,6 +89,8 @@ async function fillFlag(client: AdminClient, at: number, segmentId: number): Pro
   if (at % 2 === 0) await client.call('POST', `${path}/environments/production/on`);
   if (at % 7 === 0) {
     await client.call('PUT', `${path}/environments/production/variants`, [
+      // Not by name, as some reads of Unleash sort them.
+      { name: 'two', weight: 500, weightType: 'variable', stickiness: 'userId' },
       {
         name: 'one',
         weight: 500,
@@ -96,7 +98,6 @@ async function fillFlag(client: AdminClient, at: number, segmentId: number): Pro
         stickiness: 'userId',
         payload: { type: 'json', value: '{"a":1}' },
       },
-      { name: 'two', weight: 500, weightType: 'variable', stickiness: 'userId' },
     ]);
   }
   if (at % 8 === 0)

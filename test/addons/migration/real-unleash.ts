@@ -1,7 +1,7 @@
 /**
  * The long form of migrate.test.ts, beside a real Unleash: `npm run test:migration -- [--flags 2000] [--contexts 1000] [--unleash 6.10.1]`.
  * It fetches that Unleash from npm, starts it on a PostgreSQL of this machine, fills it, moves all of it to a new Flagstaff, and has an
- * SDK ask both. Then it migrates again, changes something of every kind in Unleash, and migrates that. It prints what it has counted.
+ * SDK and `--prove` ask both. Then it migrates again, changes something of every kind in Unleash, and migrates that. It prints what it has counted.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -78,6 +78,11 @@ try {
     say(
       `the SDK gives the same results for ${asked.length} contexts: ${all.length} times a flag is on, with ${new Set(all).size} flags and variants`,
     );
+    const proof = await flagstaff(['import-unleash', unleash.origin, '--to', server.origin, '--prove'], {
+      env: { UNLEASH_CLIENT_TOKENS: secret, FLAGSTAFF_CLIENT_TOKENS: CLIENT_TOKEN },
+    });
+    assert.deepEqual([proof.code, proof.err], [0, '']);
+    say(proof.out);
   }
 
   async function eventCount(): Promise<number> {
