@@ -165,7 +165,7 @@ function populated(): TestWorld {
         permissions: [{ name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' }],
       },
     },
-    { type: 'create-group', fields: { name: 'Team', rootRole: 3, users: [2] } },
+    { type: 'create-record', kind: 'groups', fields: { name: 'Team', rootRole: 3, users: [2] } },
     {
       type: 'grant-project-access',
       project: 'default',

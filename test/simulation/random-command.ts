@@ -56,6 +56,7 @@ class Chance {
         fields: { description, title: anyText(this.random) },
       },
       { kind: 'tagTypes', id: this.of(TAG_TYPES), fields: { description, icon: anyText(this.random) } },
+      { kind: 'groups', id: this.groups()[0] ?? 1, fields: groupFieldsOf(this) },
     ] as const);
   }
 
@@ -370,9 +371,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   }),
   'update-role': (c) => ({ type: 'update-role', id: c.customRole(), fields: roleFieldsOf(c) }),
   'delete-role': (c) => ({ type: 'delete-role', id: c.customRole() }),
-  'create-group': (c) => ({ type: 'create-group', fields: groupFieldsOf(c) }),
-  'update-group': (c) => ({ type: 'update-group', id: c.groups()[0] ?? 1, fields: groupFieldsOf(c) }),
-  'delete-group': (c) => ({ type: 'delete-group', id: c.groups()[0] ?? 1 }),
   'create-project': (c) => ({
     type: 'create-project',
     ...(c.random.chance(0.8) ? { id: c.of(PROJECTS) } : {}),

@@ -287,6 +287,7 @@ const record = fc.oneof(
   fc.record({ kind: fc.constant('contextFields' as const), id: contextField, fields: contextFieldFields }),
   fc.record({ kind: fc.constant('strategyTypes' as const), id: strategyType, fields: strategyTypeFields }),
   fc.record({ kind: fc.constant('tagTypes' as const), id: tagType, fields: tagTypeFields }),
+  fc.record({ kind: fc.constant('groups' as const), id: groupId, fields: groupFields }),
 );
 
 type CommandOf<T extends Command['type']> = Command<T>;
@@ -391,11 +392,11 @@ const FIELDS: {
   ],
   'switch-flags': [2, { ...ofFlags, environment, enabled: fc.boolean() }],
   'create-record': [
-    5,
+    7,
     record.map(({ kind, id, fields }) => ({ kind, fields: { name: id, ...fields } }) as CreateRecord),
   ],
-  'update-record': [7, record],
-  'delete-record': [5, record.map(({ kind, id }) => ({ kind, id }) as CommandOf<'delete-record'>)],
+  'update-record': [11, record],
+  'delete-record': [6, record.map(({ kind, id }) => ({ kind, id }) as CommandOf<'delete-record'>)],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],
   'set-maintenance': [1, { enabled: fc.constant(false) }],
   'set-frontend-origins': [1, { origins: fc.subarray(['*', 'https://a.example', 'https://b.example']) }],
@@ -408,9 +409,6 @@ const FIELDS: {
   'create-role': [2, { fields: customRole }],
   'update-role': [3, { id: customRoleId, fields: customRole }],
   'delete-role': [1, { id: customRoleId }],
-  'create-group': [2, { fields: groupFields }],
-  'update-group': [4, { id: groupId, fields: groupFields }],
-  'delete-group': [1, { id: groupId }],
   'create-project': [
     2,
     {
@@ -549,9 +547,9 @@ export function withRealIds(world: World, command: Command): Command {
     const { userId } = command;
     return { ...command, userId: userId === null ? null : realUser(userId) } as Command;
   }
-  if (command.type === 'create-group' || command.type === 'update-group') {
+  if ('kind' in command && command.kind === 'groups' && 'fields' in command) {
     const { users: sent = [] } = command.fields;
-    return { ...command, fields: { ...command.fields, users: sent.map(realUser) } };
+    return { ...command, fields: { ...command.fields, users: sent.map(realUser) } } as Command;
   }
   if ('members' in command) {
     return {

@@ -75,6 +75,7 @@ const roleFields = fc.record({
     { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' },
   ]),
 });
+const groups = fc.constant('groups');
 const groupFields = fc.record({
   name: text,
   rootRole: fc.option(rootRole, { nil: null }),
@@ -102,9 +103,9 @@ const OTHERS: readonly fc.Arbitrary<Command>[] = [
   of('create-role', { fields: roleFields }),
   of('update-role', { id: roleId, fields: roleFields }),
   of('delete-role', { id: roleId }),
-  of('create-group', { fields: groupFields }),
-  of('update-group', { id: groupId, fields: groupFields }),
-  of('delete-group', { id: groupId }),
+  of('create-record', { kind: groups, fields: groupFields }),
+  of('update-record', { kind: groups, id: groupId, fields: groupFields }),
+  of('delete-record', { kind: groups, id: groupId }),
   of('create-project', {
     id: project,
     fields: fc.record({ name: text }),

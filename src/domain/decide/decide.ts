@@ -2,7 +2,6 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
-import { createGroup, deleteGroup, updateGroup } from '../people/group-commands.ts';
 import {
   createInvitation,
   createPasswordLink,
@@ -158,9 +157,6 @@ const DECISIONS = {
   'create-role': createRole,
   'update-role': updateRole,
   'delete-role': deleteRole,
-  'create-group': createGroup,
-  'update-group': updateGroup,
-  'delete-group': deleteGroup,
   'create-user': createUser,
   'update-user': updateUser,
   'delete-user': deleteUser,

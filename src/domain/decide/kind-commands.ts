@@ -1,7 +1,7 @@
 /** Decisions on the records of managed kinds: created, changed and deleted as the row of their kind says. */
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
-import { recordWith, referencesOf, withFields } from '../kinds/kind.ts';
+import { type ManagedKind, recordWith, referencesOf, withFields } from '../kinds/kind.ts';
 import {
   type IdOf,
   type KindCounter,
@@ -9,11 +9,13 @@ import {
   MANAGED_KIND_NAMES,
   type ManagedKindName,
   managedKindOf,
+  type RecordOf,
   type SentTo,
 } from '../kinds/kinds.ts';
+import { endsWithGroup, refuseGroup } from '../people/group-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
-import { findNamed, locateRecord } from '../state/directory-records.ts';
-import { ABOUT_NOTHING, type KindEvent } from '../state/events.ts';
+import { findNamed, locateRecord, recordsOf } from '../state/directory-records.ts';
+import { ABOUT_NOTHING, type DomainEvent, type KindEvent } from '../state/events.ts';
 import { noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -41,6 +43,20 @@ type DeleteRecord = {
 /** A record of any managed kind, as far as they are alike. */
 type Named = { readonly name: string };
 
+/** Rules of a kind that need more of the state than its row sees. */
+interface Hooks<T> {
+  refuse(world: World, record: T): Refusal | null;
+  /** The events by which other things end with a record. */
+  endsWith(world: World, record: T): readonly DomainEvent[] | Refusal;
+}
+
+const HOOKS: { readonly [Name in ManagedKindName]?: Hooks<RecordOf<Name>> } = {
+  groups: { refuse: refuseGroup, endsWith: endsWithGroup },
+};
+
+const hooksOf = (kind: ManagedKindName): Hooks<Named> | undefined =>
+  HOOKS[kind] as unknown as Hooks<Named> | undefined;
+
 interface Change {
   readonly after: Named;
   /** Null for a record that is new. */
@@ -52,9 +68,10 @@ export function createRecord(
   { kind, fields }: CreateRecord,
   context: Pick<DecideContext, 'now' | 'actor'>,
 ): Decision {
-  const { noun, countMax, events } = managedKindOf(kind);
+  const row = managedKindOf(kind);
+  const { noun, countMax, events } = row;
   const added = { id: nextId(world, kind), createdBy: context.actor.name, createdAt: context.now };
-  const change = { after: recordWith(managedKindOf(kind), { ...fields, ...added }), before: null };
+  const change = { after: normalForm(row, recordWith(row, { ...fields, ...added })), before: null };
   const refusal = refuseNameOrProject(world, kind, change);
   if (refusal !== null) return refusal;
   if (world.directory[kind].size >= countMax) {
@@ -75,15 +92,18 @@ function nextId({ directory, references }: World, kind: ManagedKindName): number
 export function updateRecord(world: World, { kind, id, fields }: UpdateRecord): Decision {
   const before: Named | Refusal = locateRecord(world, kind, id);
   if (isRefusal(before)) return before;
-  const { canChangePredefined, events } = managedKindOf(kind);
+  const row = managedKindOf(kind);
+  const { canChangePredefined, events } = row;
   if (!canChangePredefined && isPredefined(kind, before)) return predefined(kind, before, 'changed');
-  const change = { before, after: withFields(before, fields) };
+  const change = { before, after: normalForm(row, withFields(before, fields)) };
   if (jsonEqual(change.after, before)) return UNCHANGED;
   return (
     refuseNameOrProject(world, kind, change) ??
     refuseRecord(world, kind, change) ?? [eventOf(events.changed[0] ?? '', change.after, before)]
   );
 }
+
+const normalForm = ({ normal }: ManagedKind, record: Named): Named => normal?.(record) ?? record;
 
 export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision {
   const record: Named | Refusal = locateRecord(world, kind, id);
@@ -96,7 +116,8 @@ export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision
       `The ${noun} "${record.name}" is used by flags: ${users.join(', ')}, archived ones included. ${use?.advice} before deleting it.`,
     );
   }
-  return [eventOf(events.deleted, null, record)];
+  const ended = hooksOf(kind)?.endsWith(world, record) ?? [];
+  return isRefusal(ended) ? ended : [...ended, eventOf(events.deleted, null, record)];
 }
 
 function projectsOf(kind: ManagedKindName, record: Named) {
@@ -121,9 +142,13 @@ export function refuseTaken(
   name: string,
   own: Named | null = null,
 ): Refusal | null {
-  const { noun } = managedKindOf(kind);
-  if (name === own?.name || findNamed(world, kind, name) === undefined) return null;
-  return nameExists(`A ${noun} named "${name}" exists already.`);
+  const { noun, uniqueFolded } = managedKindOf(kind);
+  if (name === own?.name) return null;
+  const named =
+    uniqueFolded === undefined
+      ? findNamed(world, kind, name)
+      : recordsOf(world, kind).find((one) => one !== own && one.name.toLowerCase() === name.toLowerCase());
+  return named === undefined ? null : nameExists(`A ${noun} named "${name}" exists already.`);
 }
 
 function refuseNameOrProject(world: World, kind: ManagedKindName, change: Change): Refusal | null {
@@ -136,6 +161,8 @@ function refuseNameOrProject(world: World, kind: ManagedKindName, change: Change
 
 function refuseRecord(world: World, kind: ManagedKindName, { after, before }: Change): Refusal | null {
   const { noun, bytesMax, faultOf } = managedKindOf(kind);
+  const refusal = hooksOf(kind)?.refuse(world, after) ?? null;
+  if (refusal !== null) return refusal;
   const tooLarge =
     bytesMax === null ? null : refuseLargerThan(bytesMax, `The ${noun} "${after.name}"`, after);
   if (tooLarge !== null) return tooLarge;

@@ -30,6 +30,29 @@ export const filledText = (what: string, lengthMax: number) => {
   return v.pipe(v.string(phrase), v.minLength(1, phrase), v.maxLength(lengthMax, phrase));
 };
 
+/** Characters of names and descriptions in lists; no screen shows more. */
+export const TEXT_LENGTH_MAX = 255;
+
+/** The Unicode category Cc in plain ranges: the description repeats the pattern, and Python has no `\P`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses.
+const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/u;
+
+/** One line of text. Control characters would break the lists and logs that show it. */
+export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
+  const phrase = `${what} of ${lengthMin} to ${lengthMax} characters, without control characters`;
+  return v.pipe(
+    v.string(phrase),
+    v.minLength(lengthMin, phrase),
+    v.maxLength(lengthMax, phrase),
+    v.regex(NO_CONTROL_CHARACTERS, phrase),
+  );
+}
+
+const ID_PHRASE = 'an id, which is a positive integer';
+
+/** The id of a user, a group or a role. */
+export const IdSchema = v.pipe(v.number(ID_PHRASE), v.safeInteger(ID_PHRASE), v.minValue(1, ID_PHRASE));
+
 /** A list of at most so many items. `what`: the items in the plural. */
 export const listUpTo = <const Item extends v.GenericSchema>(countMax: number, what: string, item: Item) => {
   const phrase = `a list of at most ${countMax} ${what}`;

@@ -160,8 +160,10 @@ export interface KindRoutes<T extends object = object> {
   readonly read: Operation & { readonly field?: string };
   readonly update: Operation;
   readonly remove: Operation;
-  /** The status of a change and of a deletion, which respond nothing. */
+  /** The status of a change and of a deletion. */
   readonly doneStatus: 200 | 204;
+  /** Whether a change responds with the record. */
+  readonly updateShows?: true;
   /** The field `version` of the response with the list; absent: it has none. */
   readonly listVersion?: 1;
   /** The name of the body that creates and that which changes a record, where they are the same. */
@@ -199,8 +201,10 @@ export interface ManagedKind<
   /** The order in lists. Absent: the predefined ones, then the others by name. */
   readonly compare?: (one: T, other: T) => number;
   readonly use?: Use;
-  /** A record for the description of the interface. */
-  readonly example: T;
+  /** A record for the description of the interface. Absent: it is made of examples of the fields. */
+  readonly example?: T;
+  /** Returns the record in the one form in which it is stored. */
+  normal?(record: T): T;
   /** Returns the sentence that forbids a change, with the place where one part of the body is at fault. */
   faultOf?(change: Change<T>): Issue | string | null;
   readonly routes: KindRoutes<T>;
@@ -217,6 +221,8 @@ interface ManagedRow<
     ManagedKind<ManagedRecord<Sent, Added>, string, Sent, Created, Changed, Deleted, LastId>,
     'idOf' | 'document' | 'predefined' | 'canChangePredefined' | 'unique'
   > {
+  /** A record in a state document, where it is not as it is stored. */
+  readonly document?: ManagedKind<ManagedRecord<Sent, Added>>['document'];
   /** Fields that the service adds. `id`, `createdAt` and `createdBy` are filled in; others are among the defaults. */
   readonly added: Added;
   readonly predefined?: readonly ManagedRecord<Sent, Added>[];
@@ -237,6 +243,7 @@ export function managedKind<
   const LastId extends string = never,
 >({
   added,
+  document,
   predefined = [],
   canChangePredefined = true,
   ...row
@@ -247,8 +254,8 @@ export function managedKind<
     ...row,
     predefined,
     canChangePredefined,
-    document: v.object(documentFields(storedFields(row.sent, added), row.newFields)),
-    unique: [...new Set([key, 'name'])],
+    document: document ?? v.object(documentFields(storedFields(row.sent, added), row.newFields)),
+    unique: row.uniqueFolded === undefined ? [...new Set([key, 'name'])] : [key],
     idOf: (record: Readonly<Record<string, unknown>>) => record[key],
   };
   return made as unknown as ManagedKind<

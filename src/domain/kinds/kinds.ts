@@ -12,15 +12,18 @@ import { TAG, TAG_TYPE } from './tag-type.ts';
 import { API_TOKEN, PERSONAL_TOKEN } from './token.ts';
 import { SERVICE_ACCOUNT, USER } from './user.ts';
 
-/** Kinds that clients create, change and delete. */
-export const MANAGED_KINDS = {
+/** Managed kinds that flags refer to. */
+export const FLAG_KINDS = {
   segments: SEGMENT,
   contextFields: CONTEXT_FIELD,
   strategyTypes: STRATEGY_TYPE,
   tagTypes: TAG_TYPE,
 } as const;
 
-export const TARGETING_KINDS = { ...MANAGED_KINDS, tags: TAG } as const;
+/** Kinds that clients create, change and delete. */
+export const MANAGED_KINDS = { ...FLAG_KINDS, groups: GROUP } as const;
+
+export const TARGETING_KINDS = { ...FLAG_KINDS, tags: TAG } as const;
 
 /** Kinds that rights depend on, as they do on secrets. */
 export const ACCESS_KINDS = { users: USER, roles: ROLE, groups: GROUP } as const;
@@ -68,6 +71,7 @@ export const rowOf = (name: KindName, record: object): Kind =>
 
 export type ManagedKindName = keyof typeof MANAGED_KINDS;
 export const MANAGED_KIND_NAMES = Object.keys(MANAGED_KINDS) as readonly ManagedKindName[];
+export const FLAG_KIND_NAMES = Object.keys(FLAG_KINDS) as readonly (keyof typeof FLAG_KINDS)[];
 
 /** Fields that clients send of a record that is new. */
 export type SentTo<Name extends ManagedKindName> = SentOf<(typeof MANAGED_KINDS)[Name]['sent']>;

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { described, Integer, Timestamp, titled } from '../../domain/json/schema.ts';
 import { FoundUserSchema, PersonalTokenSchema, RoleSchema, Version } from './directory-schemas.ts';
+import { shownFields } from './record-schemas.ts';
 import { CompanionUserSchema } from './schemas.ts';
 
 /** Clients of this interface refuse fields that they do not know, and null where there is no environment. */
@@ -36,16 +37,8 @@ export const ChangedRoleSchema = titled('ChangedRole', {
   roles: RoleWithPermissionsSchema,
 });
 
-const GROUP_FIELDS = {
-  id: Integer,
-  name: v.string(),
-  description: v.exactOptional(v.string()),
-  rootRole: described(v.exactOptional(Integer), 'A role id; left out where it gives none.'),
-  mappingsSSO: v.array(v.string()),
-  createdAt: Timestamp,
-  createdBy: v.string(),
-  userCount: Integer,
-} as const;
+const { users: _, ...GROUP_OWN_FIELDS } = shownFields('groups');
+const GROUP_FIELDS = { ...GROUP_OWN_FIELDS, userCount: Integer };
 
 export const GroupSummarySchema = titled('GroupSummary', GROUP_FIELDS);
 
@@ -56,8 +49,6 @@ export const GroupSchema = titled('Group', {
   users: GroupUsersSchema,
   projects: described(v.array(v.string()), 'Ids of projects in which it has a role.'),
 });
-
-export const GroupsSchema = titled('Groups', { groups: v.array(GroupSchema) });
 
 /** Clients of this interface refuse fields that they do not know. */
 export const ServiceAccountSchema = titled('ServiceAccount', {

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Need, PermissionName } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { described, list, titled } from '../../domain/json/schema.ts';
+import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import {
@@ -18,7 +18,7 @@ import { type Caller, digestOf, mayDo } from '../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
+import { DateTimeSchema } from './bodies.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from './directory-schemas.ts';
 import { apiTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';

@@ -8,7 +8,7 @@ import { isDateTime } from '../../domain/flags/constraint.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
 import { isDotSegment, urlNameIssue } from '../../domain/flags/url-name.ts';
-import { described, list, titled } from '../../domain/json/schema.ts';
+import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
@@ -29,24 +29,6 @@ const pathName = (issueOf: (name: string) => string | null) =>
 export const FlagNameSchema = pathName(flagNameIssue);
 export const ProjectIdSchema = pathName((id) => urlNameIssue('project id', id));
 export const EnvironmentNameSchema = pathName((name) => urlNameIssue('environment name', name));
-
-/** Characters of names and descriptions in lists; no screen shows more. */
-export const TEXT_LENGTH_MAX = 255;
-
-/** The Unicode category Cc in plain ranges: the description repeats the pattern, and Python has no `\P`. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses.
-const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/u;
-
-/** One line of text. Control characters would break the lists and logs that show it. */
-export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
-  const phrase = `${what} of ${lengthMin} to ${lengthMax} characters, without control characters`;
-  return v.pipe(
-    v.string(phrase),
-    v.minLength(lengthMin, phrase),
-    v.maxLength(lengthMax, phrase),
-    v.regex(NO_CONTROL_CHARACTERS, phrase),
-  );
-}
 
 /** Takes the one form that all ways to type a name have in common; some characters become several by it. */
 function nameOfPerson(what: string, lengthMin: number) {
@@ -91,11 +73,6 @@ export const EmailSchema = v.pipe(
   v.transform(tidyName),
   v.check(isEmail, 'an email address such as ada@example.com'),
 );
-
-const ID_PHRASE = 'an id, which is a positive integer';
-
-/** The id of a user, a group or a role. */
-export const IdSchema = v.pipe(v.number(ID_PHRASE), v.safeInteger(ID_PHRASE), v.minValue(1, ID_PHRASE));
 
 const ROLE_PHRASE = `the id of a role, or one of the names ${ROLE_NAMES.join(', ')}`;
 

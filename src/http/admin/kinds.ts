@@ -3,19 +3,41 @@
 import type { Command } from '../../domain/decide/decide.ts';
 import { titled } from '../../domain/json/schema.ts';
 import type { Operation } from '../../domain/kinds/kind.ts';
-import { type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
+import { type ManagedKindName, managedKindOf, type RecordOf } from '../../domain/kinds/kinds.ts';
 import { recordsOf } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { RefusalName } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
-import { type Route, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { recordIdOf, recordOf } from './locators.ts';
+import {
+  type RequestContext,
+  type Route,
+  readRoute,
+  type Schema,
+  underTag,
+  writeRoute,
+} from '../serving/route.ts';
+import { GroupSchema } from './access-schemas.ts';
+import { present, recordIdOf, recordOf } from './locators.ts';
 import { foundSchema, recordSchema, recordsSchema, titleOf } from './record-schemas.ts';
 import { recordsResponse, recordText } from './records.ts';
-import { pinnedResponse, recorded } from './responses.ts';
+import { listResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
+import { groupView } from './views.ts';
+
+/** Responses with records that show more of the state than its records. */
+interface Shape<T> {
+  readonly schema: Schema;
+  view(world: World, record: T): object;
+}
+
+const SHAPES: { readonly [Name in ManagedKindName]?: Shape<RecordOf<Name>> } = {
+  groups: { schema: GroupSchema, view: groupView },
+};
+
+const shapeOf = <Name extends ManagedKindName>(kind: Name): Shape<RecordOf<Name>> | undefined => SHAPES[kind];
 
 /** All routes of the kind, in the order in which the description lists them. */
-export function kindRoutes(kind: ManagedKindName): readonly Route[] {
+export function kindRoutes<Name extends ManagedKindName>(kind: Name): readonly Route[] {
   const { list, create, read, update, remove } = { ...readsOf(kind), ...writesOf(kind) };
   return underTag(managedKindOf(kind).routes.tag, [list, create, read, update, remove]);
 }
@@ -33,22 +55,39 @@ function bodiesOf(kind: ManagedKindName) {
   return { create, update: titled(`Update${title}`, changed) };
 }
 
-function readsOf(kind: ManagedKindName) {
+function listOf<Name extends ManagedKindName>(kind: Name) {
+  const { path, list } = managedKindOf(kind).routes;
+  const shape = shapeOf(kind);
+  return readRoute(`GET ${path}`, {
+    ...{ ...named(list), ...(shape === undefined ? {} : PAGED) },
+    success: { status: 200, schema: recordsSchema(kind, shape?.schema) },
+    read: (context) => {
+      const { world } = context;
+      const records = recordsOf(world, kind);
+      if (shape === undefined) return recordsResponse(context, kind, records);
+      const view = (record: RecordOf<Name>) => shape.view(world, record);
+      return listResponse(context, { name: list.field ?? '', items: records, view });
+    },
+  });
+}
+
+function textOf<Name extends ManagedKindName>(world: World, kind: Name, record: RecordOf<Name>): string {
+  const shape = shapeOf(kind);
+  return shape === undefined ? recordText(world, kind, record) : JSON.stringify(shape.view(world, record));
+}
+
+function readsOf<Name extends ManagedKindName>(kind: Name) {
   const { routes } = managedKindOf(kind);
   const { path, param } = routes;
   const locate = recordOf(kind);
   return {
-    list: readRoute(`GET ${path}`, {
-      ...named(routes.list),
-      success: { status: 200, schema: recordsSchema(kind) },
-      read: (context) => recordsResponse(context, kind, recordsOf(context.world, kind)),
-    }),
+    list: listOf(kind),
     read: readRoute(`GET ${path}/:${param}`, {
       ...named(routes.read),
       locate,
-      success: { status: 200, schema: foundSchema(kind) },
+      success: { status: 200, schema: shapeOf(kind)?.schema ?? foundSchema(kind) },
       read: (context, record) => {
-        const text = recordText(context.world, kind, record);
+        const text = textOf(context.world, kind, record);
         const { field } = routes.read;
         const body = field === undefined ? text : `{"version":1,"${field}":${text}}`;
         if (routes.isPinned === true) return pinnedResponse(context, record, body);
@@ -59,31 +98,40 @@ function readsOf(kind: ManagedKindName) {
   };
 }
 
-function writesOf(kind: ManagedKindName) {
+function writesOf<Name extends ManagedKindName>(kind: Name) {
   const { routes, events, bytesMax, lastId } = managedKindOf(kind);
   const { path, param, permission, needs, doneStatus } = routes;
   const bodies = bodiesOf(kind);
   const locate = recordOf(kind);
+  const schema = shapeOf(kind)?.schema ?? recordSchema(kind);
   const tooLarge: readonly RefusalName[] = bytesMax === null ? [] : ['PayloadTooLargeError'];
   const one = {
     ...{ permission, locate },
     ...(routes.isPinned === true ? { pinned: locate } : {}),
     success: { status: doneStatus, schema: null },
   };
+  const updated = {
+    success: { status: doneStatus, schema },
+    respond: ({ world, params }: RequestContext<unknown>) => {
+      const body = textOf(world, kind, present(locate(world, params)));
+      return { status: doneStatus, headers: JSON_HEADERS, body };
+    },
+  };
   return {
     create: writeRoute(`POST ${path}`, {
       ...{ permission, ...named(routes.create), ...needsOf(needs?.create) },
       body: bodies.create,
-      success: { status: 201, schema: recordSchema(kind) },
+      success: { status: 201, schema },
       refusals: ['NameExistsError', ...tooLarge],
       command: ({ body: fields }) => ({ type: 'create-record', kind, fields }) as Command<'create-record'>,
       respond: ({ world }, happened) => {
         const { data } = recorded(happened, events.created as DomainEvent['type']);
-        return { status: 201, headers: JSON_HEADERS, body: recordText(world, kind, data as never) };
+        return { status: 201, headers: JSON_HEADERS, body: textOf(world, kind, data as never) };
       },
     }),
     update: writeRoute(`PUT ${path}/:${param}`, {
       ...{ ...one, ...named(routes.update), ...needsOf(needs?.update) },
+      ...(routes.updateShows === true ? updated : {}),
       body: bodies.update,
       refusals: [...(lastId === undefined ? [] : (['NameExistsError'] as const)), ...tooLarge],
       command: ({ params, body: fields }) =>

@@ -4,7 +4,7 @@ import { noLink } from '../../domain/decide/flag-commands.ts';
 import { hasTag } from '../../domain/decide/tag-commands.ts';
 import { type IdOf, type ManagedKindName, managedKindOf, type RecordOf } from '../../domain/kinds/kinds.ts';
 import { locateMembership } from '../../domain/people/membership-commands.ts';
-import { locateGroup, locateRole } from '../../domain/people/roles-and-groups.ts';
+import { locateRole } from '../../domain/people/roles-and-groups.ts';
 import { locateRecord } from '../../domain/state/directory-records.ts';
 import {
   locateEnvironment,
@@ -132,6 +132,7 @@ const textOf = (kind: ManagedKindName, params: Params): string =>
 export const segment = recordOf('segments');
 export const contextField = recordOf('contextFields');
 export const strategyType = recordOf('strategyTypes');
+export const group = recordOf('groups');
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
 export function user(world: World, { id }: Pick<Params, 'id'>) {
@@ -147,11 +148,6 @@ export function serviceAccount(world: World, { id }: Pick<Params, 'id'>) {
 export function role(world: World, { roleId }: Pick<Params, 'roleId'>) {
   const located = locateRole(world, numericId(roleId));
   return isRefusal(located) ? notFound(`There is no role "${roleId}".`) : located;
-}
-
-export function group(world: World, { id }: Pick<Params, 'id'>) {
-  const located = locateGroup(world, numericId(id));
-  return isRefusal(located) ? notFound(`There is no group "${id}".`) : located;
 }
 
 /** The caller of a route for users only. */

@@ -1,7 +1,7 @@
 /** Routes about passwords of users, and about links by which people set one or become users (docs/specification/users.md#passwords). */
 import * as v from 'valibot';
 import { RESET_LIFETIME_MS } from '../../domain/access/links.ts';
-import { described, titled } from '../../domain/json/schema.ts';
+import { described, lineOfText, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import type { Invitation } from '../../domain/kinds/invitation.ts';
 import { userNamed } from '../../domain/people/identity.ts';
 import { knownRole } from '../../domain/people/roles-and-groups.ts';
@@ -16,14 +16,7 @@ import {
   NewInvitationSchema,
   ResetPasswordSchema,
 } from './access-schemas.ts';
-import {
-  DateTimeSchema,
-  hashed,
-  KnownPasswordSchema,
-  lineOfText,
-  NewPasswordSchema,
-  TEXT_LENGTH_MAX,
-} from './bodies.ts';
+import { DateTimeSchema, hashed, KnownPasswordSchema, NewPasswordSchema } from './bodies.ts';
 import * as locate from './locators.ts';
 import { listResponse, PAGED, recorded } from './responses.ts';
 import { shown } from './shown.ts';

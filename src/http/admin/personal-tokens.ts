@@ -1,7 +1,7 @@
 /** Routes about personal tokens: the caller's own, and those of any user for an Admin. */
 
 import type { Right } from '../../domain/access/permissions.ts';
-import { described, titled } from '../../domain/json/schema.ts';
+import { described, lineOfText, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -9,7 +9,7 @@ import { makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { ParamName, Params } from '../serving/params.ts';
 import { type RequestContext, type Route, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
+import { DateTimeSchema } from './bodies.ts';
 import { NewPersonalTokenSchema, PersonalTokensSchema } from './directory-schemas.ts';
 import { personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';

@@ -1,13 +1,12 @@
 /** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
 import * as v from 'valibot';
-import { described, list, titled } from '../../domain/json/schema.ts';
+import { described, IdSchema, list, titled } from '../../domain/json/schema.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
 import { type Method, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { ProjectAccessSchema } from './access-schemas.ts';
-import { IdSchema } from './bodies.ts';
 import { projectAccessLists, projectAccessView, projectRolesView } from './directory-views.ts';
 import * as locate from './locators.ts';
 import { listsResponse, PAGED, pinnedRead } from './responses.ts';

@@ -5,7 +5,7 @@ import { STALENESS, type Staleness } from '../../domain/flags/lifetime.ts';
 import { RULES_INPUT_ENTRIES } from '../../domain/flags/project-rules.ts';
 import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { shown } from '../../domain/json/issues.ts';
-import { described, list, titled } from '../../domain/json/schema.ts';
+import { described, lineOfText, list, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import { textOrder } from '../../domain/state/directory-records.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectSettings } from '../../domain/state/world.ts';
@@ -20,7 +20,7 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
-import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from './bodies.ts';
+import { ProjectIdSchema } from './bodies.ts';
 import {
   ProjectEnvironmentsSchema,
   ProjectSchema,

@@ -30,13 +30,16 @@ function once(title: string, make: () => Schema): Schema {
 /** A record as responses show it. */
 export const recordSchema = (kind: ManagedKindName): Schema =>
   once(titleOf(kind), () => {
-    const { document, routes, use } = managedKindOf(kind);
-    const stored = Object.entries(document.entries).map(
-      ([name, field]) => [name, shownField(field)] as const,
-    );
-    const counts = use?.isShown ? USE_COUNTS : {};
-    return v.object({ ...Object.fromEntries(stored), ...routes.shown, ...counts } as v.ObjectEntries);
+    const counts = managedKindOf(kind).use?.isShown ? USE_COUNTS : {};
+    return v.object({ ...shownFields(kind), ...counts });
   });
+
+/** Stored fields as responses show them. */
+export function shownFields(kind: ManagedKindName): v.ObjectEntries {
+  const { document, routes } = managedKindOf(kind);
+  const stored = Object.entries(document.entries).map(([name, field]) => [name, shownField(field)] as const);
+  return { ...Object.fromEntries(stored), ...routes.shown } as v.ObjectEntries;
+}
 
 /** The response to a read of one record: the record, or an object that has it in a field. */
 export function foundSchema(kind: ManagedKindName): Schema {
@@ -47,10 +50,10 @@ export function foundSchema(kind: ManagedKindName): Schema {
   );
 }
 
-export function recordsSchema(kind: ManagedKindName): Schema {
+export function recordsSchema(kind: ManagedKindName, record = recordSchema(kind)): Schema {
   const { list, listVersion } = managedKindOf(kind).routes;
   const { field } = list;
-  const records = v.array(recordSchema(kind));
+  const records = v.array(record);
   if (field === null) return records;
   const version: v.ObjectEntries = listVersion === undefined ? {} : { version: v.literal(listVersion) };
   return once(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
@@ -70,10 +73,11 @@ export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
 
 function examplesOf(kind: ManagedKindName): object {
   const row = managedKindOf(kind);
-  const { sent, lastId, use, routes } = row;
+  const { sent, lastId, use, routes, example } = row;
+  if (example === undefined) return {};
   const { body } = routes;
   const title = titleOf(kind);
-  const shown = shownRecord(row, row.example);
+  const shown = shownRecord(row, example);
   const record = { ...shown, ...(use?.isShown && { usedInFeatures: 1, usedInProjects: 1 }) };
   const input = Object.fromEntries(Object.entries(shown).filter(([name]) => Object.hasOwn(sent, name)));
   const { name, ...others } = input;

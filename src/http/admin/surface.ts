@@ -2,7 +2,7 @@
 
 import type { Need, Right } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
-import { MANAGED_KIND_NAMES } from '../../domain/kinds/kinds.ts';
+import { FLAG_KIND_NAMES } from '../../domain/kinds/kinds.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { type Asked, type Caller, mayDo, rolesIn } from '../serving/access.ts';
@@ -26,7 +26,7 @@ import { invitationRoutes, passwordRoutes } from './passwords.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
 import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './projects.ts';
-import { groupRoutes, roleRoutes } from './roles-and-groups.ts';
+import { roleRoutes } from './roles.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { tagRoutes } from './tags.ts';
 import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
@@ -59,7 +59,7 @@ export const ROUTES: readonly Route[] = [
   ...environmentRoutes,
   ...archiveRoutes,
   ...tagRoutes,
-  ...MANAGED_KIND_NAMES.flatMap(kindRoutes),
+  ...FLAG_KIND_NAMES.flatMap(kindRoutes),
   ...favoriteRoutes,
   ...dependencyRoutes,
   ...flagEnvironmentRoutes,
@@ -73,7 +73,7 @@ export const ROUTES: readonly Route[] = [
   ...passwordRoutes,
   ...invitationRoutes,
   ...roleRoutes,
-  ...groupRoutes,
+  ...kindRoutes('groups'),
   ...serviceAccountRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
