@@ -113,8 +113,11 @@ function sampleOf(given: Schema): Json {
 }
 
 function* described(): Generator<[method: string, path: string, operation: Json]> {
+  // Nothing of what signs somebody in is stored, or shown again.
   for (const [path, operations] of Object.entries<Json>(DOCUMENT.paths))
-    for (const [method, operation] of Object.entries<Json>(operations))
+    for (const [method, operation] of /^\/auth\/(?:sessions?|simple)\b/.test(path)
+      ? []
+      : Object.entries<Json>(operations))
       yield [method.toUpperCase(), path, operation];
 }
 

@@ -164,9 +164,10 @@ export function testConfig(folder: string, env: Readonly<Record<string, string>>
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? temporaryFolder();
   const { env = {}, log = createLog('silent') } = options;
-  const config = testConfig(folder, env);
-  const start = async (): Promise<Server> =>
-    startServer({
+  const start = async (): Promise<Server> => {
+    // A test may have changed the settings since the last start.
+    const config = testConfig(folder, env);
+    return startServer({
       ...{ config, log },
       addons: [
         ...(await configureAddons(env, config, log)),
@@ -181,6 +182,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
       ...(options.store === undefined ? {} : { store: options.store }),
     });
+  };
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;
   return {
