@@ -264,7 +264,7 @@ function dropEnvironment({ draft, project, stamp }: Touched, environment: string
   const { id } = project.settings;
   draft.references = draft.references.withoutEnvironment(id, environment, edit);
   draft.served = draft.served.withoutEnvironment(id, environment, edit);
-  const [flags, growth] = project.flags.withoutEnvironment(environment, stamp.id, edit);
+  const [flags, growth] = project.flags.withoutEnvironment(environment, stamp.id);
   project.flags = flags;
   draft.memoryBytes += growth;
 }

@@ -8,7 +8,8 @@ import { growthOf } from './state-memory.ts';
 /** Neighbouring flags. What is made of them is kept, and made anew only where one of them changed. */
 export type FlagChunk = Chunk<string, FlagRecord>;
 
-type Counts = PersistentMap<string, number>;
+/** A project has few environments: a list of them is copied in no time. */
+type Counts = readonly { readonly name: string; readonly count: number }[];
 
 export class ProjectFlags {
   readonly #records: PersistentMap<string, FlagRecord>;
@@ -28,7 +29,7 @@ export class ProjectFlags {
   }
 
   static none(): ProjectFlags {
-    return new ProjectFlags(PersistentMap.empty(), 0, PersistentMap.empty());
+    return new ProjectFlags(PersistentMap.empty(), 0, []);
   }
 
   get size(): number {
@@ -68,21 +69,21 @@ export class ProjectFlags {
 
   /** Flags that an environment still serves: enabled in it and not archived. */
   enabledCount(environment: string): number {
-    return this.#enabledCounts.get(environment) ?? 0;
+    return this.#enabledCounts.find(({ name }) => name === environment)?.count ?? 0;
   }
 
   /** `before`: the record of the same name; null for a flag that is new. */
   with(record: FlagRecord, before: FlagRecord | null, edit: Edit): ProjectFlags {
     const records = this.#records.with(record.flag.name, record, edit);
-    return this.#counted(records, before?.flag ?? null, record.flag, edit);
+    return this.#counted(records, before?.flag ?? null, record.flag);
   }
 
   without({ flag }: FlagRecord, edit: Edit): ProjectFlags {
-    return this.#counted(this.#records.without(flag.name, edit), flag, null, edit);
+    return this.#counted(this.#records.without(flag.name, edit), flag, null);
   }
 
   /** All flags lose what they have in the environment, in which none is enabled that is not archived; with by how many bytes they grow. */
-  withoutEnvironment(environment: string, revision: number, edit: Edit): readonly [ProjectFlags, number] {
+  withoutEnvironment(environment: string, revision: number): readonly [ProjectFlags, number] {
     let bytes = 0;
     const records = this.#records.map((record) => {
       const { flag } = record;
@@ -92,7 +93,7 @@ export class ProjectFlags {
       bytes += growth;
       return record.changed({ flag: left, revision, growth });
     });
-    const counts = this.#enabledCounts.without(environment, edit);
+    const counts = this.#enabledCounts.filter(({ name }) => name !== environment);
     return [new ProjectFlags(records, this.activeCount, counts), bytes];
   }
 
@@ -100,7 +101,6 @@ export class ProjectFlags {
     records: PersistentMap<string, FlagRecord>,
     before: Flag | null,
     after: Flag | null,
-    edit: Edit,
   ): ProjectFlags {
     const old = before?.archivedAt === null ? before : null;
     const fresh = after?.archivedAt === null ? after : null;
@@ -108,9 +108,9 @@ export class ProjectFlags {
     let counts = this.#enabledCounts;
     if (old?.environments !== fresh?.environments) {
       for (const { name, enabled } of old?.environments ?? [])
-        if (enabled && !isEnabled(fresh, name)) counts = counts.with(name, (counts.get(name) ?? 0) - 1, edit);
+        if (enabled && !isEnabled(fresh, name)) counts = withCount(counts, name, -1);
       for (const { name, enabled } of fresh?.environments ?? [])
-        if (enabled && !isEnabled(old, name)) counts = counts.with(name, (counts.get(name) ?? 0) + 1, edit);
+        if (enabled && !isEnabled(old, name)) counts = withCount(counts, name, 1);
     }
     return new ProjectFlags(records, activeCount, counts);
   }
@@ -118,3 +118,9 @@ export class ProjectFlags {
 
 const isEnabled = (flag: Flag | null, environment: string): boolean =>
   flag?.environments.some(({ name, enabled }) => enabled && name === environment) === true;
+
+function withCount(counts: Counts, environment: string, change: 1 | -1): Counts {
+  const at = counts.findIndex(({ name }) => name === environment);
+  const changed = { name: environment, count: (counts[at]?.count ?? 0) + change };
+  return at === -1 ? [...counts, changed] : counts.with(at, changed);
+}
