@@ -10,7 +10,7 @@ import type { ClusterAccess } from '../http/serving/cluster.ts';
 import type { AddonMetrics } from '../http/serving/metrics.ts';
 import type { Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
-import type { TransportRequest } from '../http/transport/transport.ts';
+import type { HandedOn, TransportRequest } from '../http/transport/transport.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
@@ -130,7 +130,7 @@ export interface Membership {
   /** Milliseconds for which what this node shows may be old, where it should not be asked; null otherwise. */
   readonly ageMs: number | null;
   /** The caller of a request that another node hands on; null for every other request. */
-  handedOnFor(request: Pick<TransportRequest, 'header'>): string | null;
+  handedOnFor(request: Pick<TransportRequest, 'header'>): HandedOn | null;
   /** Lets another node lead, if that is possible within the time. */
   handOver(timeoutMs: number): Promise<void>;
   /** Before the store is closed: nothing is followed any more. */

@@ -217,4 +217,8 @@ class Renamed implements TransportRequest {
   remoteAddress(): string {
     return this.#request.remoteAddress();
   }
+
+  host(): string {
+    return this.#request.host();
+  }
 }

@@ -9,7 +9,6 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { ASKED_HOST_HEADER } from '../../http/serving/cluster.ts';
 import { ResponseHeaders } from '../../http/transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../../http/transport/transport.ts';
 
@@ -231,11 +230,10 @@ export class LeaderClient {
       const value = request.header(name);
       if (value !== '') headers[name] = value;
     }
-    // By which links name the node that people reach.
-    headers[ASKED_HOST_HEADER] = request.header('host');
-    // By which the leader counts.
+    // The leader counts by the address, and the host begins the links that it makes.
     headers['x-forwarded-for'] = request.remoteAddress();
-    // This node found the page to be its own, as the leader cannot: the page knows this node's name.
+    headers['x-forwarded-host'] = request.host();
+    // This node found the page to be its own, as a leader that does not know this node cannot.
     if (headers['origin'] !== undefined) headers['sec-fetch-site'] ??= 'same-origin';
     if (request.hasBody) headers['content-length'] = request.body.length;
     return headers;

@@ -11,7 +11,7 @@ import type { Store } from '../../actors/store.ts';
 import type { Broadcast, JoiningNode, Membership } from '../../host/addon.ts';
 import { AtLeast, type ClusterAccess } from '../../http/serving/cluster.ts';
 import { LAG_MS_MAX } from '../../http/serving/probes.ts';
-import type { TransportRequest } from '../../http/transport/transport.ts';
+import type { HandedOn, TransportRequest } from '../../http/transport/transport.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../persistence/disk/file-system.ts';
 import { readJournalEnd } from '../../persistence/recovery/journal-end.ts';
@@ -87,11 +87,11 @@ export class OpenCluster implements Membership {
   }
 
   /** The caller of a request that a node hands on which was heard of lately; null for every other request. */
-  handedOnFor(request: Pick<TransportRequest, 'header'>): string | null {
+  handedOnFor(request: Pick<TransportRequest, 'header'>): HandedOn | null {
     const key = request.header(HOP_KEY_HEADER);
     if (key === '' || !this.replica.knowsHop(key)) return null;
-    const caller = request.header('x-forwarded-for');
-    return isIP(caller) === 0 ? null : caller;
+    const address = request.header('x-forwarded-for');
+    return isIP(address) === 0 ? null : { address, host: request.header('x-forwarded-host') };
   }
 
   /** Lets another node lead, if that is possible within the time: a log that does not respond must not hold up a stop. */

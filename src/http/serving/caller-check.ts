@@ -145,7 +145,7 @@ const LOCAL_NAME_PATTERN = /^[^.]+\.?$|\.(?:localhost|local|internal|svc)\.?$/;
 
 /** For a server that asks for no token. `publicOrigin`: where the operator says that people reach it. */
 export function refuseForeignHost(head: TransportRequestHead, publicOrigin: string | null): Refusal | null {
-  const host = head.header('host').toLowerCase();
+  const host = head.host().toLowerCase();
   const name = host.replace(/:\d*$/, '');
   const isAddress = isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
   const isPublic = publicOrigin !== null && name === new URL(publicOrigin).hostname;
@@ -161,8 +161,7 @@ const OWN_SITES = ['same-origin', 'none'];
 function refuseCrossSite(head: TransportRequestHead, caller: Caller): Refusal | null {
   const site = head.header('sec-fetch-site');
   const origin = head.header('origin');
-  const isOwn =
-    site === '' ? origin === '' || isOriginOf(head.header('host'), origin) : OWN_SITES.includes(site);
+  const isOwn = site === '' ? origin === '' || isOriginOf(head.host(), origin) : OWN_SITES.includes(site);
   if (isOwn) return null;
   const from = origin === '' ? 'another site' : `"${origin.slice(0, 200)}"`;
   return refuse('NoAccessError', `A page of ${from} must not write to this server, ${reasonFor(caller)}.`);

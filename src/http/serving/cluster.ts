@@ -17,9 +17,6 @@ export const EVENT_ID_HEADER = 'flagstaff-event-id';
 /** A header of a request: the event that the response has to show. */
 export const AT_LEAST_HEADER = 'flagstaff-at-least';
 
-/** A header of a request that another node hands on: the host that the client asked. */
-export const ASKED_HOST_HEADER = 'flagstaff-asked-host';
-
 /** A header of responses: milliseconds for which what they show may be old. */
 export const AGE_HEADER = 'flagstaff-age-ms';
 

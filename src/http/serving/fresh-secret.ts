@@ -5,7 +5,6 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { digestOf } from './access.ts';
-import { ASKED_HOST_HEADER } from './cluster.ts';
 import type { RequestContext } from './route.ts';
 
 /** 256 bits cannot be guessed. */
@@ -63,7 +62,7 @@ export function secretOf(request: object): string {
 /** The configured URL, or else that of the request. A proxy may have ended HTTPS, which the origin of the browser's page shows. */
 export function publicUrl(context: RequestContext<unknown>): string {
   const { publicOrigin, basePath } = context.site;
-  const host = context.header(ASKED_HOST_HEADER) || context.header('host');
+  const host = context.host();
   const scheme = context.header('origin') === `https://${host}` ? 'https' : 'http';
   return `${publicOrigin ?? `${scheme}://${host}`}${basePath}`;
 }

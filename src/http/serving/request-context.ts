@@ -96,6 +96,10 @@ export class Context implements RequestContext<unknown> {
     return this.#request.remoteAddress();
   }
 
+  host(): string {
+    return this.#request.host();
+  }
+
   get rawQuery(): string {
     return this.#request.query;
   }

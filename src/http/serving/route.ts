@@ -55,6 +55,8 @@ export interface RequestContext<Body> {
   header(name: string): string;
   /** The address of the caller, as far as trusted proxies say who that is; empty once the client has gone. */
   remoteAddress(): string;
+  /** The host that the caller named. */
+  host(): string;
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;

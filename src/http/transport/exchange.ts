@@ -143,7 +143,11 @@ export abstract class Exchange implements DeadlineEntry, Responder, UnreadHolder
 
   remoteAddress(): string {
     const { handedOnFor, proxies } = this.server;
-    return handedOnFor(this.request) ?? proxies.callerOf(this.peerAddress(), this.request.headers);
+    return handedOnFor(this.request)?.address ?? proxies.callerOf(this.peerAddress(), this.request.headers);
+  }
+
+  host(): string {
+    return this.server.handedOnFor(this.request)?.host || this.request.header('host');
   }
 
   /** Writes a response that is fit to be sent. Called once at most, and never after an abort. */

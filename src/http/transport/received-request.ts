@@ -84,8 +84,8 @@ export class ReceivedRequest implements TransportRequest {
   /** Whether the client asked for the connection to end after the response. */
   wantsClose = false;
   refusal: RequestRefusal | null = null;
-  /** Set by the engine: reads the address of the client, on demand. */
-  connection: { remoteAddress(): string } | null = null;
+  /** Set by the engine: knows the client, on demand. */
+  connection: Pick<TransportRequest, 'remoteAddress' | 'host'> | null = null;
   /** Requests carry a handful of headers, so a scan beats building a map. */
   readonly #headers: string[] = [];
   #hasHost = false;
@@ -134,6 +134,10 @@ export class ReceivedRequest implements TransportRequest {
 
   remoteAddress(): string {
     return this.connection?.remoteAddress() ?? '';
+  }
+
+  host(): string {
+    return this.connection?.host() ?? this.header('host');
   }
 
   /** Adds the next header, its name in lower case, and records what is wrong with it. */

@@ -29,6 +29,14 @@ export interface TransportRequestHead {
   header(name: string): string;
   /** The address of the caller: the other end of the connection, or who is behind the trusted proxies. Empty once the client has gone. */
   remoteAddress(): string;
+  /** The header Host, or what it was where another node of the cluster handed the request on. */
+  host(): string;
+}
+
+/** The caller of a request as another node of the cluster says. */
+export interface HandedOn {
+  readonly address: string;
+  readonly host: string;
 }
 
 export interface TransportRequest extends TransportRequestHead {
@@ -126,7 +134,7 @@ export interface TransportOptions {
   /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */
   readonly trustedProxies?: readonly string[];
   /** The caller of a request that another node of the cluster hands on; null for every other request. */
-  handedOnFor?(request: Pick<TransportRequest, 'header'>): string | null;
+  handedOnFor?(request: Pick<TransportRequest, 'header'>): HandedOn | null;
   readonly clock?: TransportClock;
   /** PEM files of a certificate and its key: HTTPS and nothing else. Absent: HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;

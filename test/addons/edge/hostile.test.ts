@@ -256,6 +256,7 @@ describe('a mirror that cannot be opened', () => {
       ...{ method: 'GET', path: '/api/client/features', query: '', body: Buffer.alloc(0) },
       header: (name: string) => (name === 'authorization' ? CLIENT : ''),
       remoteAddress: () => '192.0.2.1',
+      host: () => '',
     } as unknown as TransportRequest;
     const { status } = await new Promise<HttpResponse>((send) =>
       front.handle(request, { send, isWanted: true } as unknown as Responder),

@@ -174,7 +174,7 @@ describe('servers of a cluster', () => {
 
   it('believe nobody who the caller is but a node that was heard of', () => {
     const { cluster } = leader.server;
-    const from = (key: string): string | null =>
+    const from = (key: string) =>
       cluster!.handedOnFor({ header: (name) => (name === 'flagstaff-hop-key' ? key : '203.0.113.9') });
     assert.deepEqual([from(''), from('made-up')], [null, null]);
   });
@@ -213,12 +213,18 @@ describe('servers of a cluster', () => {
     assert.equal(wrong.status, 400);
   });
 
-  it('make links with the address that the client asked', async () => {
-    const { body } = await follower.call('POST', '/invite-link/tokens', {
-      name: 'asked',
-      expiresAt: '2999-01-01T00:00:00Z',
-    });
-    assert(body.url.startsWith(`${follower.origin}/`), body.url);
+  it('make links with the address that the client asked, by HTTPS where its page was, whatever else it writes', async () => {
+    const { host } = new URL(follower.origin);
+    const linkFor = async (node: TestServer, headers: Readonly<Record<string, string>> = {}) => {
+      const invitation = { name: 'asked', expiresAt: '2999-01-01T00:00:00Z' };
+      const { body } = await node.call('POST', '/invite-link/tokens', invitation, { headers });
+      return body.url.replace(/\/welcome#.*/, '');
+    };
+    assert.equal(await linkFor(follower), follower.origin);
+    assert.equal(await linkFor(follower, { origin: `https://${host}` }), `https://${host}`);
+    const forged = { 'x-forwarded-host': 'evil.example', 'flagstaff-asked-host': 'evil.example' };
+    assert.equal(await linkFor(follower, forged), follower.origin);
+    assert.equal(await linkFor(leader, { ...forged, 'flagstaff-hop-key': 'made-up' }), leader.origin);
   });
 
   it('say in each response how old it may be, beyond what a ready node may lag', async (t) => {

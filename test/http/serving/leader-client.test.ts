@@ -42,6 +42,7 @@ function requestOf(more: Partial<TransportRequest> = {}): TransportRequest {
     ...{ hasBody: (more.body?.byteLength ?? 0) > 0, bodyDropped: false },
     header: () => '',
     remoteAddress: () => '',
+    host: () => '',
     ...more,
   };
 }

@@ -102,6 +102,7 @@ describe('refused logins', () => {
     query: '',
     header: (name: string) => (name === 'authorization' ? 'wrong' : ''),
     remoteAddress: () => '192.0.2.7',
+    host: () => '',
   } satisfies TransportRequestHead;
   const refusal = { status: 401, headers: undefined as never, body: '{}' };
 
