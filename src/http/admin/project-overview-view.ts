@@ -1,15 +1,15 @@
 /** The page of a project, without its flags. */
+import type * as v from 'valibot';
 import { each, inTurns } from '../../actors/turn.ts';
 import type { FlagsSeen } from '../../actors/usage-view.ts';
 import { shownRules } from '../../domain/flags/project-rules.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../domain/state/world.ts';
+import { type OnboardingStatusSchema, ProjectSummaryOverviewSchema } from './directory-schemas.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
 import type { ListSources } from './render-project.ts';
-
-/** The version of the format. */
-const VERSION = 1;
+import { shown } from './shown.ts';
 
 interface OverviewSources extends Omit<ListSources, 'favorites'> {
   /** Ids of the caller's favorite projects. */
@@ -19,8 +19,7 @@ interface OverviewSources extends Omit<ListSources, 'favorites'> {
 /** The project as it is at the moment of the call. */
 export async function projectOverviewView(sources: OverviewSources, project: ProjectState) {
   const { world, favoriteProjects, now, requester } = sources;
-  const { id, name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
-  const members = project.members.size;
+  const { settings } = project;
   const environments = projectEnvironments(world, project).map((one) => ({
     environment: one.name,
     ...defaultStrategyIn(world, project, one.name),
@@ -28,23 +27,18 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
   const { chunks } = project.flags;
   const [figures] = await projectFigures([project], now, requester);
   const { typeCounts, firstFlag } = figures!;
-  return {
-    version: VERSION,
-    name,
-    description: description ?? '',
-    ...{
-      mode,
-      defaultStickiness,
-      health: healthOf(figures!),
-      members,
-      favorite: favoriteProjects.includes(id),
-    },
-    ...shownRules(project.settings),
+  return shown(ProjectSummaryOverviewSchema, {
+    ...{ ...settings, ...shownRules(settings) },
+    version: 1,
+    description: settings.description ?? '',
+    health: healthOf(figures!),
+    members: project.members.size,
+    favorite: favoriteProjects.includes(settings.id),
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
     environments,
     onboardingStatus: await onboardingStatus(sources, chunks, firstFlag),
-    ...{ createdAt, updatedAt, archivedAt: null },
-  };
+    archivedAt: null,
+  });
 }
 
 /** Under the name that responses give it; empty where none was set. Segments that were deleted since are left out. */
@@ -63,7 +57,7 @@ async function onboardingStatus(
   { seen, requester }: Pick<ListSources, 'seen' | 'requester'>,
   chunks: readonly FlagChunk[],
   firstFlag: string | null,
-) {
+): Promise<v.InferOutput<typeof OnboardingStatusSchema>> {
   let isUsed = false;
   const look = (chunk: FlagChunk): boolean => {
     isUsed = hasUse(chunk, seen);
