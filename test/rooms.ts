@@ -95,7 +95,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/json', 'domain/state', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
   },
   'persistence/event-log': {
-    purpose: 'search in the journal: index files, filters, text search, retention',
+    purpose: 'search in the journal: index, filters, text search, retention',
     imports: [
       'domain/state',
       'persistence/codec',
@@ -424,7 +424,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/transport',
       'operations',
       'persistence/disk',
-      'persistence/event-log',
       'persistence/journal',
       'persistence/proof',
       'persistence/recovery',

@@ -1,6 +1,6 @@
 /**
- * Reads, beside requests, the old history that a start has not read: frames from before the snapshot, for which index files
- * vouch (deferred-part.ts). Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads, and
+ * Reads, beside requests, the old history that a start has not read: frames from before the snapshot (deferred-part.ts). The same
+ * reading verifies and indexes them, and until it is done, the event log responds with 503. Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads, and
  * holds it against the signed heads.
  *
  * The state depends on none of it, so damage does not end the server: it goes on with flags and changes, says on `/health`, in a
@@ -9,21 +9,22 @@
  */
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
-import { DamagedHistoryError, DataFolderError } from '../persistence/disk/data-folder.ts';
+import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { damageOf, type JournalDamage } from '../persistence/event-log/log-reader.ts';
-import type { DeferredPart } from '../persistence/journal/deferred-part.ts';
+import type { JournalPart } from '../persistence/journal/deferred-part.ts';
 import type { Timer } from '../persistence/journal/mark-keeper.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import type { RecoveryLog } from '../persistence/recovery/recovery.ts';
 import type { Background } from './turn.ts';
 
+/** Shorter than between other turns, because searches wait; a thread does the work. */
+const PAUSE_MS = 5;
+
 export interface HistoryCheckOptions {
-  readonly eventLog: Pick<EventLog, 'check' | 'distrust' | 'parts'>;
+  readonly eventLog: Pick<EventLog, 'check' | 'parts'>;
   /** Oldest first. */
-  readonly parts: readonly DeferredPart[];
-  /** Awaited first; false where nothing is to be checked any more. */
-  readonly after?: Promise<boolean>;
+  readonly parts: readonly JournalPart[];
   readonly background: Background;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** Between the end of a pass and the next one; null for no pass after the first. */
@@ -59,7 +60,6 @@ export class HistoryCheck {
     assert(intervalMs === null || intervalMs > 0, 'time passes between two readings of the journal');
     this.#options = options;
     this.#bytesLeft = options.parts.reduce((bytes, { end }) => bytes + end, 0);
-    for (const { segment } of options.parts) options.eventLog.distrust(segment);
   }
 
   /** Bytes not read since the server started, unreadable ones included. */
@@ -126,8 +126,7 @@ export class HistoryCheck {
   }
 
   async #readDeferred(): Promise<void> {
-    const { parts, log, monotonicMs, after } = this.#options;
-    if ((await after) === false) return;
+    const { parts, log, monotonicMs } = this.#options;
     const bytes = this.#bytesLeft;
     const begunAt = monotonicMs();
     for (const part of parts) {
@@ -152,8 +151,8 @@ export class HistoryCheck {
   }
 
   /** False where the check is over. `onRead` is told when the part could be read. */
-  async #read(part: DeferredPart, onRead?: () => void): Promise<boolean> {
-    await this.#options.background.pause();
+  async #read(part: JournalPart, onRead?: () => void): Promise<boolean> {
+    await this.#options.background.pause(PAUSE_MS);
     if (this.#isStopped) return false;
     try {
       const damage = await this.#options.eventLog.check(part);
@@ -171,7 +170,7 @@ export class HistoryCheck {
     return true;
   }
 
-  async #mend(part: DeferredPart, damage: JournalDamage): Promise<void> {
+  async #mend(part: JournalPart, damage: JournalDamage): Promise<void> {
     const { mendSegment, eventLog } = this.#options;
     this.#damaged(damage);
     if ((await mendSegment?.(part.segment)) !== true) return;
@@ -189,71 +188,4 @@ export class HistoryCheck {
       // Operators: run `flagstaff verify`, plan to replace the disk, and [mend the folder](docs/operating-commands.md#when-the-server-refuses-to-start)
       this.#options.log.error({ ...damage }, 'Old history is damaged; flags and changes are not affected');
   }
-}
-
-// Reads, beside requests, what a start has left of the index of events: what the old ones are about. Until it is done, searches for
-// some of the events wait, and so does what else looks for them. The newest events, any event by its id, and all changes of the state do
-// without.
-//
-// Damage that it meets ends the server, as it would have kept it from starting.
-
-/** Shorter than between other turns, because somebody may wait: half of the processor while requests are served. */
-const PAUSE_MS = 5;
-
-interface IndexReadingOptions {
-  readonly eventLog: EventLog;
-  readonly background: Background;
-  readonly log: RecoveryLog;
-  /** Milliseconds, monotonic. */
-  monotonicMs(): number;
-  stop(error: Error): void;
-}
-
-/** Thrown by the pause of a reading that is over. */
-class Stopped extends Error {}
-
-export class IndexReading {
-  readonly #options: IndexReadingOptions;
-  #isStopped = false;
-
-  constructor(options: IndexReadingOptions) {
-    this.#options = options;
-  }
-
-  /** Gives false where the reading was stopped, or has found damage. */
-  async run(): Promise<boolean> {
-    const { eventLog, log, monotonicMs, stop } = this.#options;
-    if (eventLog.isWhole) return true;
-    const begunAt = monotonicMs();
-    try {
-      await eventLog.readNames(() => this.#pause());
-      const durationMs = Math.round(monotonicMs() - begunAt);
-      // Operators: nothing
-      log.info({ events: eventLog.count, durationMs }, 'All events can be searched');
-      return true;
-    } catch (error) {
-      if (!(error instanceof Stopped)) stop(asDamage(error));
-      return false;
-    }
-  }
-
-  /** The next start begins anew. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  async #pause(): Promise<void> {
-    await this.#options.background.rest(PAUSE_MS);
-    if (this.#isStopped) throw new Stopped();
-  }
-}
-
-function asDamage(error: unknown): Error {
-  if (!(error instanceof DataFolderError)) return error instanceof Error ? error : new Error(String(error));
-  const { problem, file, offset, lastGoodEventId, advice } = error;
-  return new DamagedHistoryError(problem, {
-    ...{ file, advice, cause: error },
-    ...(offset !== null && { offset }),
-    ...(lastGoodEventId !== null && { lastGoodEventId }),
-  });
 }

@@ -4,13 +4,18 @@
  * a second, in a thread, of which lists and the past of a flag need not hear.
  */
 import assert from 'node:assert/strict';
-import type { Refusal } from '../domain/state/refusal.ts';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { EventQuery } from '../persistence/event-log/event-filter.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import type { EventPage } from '../persistence/event-log/event-page.ts';
 import { FairQueue, type FairQueueLimits } from './fair-queue.ts';
 import type { FlagHistory, PastFlag, PastFlagQuery, PastFlags, PastFlagsQuery } from './flag-history.ts';
 import type { Requester } from './turn.ts';
+
+const UNREAD: Refusal = refuse(
+  'ServiceUnavailableError',
+  'The server has started, and still reads its history: events can be searched and read in some seconds.',
+);
 
 /** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
 export const READS: FairQueueLimits = { runningMax: 4, runningPerRequesterMax: 2, waitingMax: 64 };
@@ -28,7 +33,7 @@ export interface LogReadsOptions {
   onFault(error: unknown): void;
 }
 
-/** Each method gives a 503 when its queue is full, and rejects with the reason of the requester's signal once it is aborted. */
+/** Each method gives a 503 when its queue is full, and those that read events until all of the journal has been read after a start, and rejects with the reason of the requester's signal once it is aborted. */
 export class LogReads {
   readonly #options: LogReadsOptions;
   readonly #reads = new FairQueue(READS);
@@ -51,7 +56,7 @@ export class LogReads {
   search(query: EventQuery, durableId: number, requester: Requester): Promise<EventPage | Refusal> {
     assert(this.#has(durableId), 'each event that may be shown is in the log');
     const queue = query.query ? this.#textSearches : this.#reads;
-    return this.#told(queue.run(() => this.#options.eventLog.search(query, durableId, requester), requester));
+    return this.#read(queue, () => this.#options.eventLog.search(query, durableId, requester), requester);
   }
 
   /** Runs `walk` over the state in its turn. It must work in turns, and stop with the requester's signal. */
@@ -63,14 +68,20 @@ export class LogReads {
   flagsAt(query: PastFlagsQuery, requester: Requester): Promise<PastFlags | Refusal> {
     const { signal, charge } = requester;
     assert(this.#has(query.durableId), 'each event that may be shown is in the log');
-    return this.#reads.run(() => this.#options.history.flagsAt({ ...query, signal, charge }), requester);
+    return this.#read(
+      this.#reads,
+      () => this.#options.history.flagsAt({ ...query, signal, charge }),
+      requester,
+    );
   }
 
   flagAt(query: PastFlagQuery, requester: Requester): Promise<PastFlag | Refusal> {
     const { signal, charge } = requester;
     assert(this.#has(query.durableId), 'each event that may be shown is in the log');
-    return this.#told(
-      this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), requester),
+    return this.#read(
+      this.#reads,
+      () => this.#options.history.flagAt({ ...query, signal, charge }),
+      requester,
     );
   }
 
@@ -80,9 +91,10 @@ export class LogReads {
     return firstId === 0 || eventId <= lastId;
   }
 
-  async #told<T>(read: Promise<T>): Promise<T> {
+  async #read<T>(queue: FairQueue, read: () => Promise<T>, requester: Requester): Promise<T | Refusal> {
+    if (!this.#options.eventLog.isWhole) return UNREAD;
     try {
-      return await read;
+      return await queue.run(read, requester);
     } catch (error) {
       this.#options.onFault(error);
       throw error;

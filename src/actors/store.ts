@@ -33,7 +33,7 @@ import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
 import { HeadKeeper } from './head-keeper.ts';
 import type { HeadStatus } from './head-view.ts';
-import { HistoryCheck, IndexReading } from './history-check.ts';
+import { HistoryCheck } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
@@ -65,7 +65,7 @@ export interface StoreOptions {
   readonly bytesPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
-  /** Parts of old segments with fewer bytes are read before the start (journal-survey.ts), and what their index files say of them. */
+  /** Old segments of fewer bytes are read before the start (journal-survey.ts). */
   readonly deferredBytesMin?: number;
   readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
@@ -142,12 +142,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const heads = openHeads(options, engine);
   const keeper = openKeeper(options, recovered, { engine, heads, onFailed });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
-  const reading = { eventLog, log, monotonicMs: clock.monotonic };
-  const background = (): Background => new Background(backgroundClock(options));
-  const indexReading = new IndexReading({ ...reading, background: background(), stop: options.stop });
   const historyCheck = new HistoryCheck({
-    ...{ ...reading, background: background(), parts: recovery.deferred },
-    after: indexReading.run(),
+    ...{ eventLog, log, monotonicMs: clock.monotonic, parts: recovery.deferred },
+    background: new Background(backgroundClock(options)),
     intervalMs: options.historyCheckMs ?? null,
     timer: options.timer ?? realTimer,
     durableId: () => engine.durableId,
@@ -162,7 +159,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
     heads: heads ?? unusableKey(options),
     close: () => {
-      indexReading.stop();
       historyCheck.stop();
       return close({ engine, keeper, heads, recovery }, onFailed);
     },
@@ -254,9 +250,6 @@ function openKeeper(
     onTaken: async (snapshot) => {
       // Operators: nothing
       log.info({ ...snapshot }, 'snapshot taken');
-      // Otherwise the next snapshot will do.
-      if (!eventLog.isWhole) return;
-      await eventLog.saveIndex(engine.durableId);
       await retention.apply(engine.durableId);
     },
     ...given(options, 'audited', 'eventsPerSnapshot', 'bytesPerSnapshot'),
@@ -304,15 +297,12 @@ interface RecoveredState {
 
 async function recoverState(options: StoreOptions, journal: string): Promise<RecoveredState> {
   const loader = loaderOf();
-  const { fs, folder, clock, log, logReader, deferredBytesMin } = options;
+  const { fs, folder, clock, log, logReader, deferredBytesMin = DEFERRED_BYTES_MIN } = options;
   const cache = cacheOf({ world: loader.world, ...given(options, 'memoryBudgetBytes') });
   const eventLog = new EventLog({
     fs,
     folder: journal,
     logReader,
-    // Operators, of "The index file … is rebuilt": nothing
-    note: (message) => log.info({}, message),
-    laterBytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
     yieldToEventLoop: yieldTo(clock),
     texts: cache.part({ bytesOf: ({ byteLength }) => byteLength, isMultiplied: true }),
   });
@@ -321,10 +311,7 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
     folder,
     loader: startLoader(loader, eventLog),
     log,
-    deferral: {
-      vouch: (segment) => eventLog.vouch(segment),
-      bytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
-    },
+    deferredBytesMin,
     beforeReplay: (extent) => eventLog.beforeReplay(extent),
     ...given(options, 'onProgress'),
   });

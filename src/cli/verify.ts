@@ -1,5 +1,4 @@
 /** `flagstaff verify`: read every byte of a data folder and report every damage. */
-import { join } from 'node:path';
 import { stateHash } from '../actors/state/world-snapshot.ts';
 import {
   type AddCommand,
@@ -21,10 +20,7 @@ import {
   verifyFolder,
 } from '../operations/verify-folder.ts';
 import type { Damage } from '../operations/verify-journal.ts';
-import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
-import { INDEX_FILE_SUFFIX } from '../persistence/event-log/index-file.ts';
-import { isIndexForged } from '../persistence/event-log/index-file-store.ts';
-import { SEGMENT_SUFFIX, segmentFileName } from '../persistence/journal/segment.ts';
+import { DataFolderError } from '../persistence/disk/data-folder.ts';
 import { EXIT } from '../process/exit-codes.ts';
 
 interface VerifyCommandOptions extends CommonOptions {
@@ -42,10 +38,7 @@ interface Report {
 export const addVerify: AddCommand = (program, context) => {
   withCommonOptions(program.command('verify'))
     .description('Read every byte of the journal and the snapshots and report every damage.')
-    .option(
-      '--deep',
-      'also replay from nothing and from each snapshot, compare the states, and make the index files anew to compare them',
-    )
+    .option('--deep', 'also replay from nothing and from each snapshot, and compare the states')
     .addHelpText(
       'after',
       `
@@ -163,21 +156,7 @@ async function verifyDeep(options: VerifyDeepOptions): Promise<DeepVerification>
   for (const snapshot of verified.snapshots) {
     if (firstId === null || snapshot.id >= firstId - 1) await comparison.attempt(snapshot);
   }
-  const { damages, ...result } = comparison.result();
-  return { ...result, damages: [...damages, ...(await forgedIndexes(options))] };
-}
-
-async function forgedIndexes({ fs, folder, verified }: VerifyDeepOptions): Promise<readonly Damage[]> {
-  const source = { fs, folder: dataFolder(folder).journal };
-  const damages: Damage[] = [];
-  for (const segment of verified.journal.segments) {
-    if (!(await isIndexForged(source, segment))) continue;
-    const file = join(source.folder, segmentFileName(segment).replace(SEGMENT_SUFFIX, INDEX_FILE_SUFFIX));
-    const what =
-      'the index file holds something else than its journal file; remove it, and the next start makes it anew';
-    damages.push({ file, offset: null, lastGoodEventId: segment - 1, what });
-  }
-  return damages;
+  return comparison.result();
 }
 
 class Comparison {

@@ -122,7 +122,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'does not reach behind the snapshot: damage there keeps the server from starting',
       ),
       ...named('main.test.ts')(
-        'serves on with damage in old history that index files vouch for, and says so on /health',
+        'serves on with damage in old history that the snapshot holds, and says so on /health',
       ),
       ...simulation(SEEDS),
     ],
@@ -294,7 +294,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Hostile content under valid checksums',
     promise:
-      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes too, with the same state; an index file changes no state.',
+      'Refused with its place; no crash, no memory spent on claims. What a start takes, a replay takes too, with the same state.',
     tests: [
       ...recovery('hostile content with valid checksums is refused with its place'),
       ...payload('hostile content with a valid checksum is refused by what is wrong with it'),
@@ -545,16 +545,13 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A sector cannot be read, in any place of any file',
     promise:
-      'Derived files are rebuilt, an older snapshot is used, a journal file is refused with offset and last good event; `verify` names every place.',
+      'An older snapshot is used, a journal file is refused with offset and last good event; `verify` names every place.',
     tests: [
       ...named('persistence/recovery/unreadable-sectors.test.ts')(
         'in a segment: the start is refused with file, offset and last good event',
         'in a segment: verifying names every one of several places',
         'in the newest snapshot: an older one is used',
         'in the durable mark: one slot is enough',
-      ),
-      ...named('persistence/event-log/index-file.test.ts')(
-        'an index file that the disk cannot read is rebuilt',
       ),
       ...named('persistence/event-log/unreadable-events.test.ts')(
         'are named with file and offset to whoever asks for',

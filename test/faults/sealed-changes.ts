@@ -1,5 +1,5 @@
 /**
- * Content that nobody has written, under right checksums: frames, records, rows of index and usage files are decoded, changed,
+ * Content that nobody has written, under right checksums: frames, records and rows of usage files are decoded, changed,
  * and sealed again. A start takes such a folder or refuses it in the words of a damaged one; it never fails by itself. Where frames
  * were changed, it takes exactly what a replay from nothing takes, with the same state.
  */
@@ -41,7 +41,7 @@ const USAGE = join(FOLDER, 'usage');
 /** Writes also what the server's own codec refuses to write. */
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
-const KINDS = ['frames', 'records', 'indexRows', 'usageRows'] as const;
+const KINDS = ['frames', 'records', 'usageRows'] as const;
 type Kind = (typeof KINDS)[number];
 
 export type SealedCounts = Record<Kind | 'taken' | 'refused' | 'otherState', number>;
@@ -152,26 +152,6 @@ function changeSnapshot(bytes: Buffer, random: SeededRandom): Buffer {
   return Buffer.concat(parts);
 }
 
-const INDEX_HEAD_BYTES = 44;
-
-function changeIndex(bytes: Buffer, random: SeededRandom): Buffer {
-  const namesAt = bytes.length - bytes.readUInt32LE(36);
-  let copy = Buffer.from(bytes);
-  const choice = random.below(4);
-  if (choice === 0) {
-    const names = changedBytes(bytes.subarray(namesAt), random);
-    copy = Buffer.concat([bytes.subarray(0, namesAt), names]);
-    copy.writeUInt32LE(names.length, 36);
-  } else {
-    const from = choice === 1 ? 16 : INDEX_HEAD_BYTES;
-    const at = from + 4 * random.below((choice === 1 ? 40 - 16 : namesAt - from) / 4);
-    const old = copy.readUInt32LE(at);
-    copy.writeUInt32LE(random.below(2) === 0 ? (old + 1) >>> 0 : random.below(2 ** 32), at);
-  }
-  copy.writeUInt32LE(crc32(copy.subarray(16)), 12);
-  return copy;
-}
-
 const USAGE_HEAD_BYTES = 16;
 
 function changeUsage(bytes: Buffer, random: SeededRandom): Buffer {
@@ -184,7 +164,7 @@ function changeUsage(bytes: Buffer, random: SeededRandom): Buffer {
 }
 
 interface Base {
-  /** Several segments, index files, snapshots, and frames behind the newest one. */
+  /** Several segments, snapshots, and frames behind the newest one. */
   readonly disk: MemoryFileSystem;
   readonly stateHash: string;
 }
@@ -329,7 +309,7 @@ interface Changes {
 }
 
 export async function changeSealed({ first, count }: Changes): Promise<SealedCounts> {
-  const counts = { frames: 0, records: 0, indexRows: 0, usageRows: 0 };
+  const counts = { frames: 0, records: 0, usageRows: 0 };
   const outcomes = { taken: 0, refused: 0, otherState: 0 };
   const usage = await usageFiles();
   for (let seed = first; seed < first + count; seed += 1) {
@@ -367,18 +347,14 @@ async function tryChange(
     disk.put(path, by(disk.bytesOf(path)));
   };
   if (kind === 'frames') {
-    // The newest file, with which the journal ends: nothing but the mark and the index says what was in it.
-    for (const name of disk.namesIn(JOURNAL))
-      if (name.endsWith('.index') || name === 'durable.mark') disk.take(join(JOURNAL, name));
+    // The newest file, with which the journal ends: nothing but the mark and the snapshots say what was in it.
+    disk.take(join(JOURNAL, 'durable.mark'));
     for (const name of disk.namesIn(SNAPSHOTS)) disk.take(join(SNAPSHOTS, name));
     change(JOURNAL, '.journal', (bytes) => changeFrame(bytes, random));
-  } else if (kind === 'indexRows') change(JOURNAL, '.index', (bytes) => changeIndex(bytes, random));
-  else change(SNAPSHOTS, '.snapshot', (bytes) => changeSnapshot(bytes, random));
+  } else change(SNAPSHOTS, '.snapshot', (bytes) => changeSnapshot(bytes, random));
   const alone = kind === 'frames' ? await replayed(disk) : own;
   const hash = await served(disk);
   if (kind === 'frames') assert.equal(hash, alone, 'a start and a replay from nothing agree');
-  if (kind === 'indexRows')
-    assert.equal(hash, alone, 'an index file changes no state, and keeps no server from its start');
   if (hash === null) return 'refused';
   return hash === alone ? 'taken' : 'otherState';
 }

@@ -154,6 +154,7 @@ export class Client {
   async #search(service: Service): Promise<void> {
     const { random, witness, tally } = this.#options;
     const { engine } = service;
+    if (!engine.eventLog.isWhole) return;
     const durableId = engine.durableId;
     const query: EventQuery = {
       limit: 1 + random.below(20),

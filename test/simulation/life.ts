@@ -202,7 +202,8 @@ export class Life implements Service {
     witness.shown(engine.lastId);
   }
 
-  async #checkRecovery({ engine }: Store): Promise<void> {
+  async #checkRecovery({ engine, historyCheck }: Store): Promise<void> {
+    await historyCheck.run();
     const events: LoggedEvent[] = [];
     const { firstId } = engine.eventLog;
     if (firstId > 0 && firstId <= engine.lastId) {

@@ -82,17 +82,16 @@ export class EventJournal {
   }
 
   /** Opens a log on what the disk holds by now. */
-  openLog(notes: string[] = []): Promise<EventLog> {
-    return openLog(this.disk, notes);
+  openLog(): Promise<EventLog> {
+    return openLog(this.disk);
   }
 }
 
-export function openLog(disk: MemoryFileSystem, notes: string[] = []): Promise<EventLog> {
+export function openLog(disk: MemoryFileSystem): Promise<EventLog> {
   return openEventLog({
     fs: disk,
     folder: FOLDER,
     logReader: inlineLogReader(disk),
-    note: (message) => notes.push(message),
   });
 }
 
@@ -101,7 +100,7 @@ export async function openEventLog(options: EventLogOptions): Promise<EventLog> 
   const log = new EventLog(options);
   const segments = await listSegments(options);
   const end = { segment: segments.at(-1) ?? 0, offset: Number.POSITIVE_INFINITY, chain: 0 };
-  await log.beforeReplay({ segments, from: end, to: end });
+  await log.beforeReplay({ segments, deferred: [], from: end, to: end });
   return log;
 }
 

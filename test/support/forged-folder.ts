@@ -28,7 +28,7 @@ export async function framesOf(folder: string): Promise<Signed[]> {
   return frames;
 }
 
-/** A copy of the folder with another history in its journal: every checksum, link, mark and index of it is right. */
+/** A copy of the folder with another history in its journal: every checksum, link and mark of it is right. */
 export async function forge(
   folder: string,
   change: (frames: Signed[]) => readonly Signed[],
@@ -38,8 +38,6 @@ export async function forge(
   const frames = change(await framesOf(folder));
   for (const file of [...segmentsIn(copy), ...snapshotsIn(copy), join(copy, 'journal/durable.mark')])
     rmSync(file);
-  for (const file of segmentsIn(folder))
-    rmSync(join(copy, 'journal', file.slice(-28).replace('.journal', '.index')), { force: true });
   const journal = await FileJournal.open({
     ...{ fs: realFileSystem, folder: join(copy, 'journal'), tail: EMPTY_TAIL, segmentBytes },
     onDurable: () => undefined,

@@ -55,7 +55,7 @@ export function startLoader(loader: Loader, eventLog: EventLog): Loader {
     ...loader,
     replay: (frame, position) => {
       loader.replay(frame, position);
-      eventLog.replayed(frame, position);
+      eventLog.add(frame, position);
     },
   };
 }

@@ -7,9 +7,10 @@
  * begins.
  *
  * The columns live in shared memory: the thread of the log reader reads them in place. Only rows of durable events
- * are ever handed to it, and rows are never changed once written, so no locks are needed.
+ * are ever handed to it, and rows are never changed once filled in, so no locks are needed.
  */
 import assert from 'node:assert/strict';
+import type { DeferredPart } from '../journal/deferred-part.ts';
 
 /** First allocation of a segment; small, because a young data folder should not cost megabytes. */
 const CAPACITY_MIN = 1024;
@@ -27,7 +28,6 @@ export interface EventRow {
 
 export type ColumnName = keyof EventRow;
 
-/** The order in which index files store the columns, which is part of their format. */
 export const COLUMN_NAMES: readonly ColumnName[] = [
   'offset',
   'type',
@@ -55,6 +55,8 @@ export class EventColumns {
   #count = 0;
   #bytesEnd: number;
   #columns = allocateColumns(0);
+  /** Rows, the first ones, that are still to be filled in. */
+  #unreadCount = 0;
   /** Rows that an audit has seen. Rows never change. */
   #auditedCount = 0;
 
@@ -63,13 +65,14 @@ export class EventColumns {
     this.#bytesEnd = bytesEnd;
   }
 
-  /** Columns for a segment whose rows are known already. */
-  static restore({ firstId, count, bytesEnd, columns }: SegmentView): EventColumns {
-    assert(columns.offset.length >= count, 'columns have a place for each event');
-    const restored = new EventColumns(firstId, bytesEnd);
-    restored.#columns = columns;
-    restored.#count = count;
-    return restored;
+  /** Columns for a part of the journal that is read later. */
+  static unread({ segment, lastId, end }: DeferredPart): EventColumns {
+    const unread = new EventColumns(segment, end);
+    unread.#resize(lastId - segment + 1);
+    unread.#count = lastId - segment + 1;
+    unread.#unreadCount = unread.#count;
+    unread.#auditedCount = unread.#count;
+    return unread;
   }
 
   get count(): number {
@@ -80,6 +83,9 @@ export class EventColumns {
   }
   get bytesEnd(): number {
     return this.#bytesEnd;
+  }
+  get isUnread(): boolean {
+    return this.#unreadCount > 0;
   }
   get bytesAllocated(): number {
     return this.#columns.offset.length * BYTES_PER_EVENT;
@@ -96,6 +102,13 @@ export class EventColumns {
     columns.environment[at] = row.environment;
     columns.by[at] = row.by;
     this.#count = at + 1;
+  }
+
+  /** Fills in the rows that were left for later. */
+  fill(columns: ColumnSet): void {
+    for (const name of COLUMN_NAMES) this.#columns[name].set(columns[name].subarray(0, this.#unreadCount));
+    this.#unreadCount = 0;
+    this.#auditedCount = 0;
   }
 
   /** Declares the frame at `offset` complete; frames follow each other without a gap. */
@@ -143,7 +156,7 @@ export class EventColumns {
 }
 
 /** Columns for so many rows, all zero. */
-export function allocateColumns(capacity: number): ColumnSet {
+function allocateColumns(capacity: number): ColumnSet {
   const column = (): Uint32Array =>
     new Uint32Array(new SharedArrayBuffer(capacity * Uint32Array.BYTES_PER_ELEMENT));
   return {

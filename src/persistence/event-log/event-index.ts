@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import type { Frame, FramePosition } from '../journal/frame.ts';
 import type { FrameOutline, NamesOfEvent } from '../journal/frame-outline.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
-import { type ColumnName, EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
+import { type ColumnSet, EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
 import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
 
@@ -24,8 +24,6 @@ export class EventIndex {
   };
   /** Oldest first. */
   readonly #segments: EventColumns[] = [];
-  /** Whether some segments have yet to get their names. */
-  #lacksNames = false;
 
   /** 0 when there are no events. */
   get firstId(): number {
@@ -48,19 +46,13 @@ export class EventIndex {
     for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
   }
 
-  /** The same from a frame's outline, which a rebuild has instead of the frame. */
+  /** Adds a frame by its outline, which costs a fifth of decoding it. */
   addOutline(id: number, outline: FrameOutline, position: FramePosition): void {
     const segment = this.#segmentFor(id, position);
     const by = this.names.authors.codeOf(outline.by);
     for (let event = 0; event < outline.eventCount; event++) {
       segment.push(this.#row(outline.names(event), position.offset, by));
     }
-  }
-
-  /** Fills in the names of a row that has only its place. `by`: the code of its author. */
-  nameRow(view: SegmentView, row: number, { by, ...names }: NamesOfEvent & { readonly by: number }): void {
-    const { offset: _, ...codes } = this.#row(names, 0, by);
-    for (const [column, code] of Object.entries(codes)) view.columns[column as ColumnName][row] = code;
   }
 
   #row({ type, project, featureName, environment }: NamesOfEvent, offset: number, by: number): EventRow {
@@ -84,11 +76,7 @@ export class EventIndex {
     return columns;
   }
 
-  /**
-   * Adopts columns that were read from an index file, or begins empty ones. `isNamed`: false where all but the offsets is filled in
-   * later; `named` is to be called then.
-   */
-  beginSegment(columns: EventColumns, isNamed = true): EventColumns {
+  beginSegment(columns: EventColumns): EventColumns {
     const open = this.#segments.at(-1);
     assert(
       open === undefined || columns.firstId === open.lastId + 1,
@@ -96,18 +84,17 @@ export class EventIndex {
     );
     open?.seal();
     this.#segments.push(columns);
-    if (!isNamed) this.#lacksNames = true;
     return columns;
   }
 
-  /** Whether filters can be asked for; places of events are known in any case. */
-  get isWhole(): boolean {
-    return !this.#lacksNames;
+  /** Whether the segment that begins with this event has rows to be filled in. */
+  isUnread(firstId: number): boolean {
+    return this.#segments.some((segment) => segment.firstId === firstId && segment.isUnread);
   }
 
-  /** All rows have their names. */
-  named(): void {
-    this.#lacksNames = false;
+  /** Fills in the rows of such a segment, unless it is not kept any more. */
+  fill(firstId: number, columns: ColumnSet): void {
+    this.#segments.find((segment) => segment.firstId === firstId && segment.isUnread)?.fill(columns);
   }
 
   /** Goes through what was added since the last audit, to see that the columns fit the journal; for the simulation. */
@@ -123,7 +110,6 @@ export class EventIndex {
   /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
   dropSegmentsBefore(id: number): readonly number[] {
     const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;
-    assert(this.isWhole, 'no events are dropped while names are read');
     const kept = this.#segments.findIndex((_, position) => !isOld(this.#segments[position + 1]));
     const dropped = this.#segments.splice(0, Math.max(kept, 0));
     return dropped.map((segment) => segment.firstId);

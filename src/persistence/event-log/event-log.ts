@@ -10,12 +10,13 @@
  * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs time.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
-import type { DeferredPart, VouchedPart } from '../journal/deferred-part.ts';
+import type { JournalPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
 import { readFrames } from '../journal/frame-reader.ts';
 import type { ReplayExtent } from '../journal/journal.ts';
-import type { OpenSegment } from '../journal/segment-file.ts';
+import { segmentFileName } from '../journal/segment.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import {
   type CodeFilter,
@@ -41,10 +42,10 @@ import { EventTimes } from './event-times.ts';
 import { type Walk, type WalkedEvent, walkIds } from './event-walk.ts';
 import { inTurns, nextTurn } from './in-turns.ts';
 import { buildIndexBefore } from './index-building.ts';
-import { IndexFileStore } from './index-file-store.ts';
 import { pageOfAll, searchIndex } from './index-search.ts';
-import { errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
+import { damageOfFile, errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { recordedEvent } from './logged-event.ts';
+import { fillRows } from './part-rows.ts';
 import type { TextMatches } from './text-scan.ts';
 
 export interface EventLogOptions {
@@ -52,10 +53,6 @@ export interface EventLogOptions {
   /** The journal folder. */
   readonly folder: string;
   readonly logReader: LogReader;
-  /** Names of events in older segments of at least so many bytes are read by `readNames`; all are read at once unless given. */
-  readonly laterBytesMin?: number | undefined;
-  /** Logs that an index file could not be used or saved, which needs no action. */
-  note?(message: string): void;
   yieldToEventLoop?(): Promise<void>;
   /** Texts of the events that were listed last, since most who ask want to see the newest. Events never change. */
   readonly texts?: EventTexts;
@@ -77,7 +74,6 @@ const IN_PLACE_BYTES_MAX = 128 * 1024;
 export class EventLog {
   readonly #options: EventLogOptions;
   readonly #index = new EventIndex();
-  readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
   readonly #times = new EventTimes({
     placeOf: (id) => {
@@ -87,43 +83,28 @@ export class EventLog {
     },
     readFrame: (id) => this.readFrame(id),
   });
-  /** Searches that need the names of all events. */
-  readonly #waiting = new Set<() => void>();
-  /** First ids of segments that nobody has read since the start. */
-  readonly #unverified = new Set<number>();
+  /** First ids of segments with a part that the start has left unread, and nobody has read since. */
+  readonly #unread = new Set<number>();
   /** By first id. Nothing is shown of such a segment: a frame in it may be whole, and not the one that was written there. */
   readonly #damaged = new Map<number, JournalDamage>();
   /** Whether the log has the segment that begins with this event. */
   readonly #isKept = (firstId: number): boolean => this.#index.viewOf(firstId) !== null;
 
-  /** The log of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
+  /** The log of a journal that is about to be recovered: call `beforeReplay`, then `add` for each frame. */
   constructor(options: EventLogOptions) {
     this.#options = options;
     this.#yield = inTurns(options.yieldToEventLoop ?? nextTurn);
-    this.#indexFiles = new IndexFileStore({ ...options, index: this.#index, yieldToEventLoop: this.#yield });
   }
 
-  /** Indexes what will not be replayed. */
+  /** Indexes what will not be replayed, but for the parts that `check` is to read. */
   beforeReplay(extent: ReplayExtent): Promise<void> {
     const { fs, folder } = this.#options;
-    return buildIndexBefore(extent, {
-      ...{ fs, folder, index: this.#index },
-      restore: (segment, end, mayWait) => this.#indexFiles.restore(segment, end, mayWait),
-    });
-  }
-
-  /** The part of the segment that an index file covers, so that a start need not read all of it. */
-  vouch(segment: OpenSegment): Promise<VouchedPart | null> {
-    return this.#indexFiles.vouch(segment);
-  }
-
-  /** Has searches verify the checksums of a segment until `check` has found it whole. */
-  distrust(segment: number): void {
-    this.#unverified.add(segment);
+    for (const { segment } of extent.deferred) this.#unread.add(segment);
+    return buildIndexBefore(extent, { fs, folder, index: this.#index });
   }
 
   /** All of the journal that is durable, oldest first. */
-  parts(durableId: number): readonly DeferredPart[] {
+  parts(durableId: number): readonly JournalPart[] {
     return this.#index
       .views(durableId)
       .flatMap(({ firstId, count, bytesEnd }) =>
@@ -131,62 +112,33 @@ export class EventLog {
       );
   }
 
-  /** Whether a part of the journal is whole; null when it is, or is not kept any more. */
-  async check(part: DeferredPart): Promise<JournalDamage | null> {
+  /** Whether all of the journal has been read since the start. Until then nothing can be searched or read. */
+  get isWhole(): boolean {
+    return this.#unread.size === 0;
+  }
+
+  /** Reads a part of the journal, and indexes it if the start has not; null when it is whole, or not kept any more. */
+  async check(part: JournalPart): Promise<JournalDamage | null> {
     const { folder, logReader } = this.#options;
+    const { segment } = part;
     try {
-      const { damage } = await logReader.check({ folder, part });
-      this.#unverified.delete(part.segment);
-      if (damage === null || !this.#isKept(part.segment)) {
-        this.#damaged.delete(part.segment);
-        return null;
-      }
-      this.#damaged.set(part.segment, damage);
+      const isIndexed = !this.#index.isUnread(segment);
+      const { damage, rows } = await logReader.check({ folder, part, isIndexed });
+      if (rows !== null) for (const _ of fillRows(this.#index, segment, rows)) await this.#yield();
+      this.#damaged.delete(segment);
+      if (damage === null || !this.#isKept(segment)) return null;
+      this.#damaged.set(segment, damage);
       return damage;
     } catch (error) {
-      if (this.#isKept(part.segment)) throw error;
-      return null;
+      if (!this.#isKept(segment)) return null;
+      if (this.#index.isUnread(segment)) {
+        const file = join(folder, segmentFileName(segment));
+        this.#damaged.set(segment, damageOfFile(file, segment, 'A journal file could not be read'));
+      }
+      throw error;
+    } finally {
+      this.#unread.delete(segment);
     }
-  }
-
-  /** Adds a frame that recovery has read, unless an index file had it. */
-  replayed(frame: Frame, position: FramePosition): void {
-    if (frame.id > this.lastId) return this.add(frame, position);
-    const [place] = this.#placesOf([frame.id]);
-    assert(
-      place?.segment === position.segment && place.offset === position.offset,
-      `the index has event ${frame.id} in another place than the journal`,
-    );
-  }
-
-  /** Whether events can be searched by what they are about. Until then such a search waits. */
-  get isWhole(): boolean {
-    return this.#index.isWhole;
-  }
-
-  /** Reads what a start has left of the index, and awaits `pause` after each piece of work. */
-  async readNames(pause: () => Promise<void>): Promise<void> {
-    await this.#indexFiles.readNames(pause);
-    this.#index.named();
-    for (const resume of this.#waiting) resume();
-    this.#waiting.clear();
-  }
-
-  async #untilWhole({ signal }: Pick<Walk, 'signal'>): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.isWhole) return;
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => {
-        this.#waiting.delete(resume);
-        reject(signal?.reason);
-      };
-      const resume = (): void => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(resume);
-    });
   }
 
   close(): Promise<void> {
@@ -225,7 +177,7 @@ export class EventLog {
     if (span === null) return NO_EVENTS;
     const { oldestId, newestId, pageFrom } = span;
     const wanted = filterOf(query);
-    if (!this.isWhole && (query.query || Object.keys(wanted).length > 0)) await this.#untilWhole(reader);
+    if (query.query || Object.keys(wanted).length > 0) this.#refuseDamagedWithin(oldestId, newestId);
     const filter = compileFilter(wanted, this.#index.names, oldestId);
     if (filter === null) return NO_EVENTS;
     // One more than is listed, which the next page starts with.
@@ -281,8 +233,6 @@ export class EventLog {
   }
 
   #searchText(query: string, { filter, views, page, reader }: SearchScope): Promise<TextMatches> {
-    for (const { firstId, count } of views)
-      if (firstId + count > filter.oldestId) this.#refuseDamaged(firstId);
     const { names } = this.#index;
     const folded = query.toLowerCase();
     const request = {
@@ -295,7 +245,6 @@ export class EventLog {
       skip: page.toSkip,
       folder: this.#options.folder,
       segments: views,
-      unverified: this.#unverified,
     };
     return this.#options.logReader.scan(request, reader.signal);
   }
@@ -320,6 +269,13 @@ export class EventLog {
     });
   }
 
+  /** Refuses what would pass over events that cannot be read. */
+  #refuseDamagedWithin(oldestId: number, newestId: number): void {
+    assert(this.isWhole, 'nothing is searched before all is read');
+    for (const { firstId, count } of this.#index.views(newestId))
+      if (firstId + count > oldestId) this.#refuseDamaged(firstId);
+  }
+
   #refuseDamaged(segment: number): void {
     const damage = this.#damaged.get(segment);
     if (damage !== undefined) throw errorOf(damage);
@@ -327,6 +283,7 @@ export class EventLog {
 
   /** The frames of the ids that are kept, in the order of the ids. Neighbouring ids of one frame share a place. */
   #placesOf(ids: readonly number[]): EventPlace[] {
+    assert(this.isWhole, 'no event is looked for before all is read');
     const places: (EventPlace & { readonly ids: number[] })[] = [];
     for (const id of ids) {
       const view = this.#index.viewOf(id);
@@ -343,14 +300,14 @@ export class EventLog {
   /** Bytes of the frames that a walk would read. */
   async walkBytes(walk: Walk): Promise<number> {
     let bytes = 0;
-    await this.#untilWhole(walk);
+    this.#refuseDamagedWithin(walk.from, walk.to);
     for await (const ids of walkIds(this.#index, walk, this.#yield)) bytes += frameBytes(this.#placesOf(ids));
     return bytes;
   }
 
   /** Events from `from` to `to`, both included, one batch in memory at a time. `to` must be durable. */
   async *iterate(walk: Walk): AsyncGenerator<WalkedEvent> {
-    await this.#untilWhole(walk);
+    this.#refuseDamagedWithin(walk.from, walk.to);
     for await (const ids of walkIds(this.#index, walk, this.#yield)) {
       const found = new Map<number, WalkedEvent>();
       await this.#visit(
@@ -370,16 +327,10 @@ export class EventLog {
     return this.#times.idAtOrBefore(timeMs, this.firstId, Math.min(durableId, this.lastId));
   }
 
-  /** Saves what a restart would have to decode again. A failure only costs time at the next start. */
-  saveIndex(durableId: number): Promise<void> {
-    return this.#indexFiles.save(durableId);
-  }
-
   /** Forgets whole segments older than `id`. The caller deletes their files afterwards; returns their first ids. */
   dropSegmentsBefore(id: number): readonly number[] {
-    const dropped = this.#index.dropSegmentsBefore(id);
-    this.#indexFiles.forget(dropped);
-    return dropped;
+    assert(this.isWhole, 'no events are dropped while the index is made');
+    return this.#index.dropSegmentsBefore(id);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * A thread for reading of the log that would hold the event loop: free-text scans, pages of large frames, and the check of old history.
+ * A thread for reading of the log that would hold the event loop: free-text scans, pages of large frames, and the reading of old history.
  * Its callers bound how many tasks run at once (src/actors/log-reads.ts).
  *
  * The first task starts the thread, which stays. If it dies, the tasks that it was busy with fail, and the next one
@@ -9,10 +9,12 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
-import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
+import { type JournalPart, verifyPart } from '../journal/deferred-part.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import type { Rest } from '../journal/segment-scan.ts';
 import type { PageRequest, RenderedPage } from './event-page.ts';
+import { frameIndexer } from './index-building.ts';
+import { indexOfPart, type PartRows, rowsOf } from './part-rows.ts';
 import type { TextMatches, TextScanRequest } from './text-scan.ts';
 
 /** Each method rejects with the reason of the signal once that is aborted. */
@@ -26,7 +28,9 @@ export interface LogReader {
 export interface CheckRequest {
   /** The journal folder. */
   readonly folder: string;
-  readonly part: DeferredPart;
+  readonly part: JournalPart;
+  /** Whether the caller has its rows. */
+  readonly isIndexed: boolean;
 }
 
 /** The fields of a `DataFolderError` that pass between threads. */
@@ -37,6 +41,8 @@ export type JournalDamage = Pick<
 
 export interface Checked {
   readonly damage: JournalDamage | null;
+  /** The rows of the part, where it is whole and the caller lacks them. */
+  readonly rows: PartRows | null;
 }
 
 /** Protects the process from a frame that is hostile once decoded; ordinary tasks need a tenth of it. */
@@ -156,25 +162,30 @@ export class WorkerLogReader implements LogReader {
   }
 }
 
-/** A damaged file, and one that the disk cannot read, is a result and no failure. */
+/** Verifies a part of the journal, and indexes it. A damaged file, and one that the disk cannot read, is a result and no failure. */
 export async function checkPart(
   fs: FileSystem,
-  { folder, part }: CheckRequest,
+  { folder, part, isIndexed }: CheckRequest,
   rest?: Rest,
 ): Promise<Checked> {
+  const { segment } = part;
+  const file = join(folder, segmentFileName(segment));
+  const index = isIndexed ? null : indexOfPart(segment);
+  const visit = index === null ? undefined : frameIndexer(index, { firstId: segment, path: file });
   try {
-    const error = await checkDeferredPart({ fs, folder }, part, rest);
-    return { damage: error === null ? null : damageOf(error) };
+    const error = await verifyPart({ fs, folder }, part, { visit, rest });
+    if (error !== null) return { damage: damageOf(error), rows: null };
+    return { damage: null, rows: index && rowsOf(index) };
   } catch (error) {
-    if (error instanceof DataFolderError) return { damage: damageOf(error) };
+    if (error instanceof DataFolderError) return { damage: damageOf(error), rows: null };
     if (!isMissing(error)) throw error;
-    const file = join(folder, segmentFileName(part.segment));
-    const problem = 'A journal file is missing';
-    return {
-      damage: { problem, file, offset: null, lastGoodEventId: part.segment - 1, advice: ADVICE_DAMAGED },
-    };
+    return { damage: damageOfFile(file, segment, 'A journal file is missing'), rows: null };
   }
 }
+
+export const damageOfFile = (file: string, segment: number, problem: string): JournalDamage => ({
+  ...{ problem, file, offset: null, lastGoodEventId: segment - 1, advice: ADVICE_DAMAGED },
+});
 
 export function damageOf({ problem, file, offset, lastGoodEventId, advice }: DataFolderError): JournalDamage {
   return { problem, file, offset, lastGoodEventId, advice };

@@ -23,7 +23,9 @@ import { paddedId, segmentFileName } from '../journal/segment.ts';
 import { listSegments, withSegment } from '../journal/segment-file.ts';
 import { listSnapshots, readSnapshotHeader, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import type { EventLog } from './event-log.ts';
-import { INDEX_FILE_SUFFIX } from './index-file.ts';
+
+/** Releases up to 0.2.0 kept an index beside each segment, and make it anew where it is missing. */
+const INDEX_FILE_SUFFIX = '.index';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -59,6 +61,7 @@ export class EventRetention {
   async keepOlder(older: readonly SnapshotFile[], durableId: number): Promise<readonly SnapshotFile[]> {
     const present = this.#present(durableId);
     if (present === null) return [];
+    if (!this.#options.eventLog.isWhole) return older;
     try {
       const kept = await snapshotsToKeep(this.#options, older, present);
       assert(kept.length <= older.length, 'nothing is kept that is not there');
@@ -73,7 +76,8 @@ export class EventRetention {
   async apply(durableId: number): Promise<void> {
     const { fs, folder, eventLog, log } = this.#options;
     const present = this.#present(durableId);
-    if (present === null) return;
+    // Where the journal is still being read, the next snapshot will do.
+    if (present === null || !eventLog.isWhole) return;
     try {
       const { beforeDeletion } = this.#options;
       const dropped = await dropOldEvents(

@@ -5,14 +5,14 @@
  * In each segment, the codes of a row first decide whether it is ruled out by a filter, found by type or author, or
  * open. Then the frames with open rows are read in large pieces. When the query allows, the text prefilter
  * (text-prefilter.ts) finds the frames worth reading. An event matches when the lower-case JSON text of its data
- * contains the lower-case query. Checksums are verified when an event is shown, and here in segments that nobody has read since
- * the start: a search must not pass over damage. In the others that would take several times as long for nothing.
+ * contains the lower-case query. Checksums are verified when an event is shown, and were when the segment was indexed; here
+ * that would take several times as long for nothing.
  *
  * Runs in a thread of its own (log-reader-worker.ts); nothing here knows that.
  */
 import { changesEvents } from '../../domain/state/upgrade.ts';
 import { type FileSystem, isMissing, readLeniently, UNREADABLE } from '../disk/file-system.ts';
-import { type FrameFormat, frameEnd, type RawFrame } from '../journal/frame-format.ts';
+import type { FrameFormat, RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
 import { unreadableEvent } from '../journal/frame-reader.ts';
@@ -47,8 +47,6 @@ export interface TextScanRequest {
   readonly folder: string;
   /** Oldest first, durable rows only. */
   readonly segments: readonly SegmentView[];
-  /** First ids of the segments whose checksums are to be verified. */
-  readonly unverified: ReadonlySet<number>;
 }
 
 export interface TextMatches {
@@ -148,7 +146,6 @@ class TextScan {
     for (const piece of piecesOf(rows.view, rows.verdicts)) {
       if (!(await this.#goesOn())) return null;
       const bytes = await this.#read(segment, piece, rows.view);
-      if (this.#request.unverified.has(rows.view.firstId)) verify(bytes, piece, { ...rows, path, format });
       this.#judgePiece(bytes, piece, { ...rows, path, format, prefilter });
     }
     return rows.verdicts;
@@ -238,28 +235,6 @@ function eventsOf(payload: Buffer, raw: RawFrame): readonly LoggedData[] {
   const decoded = decodePayload(payload, raw);
   if (decoded.problem !== null) throw new Error(`A frame cannot be read: ${decoded.problem}`);
   return decoded.frame.events;
-}
-
-/** Throws at the first frame of the piece whose checksum does not match. */
-function verify(bytes: Buffer, piece: Piece, { view, path, format }: Omit<Searched, 'prefilter'>): void {
-  for (let row = piece.firstRow; row < piece.endRow; ) {
-    const offset = view.columns.offset[row] ?? 0;
-    const raw = format.readHeader(bytes, offset - piece.offset);
-    const isWhole = raw !== null && frameEnd(raw) <= bytes.length;
-    if (!isWhole || format.checksum(bytes, raw.offset, raw.payloadBytes) !== raw.checksum) {
-      const problem = 'a checksum does not match';
-      throw unreadableEvent({ id: view.firstId + row, file: path, offset, problem });
-    }
-    row = firstRowAfter(view, row);
-  }
-}
-
-/** The first row of the next frame. */
-function firstRowAfter(view: SegmentView, row: number): number {
-  const { offset } = view.columns;
-  let next = row + 1;
-  while (next < view.count && offset[next] === offset[row]) next += 1;
-  return next;
 }
 
 /** The content version of the first frame: builds get newer along the journal, since none opens what a newer one wrote. */

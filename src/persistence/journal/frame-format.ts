@@ -88,6 +88,8 @@ export interface RawFrame extends FrameLinks {
 export interface FrameFormat {
   readonly version: number;
   readonly headerBytes: number;
+  /** The place of the checksum in a header. */
+  readonly checksumAt: number;
   /** Reads the header at `offset`, trusting nothing; null where it is cut short or contradicts itself. */
   readHeader(bytes: Buffer, offset: number): RawFrame | null;
   /** The checksum of the frame at `offset`, header and payload of which are in `bytes`. */
@@ -114,6 +116,7 @@ const isPayloadLength = (bytes: number): boolean => bytes >= 1 && bytes <= FRAME
 const FORMAT_1: FrameFormat = {
   version: 1,
   headerBytes: 16,
+  checksumAt: 4,
   readHeader(bytes, offset) {
     if (offset < 0 || offset + 16 > bytes.length) return null;
     const payloadBytes = bytes.readUInt32LE(offset);
@@ -136,6 +139,7 @@ const FORMAT_1: FrameFormat = {
 const FORMAT_2: FrameFormat = {
   version: 2,
   headerBytes: 24,
+  checksumAt: 8,
   readHeader(bytes, offset) {
     if (offset < 0 || offset + 24 > bytes.length) return null;
     const payloadBytes = bytes.readUInt32LE(offset + 12);

@@ -40,8 +40,8 @@ export interface FramePlace {
   readonly ids?: readonly number[];
 }
 
-/** A checksum tells only of disks: whoever may write the folder may have made the index file. */
-const WRONG_PLACE = 'its index file has another place for it; run "flagstaff verify --deep"';
+/** The file is not the one of which the index was made. */
+const WRONG_PLACE = 'it is not where its index says';
 
 type VisitFrame<Place extends FramePlace> = (frame: RecordedFrame, place: Place) => void;
 

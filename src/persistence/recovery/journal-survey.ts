@@ -10,10 +10,10 @@
  */
 import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
-import { type DeferredPart, lastFrameOf, type VouchedPart } from '../journal/deferred-part.ts';
+import { type Deferred, type DeferredPart, deferredPart } from '../journal/deferred-part.ts';
 import type { Boundary } from '../journal/frame.ts';
 import type { PayloadStamp } from '../journal/frame-format.ts';
-import { FrameWalk, readLastEvent, type WalkStart } from '../journal/frame-reader.ts';
+import { FrameWalk, readLastEvent } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES, SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
 import {
@@ -63,31 +63,25 @@ export interface JournalSurvey {
   readonly boundaries: ReadonlyMap<number, Boundary>;
 }
 
-/** The frames that a start may leave unread, because the state does not depend on them. */
+/** The frames that a start may leave unread, because the snapshot holds them. */
 export interface Deferral {
-  /** The beginning of the segment that an index file covers; null without one. */
-  vouch(segment: OpenSegment): Promise<VouchedPart | null>;
-  /** Parts of fewer bytes are read at once, and left unread only where that finds them damaged. */
+  /** Id of the snapshot's last event, and the checksum of its frame. */
+  readonly snapshot: { readonly id: number; readonly chain: number };
+  /** Files of fewer bytes are read at once, and left unread only where that finds them damaged. */
   readonly bytesMin: number;
 }
 
 export interface JournalSurveyOptions extends JournalSource {
   /** Event ids whose boundaries are wanted. */
   readonly wantedIds: ReadonlySet<number>;
-  /** `upToId`: no later event is in a part that is not read. */
-  readonly deferral?: (Deferral & { readonly upToId: number }) | undefined;
+  /** Nothing is left unread unless given. */
+  readonly deferral?: Deferral | undefined;
   readonly onProgress?: (bytesDone: number) => void;
 }
 
 /** Throws on I/O errors and on files of a newer format; damage, and what the disk cannot read, is part of the result. */
 export async function surveyJournal(options: JournalSurveyOptions): Promise<JournalSurvey> {
   return new Surveyor(options, await listSegments(options)).survey();
-}
-
-/** A part that is left unread, and its last frame. */
-interface Deferred {
-  readonly part: VouchedPart;
-  readonly last: WalkStart;
 }
 
 interface FramesToRead {
@@ -208,7 +202,7 @@ class Surveyor {
     const { path, firstId } = segment;
     if (this.#end === null) this.#lastId = firstId - 1;
     const walk = new FrameWalk(firstId, this.#options.wantedIds, this.#boundaries);
-    if (deferred !== null) this.#defer(deferred.part, header, walk, deferred.last);
+    if (deferred !== null) this.#defer(deferred, header, walk);
     const { format } = header;
     const start =
       deferred === null
@@ -235,22 +229,37 @@ class Surveyor {
     this.#endsAs(await judgeScanEnd(segment, end, isLast), path);
   }
 
-  /** The beginning of the segment, where it need not be read; with its last frame. */
+  /** The beginning of the segment that the snapshot holds, where it need not be read. */
   async #deferrable(segment: OpenSegment, bytesMin: number): Promise<Deferred | null> {
-    const { deferral, wantedIds } = this.#options;
-    if (deferral === undefined) return null;
-    const part = await deferral.vouch(segment);
-    if (part === null || part.end < bytesMin || part.lastId > deferral.upToId) return null;
+    const { wantedIds } = this.#options;
+    const last = (await segment.file.size()) < bytesMin ? null : await this.#lastHeld(segment.firstId);
+    if (last === null) return null;
     // A boundary within it could not be told.
-    if ([...wantedIds].some((id) => id >= part.segment && id < part.lastId)) return null;
-    const last = await lastFrameOf(segment, part);
-    return last === null ? null : { part, last };
+    if ([...wantedIds].some((id) => id >= segment.firstId && id < last.lastId)) return null;
+    return deferredPart(segment, last);
   }
 
-  #defer(part: VouchedPart, header: SegmentHeader, walk: FrameWalk, last: WalkStart): void {
-    const { segment, end, chain, lastId } = part;
+  /** The last event of the segment that the snapshot holds, and the checksum of its frame; null where there is none, or nobody vouches for it. */
+  async #lastHeld(firstId: number): Promise<Pick<DeferredPart, 'lastId' | 'chain'> | null> {
+    const snapshot = this.#options.deferral?.snapshot;
+    if (snapshot === undefined || snapshot.id < firstId) return null;
+    const nextId = this.#firstIds.find((id) => id > firstId);
+    if (nextId === undefined || nextId > snapshot.id + 1)
+      return { lastId: snapshot.id, chain: snapshot.chain };
+    try {
+      const next = await withSegment(this.#options, nextId, async ({ header }) => header);
+      return next === null ? null : { lastId: nextId - 1, chain: next.chain };
+    } catch (error) {
+      // The survey comes to that file next.
+      if (error instanceof DataFolderError) return null;
+      throw error;
+    }
+  }
+
+  #defer({ part, last }: Deferred, header: SegmentHeader, walk: FrameWalk): void {
+    const { segment, end, lastId } = part;
     assert(lastId >= segment && end > SEGMENT_HEADER_BYTES, 'a part that is deferred holds an event');
-    this.#deferred.push({ segment, end, chain, lastId });
+    this.#deferred.push(part);
     if (this.#options.wantedIds.has(segment - 1)) {
       const boundary = { segment, offset: SEGMENT_HEADER_BYTES, chain: header.chain };
       this.#boundaries.set(segment - 1, boundary);

@@ -22,7 +22,7 @@ import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segm
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
 import type { SnapshotReading } from '../snapshots/snapshot-reader.ts';
-import { type Deferral, type JournalSurvey, surveyJournal } from './journal-survey.ts';
+import { type JournalSurvey, surveyJournal } from './journal-survey.ts';
 import type { RecoveryFacts } from './recovery-cases.ts';
 
 export interface GoodSnapshot extends SnapshotHeader {
@@ -61,13 +61,13 @@ export interface SurveyFolderOptions {
    * would cost as much; commands that change nothing only check it.
    */
   readSnapshot(path: string): Promise<SnapshotReading>;
-  /** Nothing is deferred unless given, and never what lies behind the snapshot. */
-  readonly deferral?: Deferral | undefined;
+  /** Files of at least so many bytes are not read where the snapshot holds their events; all are read unless given. */
+  readonly deferredBytesMin?: number | undefined;
   onProgress?(bytesDone: number): void;
 }
 
 export async function surveyFolder(options: SurveyFolderOptions): Promise<FolderSurvey> {
-  const { fs, folder, deferral, onProgress } = options;
+  const { fs, folder, deferredBytesMin: bytesMin, onProgress } = options;
   const names = await sortNames(fs, folder);
   const files = (await listSnapshots(fs, folder.snapshots)).toReversed();
   const chosen = await chooseSnapshot(files, options);
@@ -75,11 +75,12 @@ export async function surveyFolder(options: SurveyFolderOptions): Promise<Folder
   const recorded = await readLogBeginning(fs, folder.root);
   const markedId = reading.state === 'good' ? reading.mark.lastId : 0;
   const beforeId = recorded.state === 'good' ? recorded.beginning.firstId - 1 : 0;
-  const upToId = chosen.snapshot?.id ?? 0;
+  const { snapshot } = chosen;
+  const upToId = snapshot?.id ?? 0;
   const wantedIds = new Set([0, markedId, beforeId, upToId]);
   const journal = await surveyJournal({
     ...{ fs, folder: folder.journal, wantedIds },
-    ...(deferral !== undefined && { deferral: { ...deferral, upToId } }),
+    ...(bytesMin !== undefined && snapshot !== null && { deferral: { snapshot, bytesMin } }),
     ...(onProgress !== undefined && { onProgress }),
   });
   assert(journal.boundaries.size <= wantedIds.size, 'a survey notes the boundaries that were asked for');

@@ -30,7 +30,7 @@ import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import { readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
 import { rewriteTail } from './journal-end.ts';
-import type { Deferral, SegmentTail } from './journal-survey.ts';
+import type { SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { type FolderSurvey, surveyFolder } from './recovery-survey.ts';
@@ -67,8 +67,8 @@ export interface RecoverOptions {
   readonly loader: Loader;
   readonly log: RecoveryLog;
   readonly onProgress?: (progress: RecoveryProgress) => void;
-  /** Leaves what it vouches for to a check after the start, where no event behind the snapshot is in it. */
-  readonly deferral?: Deferral | undefined;
+  /** Files of at least so many bytes are left to a check after the start where the snapshot holds their events; all are read unless given. */
+  readonly deferredBytesMin?: number | undefined;
   /** Called before the first frame is replayed, unless there is no journal. Must not change anything on disk. */
   readonly beforeReplay?: (extent: ReplayExtent) => Promise<void>;
 }
@@ -128,11 +128,11 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
 }
 
 async function surveyAndLoad(folder: DataFolder, options: RecoverOptions): Promise<FolderSurvey> {
-  const { fs, loader, deferral, onProgress } = options;
+  const { fs, loader, deferredBytesMin, onProgress } = options;
   const survey = await surveyFolder({
     fs,
     folder,
-    deferral,
+    deferredBytesMin,
     readSnapshot: (path) => loadSnapshot(path, options),
     onProgress: (done) => onProgress?.({ phase: 'verify', done, total: null }),
   });
@@ -245,7 +245,10 @@ async function replayJournal(
   const replay = new Replay(options, startOf(survey) + 1);
   if (replayFrom === null || journal.end === null) return replay.counts();
   assert(startOf(survey) <= journal.lastId, 'the journal reaches the snapshot');
-  await options.beforeReplay?.({ segments: journal.segments, from: replayFrom, to: journal.end });
+  await options.beforeReplay?.({
+    ...{ segments: journal.segments, deferred: journal.deferred },
+    ...{ from: replayFrom, to: journal.end },
+  });
   const source = { fs: options.fs, folder: folder.journal };
   for (const firstId of journal.segments.filter((id) => id >= replayFrom.segment)) {
     await replay.segment(source, firstId, firstId === replayFrom.segment ? replayFrom : null);

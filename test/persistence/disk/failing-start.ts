@@ -38,7 +38,7 @@ const FILES = [
   ...['', 'journal', 'snapshots', 'usage', 'flagstaff.lock', 'log.beginning', 'log.beginning.tmp'],
   ...['history.key', 'history.key.tmp', 'history.heads', 'first-admin-token.tmp'],
   ...['journal/00000000000000000001.journal', 'journal/durable.mark', 'journal/durable.mark.tmp'],
-  ...['first-admin-token', 'snapshots/00000000000000000006.snapshot', 'journal/00000000000000000001.index'],
+  ...['first-admin-token', 'snapshots/00000000000000000006.snapshot'],
 ];
 
 export interface FailingStart {
@@ -80,7 +80,7 @@ export async function failStart({ call, error, when, filled }: FailingStart): Pr
   rmSync(trace);
   if (injected === undefined) return false;
   const what = `${call} ${when} with ${error}: ${injected}\n${output}`;
-  // What a start does without, such as an index file, is no reason to end.
+  // What a start does without, such as a new snapshot, is no reason to end.
   if (code === null) return true;
   assert(code === EXIT.journalFailed || code === EXIT.damagedData, `exit code ${code}: ${what}`);
   assert(output.includes(folder), `names the file: ${what}`);

@@ -168,7 +168,7 @@ test('the thread starts in any working folder, and does not keep an idle process
     const log = new EventLog({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, logReader: new WorkerLogReader() });
     const segments = ${JSON.stringify(await listSegments({ fs: realFileSystem, folder }))};
     const end = { segment: segments.at(-1), offset: Infinity, chain: 0 };
-    await log.beforeReplay({ segments, from: end, to: end });
+    await log.beforeReplay({ segments, deferred: [], from: end, to: end });
     const page = await log.search({ query: 'LAUNCH 7', limit: 1, offset: 0 }, log.lastId);
     console.log(page.totalEvents);`;
   const parameters = [...LOADER, '--input-type=module', '-e', script];
@@ -210,7 +210,6 @@ const REQUEST: TextScanRequest = {
   limit: 1,
   folder: '/',
   segments: [],
-  unverified: new Set(),
 };
 
 const found = (number: number, total: number): TaskResult => ({
