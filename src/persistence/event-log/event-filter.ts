@@ -205,6 +205,24 @@ export class RowTest {
     return -1;
   }
 
+  /** How many rows match up to this one. */
+  count(to: number): number {
+    const [column, condition] = [this.#columns[0], this.#conditions[0]];
+    let count = 0;
+    if (
+      column !== undefined &&
+      this.#conditions.length === 1 &&
+      this.#ids === null &&
+      condition?.table === null
+    ) {
+      const [code] = condition.codes;
+      for (let row = to; row >= this.#oldestRow; row -= 1) if (column[row] === code) count += 1;
+      return count;
+    }
+    for (let row = this.newestMatch(to); row >= 0; row = this.newestMatch(row - 1)) count += 1;
+    return count;
+  }
+
   #newestOfAll(from: number): number {
     for (let row = from; row >= this.#oldestRow; row -= 1) if (this.matches(row)) return row;
     return -1;
@@ -245,13 +263,17 @@ export class IdPage {
     this.#toSkip = skip;
   }
 
+  get isFull(): boolean {
+    return this.ids.length >= this.limit;
+  }
+
   get toSkip(): number {
     return this.#toSkip;
   }
 
   /** Takes a match that is counted already; they come newest first. */
   offer(id: number): void {
-    if (id > this.newestId || this.ids.length >= this.limit) return;
+    if (id > this.newestId || this.isFull) return;
     if (this.#toSkip > 0) this.#toSkip -= 1;
     else this.ids.push(id);
   }

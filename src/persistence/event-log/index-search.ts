@@ -34,10 +34,14 @@ export async function searchIndex({ filter, views, page, pause }: IndexSearch): 
 /** Goes through a segment from its newest row to its oldest. Call it for the newest segment first. */
 export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
   const test = new RowTest(filter, view);
-  for (let row = test.newestMatch(view.count - 1); row >= 0; row = test.newestMatch(row - 1)) {
+  let row = view.count - 1;
+  for (; row >= 0 && !page.isFull; row -= 1) {
+    row = test.newestMatch(row);
+    if (row < 0) return;
     page.total += 1;
     page.offer(view.firstId + row);
   }
+  page.total += test.count(row);
 }
 
 /** Without filters nothing has to be looked at: ids are contiguous. */
