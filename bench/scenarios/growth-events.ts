@@ -3,11 +3,12 @@
  * start from a snapshot and by replay of all of them, memory.
  */
 
+import { setTimeout } from 'node:timers/promises';
 import { runClosedLoop } from '../lib/load/closed-loop.ts';
 import type { ClosedLoopRun } from '../lib/load/closed-loop-run.ts';
 import { runOpenLoop } from '../lib/load/open-loop.ts';
 import type { Request } from '../lib/load/operation.ts';
-import { timedMs } from '../lib/load/timed-get.ts';
+import { timedMs, timedResponse } from '../lib/load/timed-get.ts';
 import type { BenchRun, Measurement, Scenario, Target } from '../lib/measurement.ts';
 import { flagPath } from '../lib/paths.ts';
 import { askProbe } from '../lib/servers/ask-probe.ts';
@@ -66,9 +67,11 @@ export const growthEvents: Scenario = {
 
 async function measured(bench: BenchRun, server: GrowingServer) {
   const { target } = server.process;
+  const searchableMs = await untilSearchable(target);
   const { heap, rss } = await askProbe(server.process, 'memory');
   return {
     startMs: server.startMs,
+    searchableMs,
     heap,
     rss,
     filterMs: await medianMs(target, BY_FILTER, FILTER_SEARCHES),
@@ -76,6 +79,13 @@ async function measured(bench: BenchRun, server: GrowingServer) {
     textMs: await medianMs(target, BY_TEXT, TEXT_SEARCHES),
     ...(await readsBesideText(bench, target)),
   };
+}
+
+/** Milliseconds until events can be searched, which a server refuses until it has read its history. */
+async function untilSearchable(target: Target): Promise<number> {
+  const startedAt = performance.now();
+  while ((await timedResponse(target, BY_FILTER)).status === 503) await setTimeout(50);
+  return performance.now() - startedAt;
 }
 
 async function newestOfType({ effort, folder }: BenchRun, { process }: GrowingServer) {

@@ -1,8 +1,7 @@
 /**
  * Names as small numbers: each distinct string gets the next code, for as long as the table lives.
  * Code 0 is "no name" (`null`), so that a column of codes needs no second column for absence.
- * Codes are never written to a file: an index file has its own names and is re-coded when it is loaded,
- * because two processes meet the same names in different orders.
+ * Codes are never written to a file, and rows that another thread has made are re-coded (part-rows.ts).
  */
 import assert from 'node:assert/strict';
 
@@ -39,7 +38,7 @@ export class NameTable {
     // Neighbouring events mostly share their names, and comparing is faster than looking up.
     if (name !== this.#lastName) {
       const next = this.#lastCode + 1;
-      // So is comparing with the name that once came after the last one: index files list names in such orders.
+      // So is comparing with the name that once came after the last one.
       const isNext = next < this.#names.length && this.#names[next] === name;
       this.#lastCode = isNext ? next : (this.find(name) ?? this.#add(name));
       this.#lastName = name;
