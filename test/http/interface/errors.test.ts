@@ -359,7 +359,7 @@ describe('a server without authentication below a prefix', () => {
       }
     }
     assert.equal(await statusAt('evil.example', '/health'), 200);
-    const flags = (name: string) => ({ header: () => name }) as unknown as TransportRequestHead;
+    const flags = (name: string) => ({ host: () => name }) as unknown as TransportRequestHead;
     assert.equal(refuseForeignHost(flags('Flags.example:4242'), 'https://flags.example'), null);
     assert.notEqual(refuseForeignHost(flags('evil.example'), 'https://flags.example'), null);
   });
