@@ -106,7 +106,9 @@ const MARK = '=== walk: ';
 function walkResult(text: string): [name: string, result: WalkResult] {
   const [name = '', ...lines] = text.split('\n');
   // The response to the health check has no line of its own.
-  const responses = lines.map((line) => line.replace(/^\{"health":"GOOD"(?:[^{}]|\{[^{}]*\})*\}/, '')).flatMap(jsonObject);
+  const responses = lines
+    .map((line) => line.replace(/^\{"health":"GOOD"(?:[^{}]|\{[^{}]*\})*\}/, ''))
+    .flatMap(jsonObject);
   const statuses = lines.flatMap((line) => /^HTTP (\d+)$/.exec(line)?.[1] ?? []).map(Number);
   return [name, { output: lines.join('\n'), responses, statuses }];
 }
