@@ -1,6 +1,6 @@
 /**
  * An add-on: a folder of `src/addons` that the core neither imports nor names. With its folder, its tests and its line in
- * src/start/addons.ts taken away, everything else compiles, passes its tests, and opens every folder of data.
+ * src/start/addons.ts taken away, everything else compiles.
  */
 import type { Engine } from '../actors/engine.ts';
 import type { Store, StoreHooks } from '../actors/store.ts';
