@@ -28,13 +28,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'a flag and its parts, the rules on them, and their state machines',
     imports: ['domain/json'],
   },
-  'domain/evaluation': {
-    purpose: 'flags compiled into rules, and evaluated for a context',
-    imports: ['domain/flags', 'domain/json'],
-  },
   'domain/kinds': {
     purpose: 'one row a kind: its fields, bounds, events, rules, rights and routes',
-    imports: ['domain/access', 'domain/evaluation', 'domain/flags', 'domain/json', 'domain/value'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/value'],
   },
   'domain/state': {
     purpose: 'the whole state, the events, the one function that applies them, and upgrades of older records',
@@ -47,7 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/growth': {
     purpose: 'limits on growth: parts of flags, evaluation time, and memory',
-    imports: ['domain/evaluation', 'domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
+    imports: ['domain/flags', 'domain/json', 'domain/kinds', 'domain/state'],
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',
@@ -161,7 +157,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'domain/access',
       'domain/decide',
-      'domain/evaluation',
       'domain/flags',
       'domain/growth',
       'domain/json',
@@ -226,12 +221,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'process',
     ],
   },
+  'addons/sdk/evaluation': {
+    purpose: 'flags compiled into rules, and evaluated for a context',
+    imports: ['actors', 'domain/flags', 'domain/json', 'domain/state', 'http/serving', 'http/transport'],
+  },
   'addons/sdk': {
     purpose:
       'flags for applications: the interfaces of SDKs and of OpenFeature, their streams, and what they report',
     imports: [
       'actors',
-      'domain/evaluation',
+      'addons/sdk/evaluation',
       'domain/flags',
       'domain/json',
       'domain/state',
@@ -245,7 +244,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'what applications report: counts by hour, times of use, applications',
     imports: [
       'actors',
-      'domain/evaluation',
+      'domain/flags',
       'domain/json',
       'domain/state',
       'host',
@@ -275,7 +274,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'flags evaluated for a context that somebody makes up, and why they are on or off',
     imports: [
       'actors',
-      'domain/evaluation',
+      'addons/sdk',
+      'addons/sdk/evaluation',
       'domain/flags',
       'domain/json',
       'domain/state',
@@ -319,7 +319,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'addons/migration': {
     purpose: 'import from an Unleash',
-    imports: ['domain/access', 'domain/desired', 'domain/evaluation', 'domain/flags', 'host', 'process'],
+    imports: ['addons/sdk/evaluation', 'domain/access', 'domain/desired', 'domain/flags', 'host', 'process'],
   },
   'addons/repair': {
     purpose: 'repair of damaged data folders: from a copy, or by a cut at the damage',

@@ -1,6 +1,6 @@
 /** Evaluation of as many flags as Unleash publishes figures of Edge for, for one context after another. */
-import { Evaluator } from '../../src/domain/evaluation/evaluator.ts';
-import type { EvaluationInput } from '../../src/domain/evaluation/run.ts';
+import { Evaluator } from '../../src/addons/sdk/evaluation/evaluator.ts';
+import type { EvaluationInput } from '../../src/addons/sdk/evaluation/run.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../src/domain/flags/strategy.ts';
 import type { Variant } from '../../src/domain/flags/variant.ts';

@@ -1,13 +1,13 @@
 /** The long forms: the fault tests that take minutes, each in batches, so that a budget of time can end any of them. */
 import assert from 'node:assert/strict';
+import { compareWithUnleashClient } from '../addons/sdk/evaluation/unleash-oracle.ts';
+import { searchWorst } from '../addons/sdk/evaluation/worst-rules.ts';
 import { failAllStarts, START_CALLS } from '../persistence/disk/failing-start.ts';
 import { runClusterSeeds } from '../simulation/cluster/run-cluster-seeds.ts';
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
 import { ENDS, FOLDERS, interruptStart } from '../start/interrupted-start.ts';
-import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.ts';
-import { searchWorst } from '../support/evaluation/worst-rules.ts';
 import { pastFolder } from '../support/operator.ts';
 import { noNatsServer } from '../support/replication/nats-servers.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -625,7 +625,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise:
       'Costs are bounded, and authors warned; no turn of the event loop takes 20 ms of processor time on any surface.',
     tests: [
-      ...named('domain/evaluation/cost.test.ts')(
+      ...named('addons/sdk/evaluation/cost.test.ts')(
         'are tested in steps on every surface, whatever the context',
       ),
       ...named('http/serving/rule-warnings.test.ts')('may take 30 ms to evaluate for the longest context'),

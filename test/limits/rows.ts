@@ -50,6 +50,8 @@ import { LOG_BYTES } from '../../src/addons/replication/cluster-config.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/addons/replication/file-archive.ts';
 import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/addons/replication/leader-client.ts';
 import { FLAGS_AT_ONCE } from '../../src/addons/sdk/evaluated.ts';
+import { LONG_LISTS } from '../../src/addons/sdk/evaluation/scope-evaluators.ts';
+import { TEXT_INDEXES_MAX } from '../../src/addons/sdk/evaluation/text-index.ts';
 import {
   BEGINNING_TICKS_MAX,
   PAGE_STREAMS_MAX,
@@ -77,7 +79,6 @@ import {
   PROJECT_BYTES_MAX,
 } from '../../src/domain/decide/project-commands.ts';
 import { TAG_CHANGES_MAX } from '../../src/domain/decide/tag-commands.ts';
-import { TEXT_INDEXES_MAX } from '../../src/domain/evaluation/text-index.ts';
 import {
   DEFAULT_GROWTH_LIMITS,
   GROWTH_LIMIT_NAMES,
@@ -133,7 +134,6 @@ import { COMPRESSING_BYTES_MAX } from '../../src/http/serving/compressor.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/serving/metrics-page.ts';
 import { RESPONSE_BYTES_MAX } from '../../src/http/serving/read-path.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/serving/request-log.ts';
-import { LONG_LISTS } from '../../src/http/serving/scope-evaluators.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
   CONNECTIONS_BESIDE_STREAMS_MAX,

@@ -5,12 +5,6 @@ import { COMMON_ERRORS, type ErrorShape } from '../../http/serving/errors.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import { METRICS_PATH } from '../../http/serving/metrics-page.ts';
 import {
-  ContextSchema,
-  contextInBody,
-  contextInQuery,
-  type SentContext,
-} from '../../http/serving/request-input.ts';
-import {
   type PlainRoute,
   type RequestContext,
   type Route,
@@ -24,6 +18,7 @@ import { evaluated, evaluatedList, type ListOptions } from '../sdk/evaluated.ts'
 import { frontendSurface } from '../sdk/frontend-surface.ts';
 import { ofrepSurface } from '../sdk/ofrep-surface.ts';
 import { OutcomeLists } from '../sdk/outcome-lists.ts';
+import { ContextSchema, contextInBody, contextInQuery, type SentContext } from '../sdk/request-input.ts';
 import { reportRoutes } from '../usage/report-routes.ts';
 import type { Backstage } from './backstage.ts';
 

@@ -3,10 +3,10 @@
  * to be evaluated and compared.
  */
 import * as v from 'valibot';
-import { Evaluator } from '../../domain/evaluation/evaluator.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
+import { Evaluator } from '../sdk/evaluation/evaluator.ts';
 import { AdminClient } from './admin-client.ts';
 import {
   byName,

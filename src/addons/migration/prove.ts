@@ -2,11 +2,11 @@
  * Compares what applications get from two servers: it reads what SDKs read, evaluates each flag for many contexts by the one evaluator, and
  * compares the definitions besides. It changes nothing on either.
  */
-import { compileConstraint } from '../../domain/evaluation/constraint-test.ts';
-import { contextLength, contextOf } from '../../domain/evaluation/context.ts';
-import { Murmur3, utf8BytesOf } from '../../domain/evaluation/murmur3.ts';
-import type { Toggle } from '../../domain/evaluation/outcome.ts';
-import { type EvaluationInput, Run } from '../../domain/evaluation/run.ts';
+import { compileConstraint } from '../sdk/evaluation/constraint-test.ts';
+import { contextLength, contextOf } from '../sdk/evaluation/context.ts';
+import { Murmur3, utf8BytesOf } from '../sdk/evaluation/murmur3.ts';
+import type { Toggle } from '../sdk/evaluation/outcome.ts';
+import { type EvaluationInput, Run } from '../sdk/evaluation/run.ts';
 import {
   type ClientConstraint,
   type ClientDocument,

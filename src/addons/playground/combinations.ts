@@ -2,9 +2,10 @@
  * The contexts that the advanced playground tries: every combination of the values of one context, whose texts stand for several
  * values where they have commas. They are made one by one: thousands of them, each with thousands of properties, would take gigabytes.
  */
-import { isLeftOut } from '../../domain/evaluation/context.ts';
+
 import { isJsonObject } from '../../domain/json/json.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import { isLeftOut } from '../sdk/evaluation/context.ts';
 
 /** Values of a context, before any is tried. Splitting so many takes a few milliseconds. */
 export const VALUES_MAX = 15_000;

@@ -2,18 +2,18 @@
 import * as v from 'valibot';
 import type { PastFlag } from '../../actors/flag-history.ts';
 import { each, inTurns } from '../../actors/turn.ts';
-import { contextIssue, contextLength, contextOf } from '../../domain/evaluation/context.ts';
-import { Evaluator } from '../../domain/evaluation/evaluator.ts';
-import type { EvaluationInput } from '../../domain/evaluation/run.ts';
 import { titled } from '../../domain/json/schema.ts';
 import { locateFlag } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import { ALL, type ProjectState, type World } from '../../domain/state/world.ts';
 import { AT_PARAMETER, eventIdIn, pastFlag } from '../../http/admin/flag-history.ts';
 import { JSON_HEADERS } from '../../http/serving/json-response.ts';
-import { ContextSchema } from '../../http/serving/request-input.ts';
 import { type ReadResponse, type RequestContext, readRoute, underTag } from '../../http/serving/route.ts';
-import { scopeEvaluators } from '../../http/serving/scope-evaluators.ts';
+import { contextIssue, contextLength, contextOf } from '../sdk/evaluation/context.ts';
+import { Evaluator } from '../sdk/evaluation/evaluator.ts';
+import type { EvaluationInput } from '../sdk/evaluation/run.ts';
+import { scopeEvaluators } from '../sdk/evaluation/scope-evaluators.ts';
+import { ContextSchema } from '../sdk/request-input.ts';
 import { bodyOf, explanationPieces } from './explanation-view.ts';
 import { ExplanationSchema } from './playground-schemas.ts';
 

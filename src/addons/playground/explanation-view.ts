@@ -1,15 +1,15 @@
 /** Explanations of evaluations as responses show them: in the shape of Unleash's playground, and with what decided. */
 import { each, inTurns } from '../../actors/turn.ts';
+import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import type { RequestContext } from '../../http/serving/route.ts';
+import { BodyPieces } from '../../http/transport/response.ts';
 import type {
   ConstraintResult,
   Explanation,
   SegmentResult,
   StrategyResult,
-} from '../../domain/evaluation/explanation.ts';
-import type { Steps } from '../../domain/evaluation/run.ts';
-import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import type { RequestContext } from '../../http/serving/route.ts';
-import { BodyPieces } from '../../http/transport/response.ts';
+} from '../sdk/evaluation/explanation.ts';
+import type { Steps } from '../sdk/evaluation/run.ts';
 
 /** The place of a strategy in the interface, where it can be changed. */
 export interface StrategyPlace {

@@ -8,7 +8,6 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { FlagChunk } from '../../domain/state/project-flags.ts';
 import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/state/served-size.ts';
@@ -16,6 +15,7 @@ import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
+import type { SegmentSource } from './evaluation/segment-test.ts';
 import { type FlagSurroundings, segmentJson } from './flag-view.ts';
 import {
   BLOCK_ITEMS,

@@ -1,17 +1,17 @@
 /** Responses made of evaluations for the context of a request, of what the caller's token covers, in its newest state. */
 import { atOnce, inTurns, until } from '../../actors/turn.ts';
-import type { EvaluationWalk } from '../../domain/evaluation/evaluator.ts';
-import type { Outcome } from '../../domain/evaluation/outcome.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { TaggedResponse } from '../../http/serving/json-response.ts';
-import type { Renderings } from '../../http/serving/renderings.ts';
-import { type RequestInput, requestInput, type SentContext } from '../../http/serving/request-input.ts';
 import type { ReadResponse, RequestContext } from '../../http/serving/route.ts';
-import type { ScopeEvaluator, ShownScope } from '../../http/serving/scope-evaluator.ts';
-import { type ScopeEvaluators, scopeEvaluators } from '../../http/serving/scope-evaluators.ts';
 import type { HttpResponse } from '../../http/transport/transport.ts';
+import type { EvaluationWalk } from './evaluation/evaluator.ts';
+import type { Outcome } from './evaluation/outcome.ts';
+import type { Renderings } from './evaluation/renderings.ts';
+import type { ScopeEvaluator, ShownScope } from './evaluation/scope-evaluator.ts';
+import { type ScopeEvaluators, scopeEvaluators } from './evaluation/scope-evaluators.ts';
 import type { OutcomeList } from './outcome-lists.ts';
+import { type RequestInput, requestInput, type SentContext } from './request-input.ts';
 
 type Result = ReadResponse | Refusal;
 

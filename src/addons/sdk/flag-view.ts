@@ -1,11 +1,11 @@
 /** A flag as server-side SDKs read it: in one environment, without fields for administrators. */
 
-import { parameterText } from '../../domain/evaluation/parameters.ts';
-import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Constraint } from '../../domain/flags/constraint.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
+import { parameterText } from '../../domain/flags/parameters.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
+import type { SegmentSource } from './evaluation/segment-test.ts';
 
 /** The surroundings of a flag that its look depends on. */
 export interface FlagSurroundings {

@@ -4,12 +4,6 @@ import { described, titled } from '../../domain/json/schema.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { errorOfRefusal, plainErrorResponse } from '../../http/serving/errors.ts';
 import {
-  ContextSchema,
-  contextInBody,
-  contextInQuery,
-  type SentContext,
-} from '../../http/serving/request-input.ts';
-import {
   type PlainRoute,
   type ReadResponse,
   type RequestContext,
@@ -20,6 +14,7 @@ import {
 import type { Surface } from '../../http/serving/surface.ts';
 import { evaluatedList, type ListOptions } from './evaluated.ts';
 import { OutcomeLists } from './outcome-lists.ts';
+import { ContextSchema, contextInBody, contextInQuery, type SentContext } from './request-input.ts';
 import { SDK_ERRORS, sdkAccess } from './sdk-access.ts';
 
 // Paths that SDKs and probes know of the frontend API and that it does not have. Unleash responds 405 to them, and clients take that

@@ -3,9 +3,9 @@
  * which an item changed are encoded again. The bytes of a block are a part of the list that was made last: they are kept once.
  */
 import { createHash } from 'node:crypto';
-import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
+import type { SegmentSource } from './evaluation/segment-test.ts';
 import { clientFlagJson, type FlagSurroundings } from './flag-view.ts';
 
 /** So many items are one block: few enough to encode in microseconds, and few blocks to put together. */

@@ -1,7 +1,6 @@
 /** The surface for OpenFeature clients, by the OpenFeature Remote Evaluation Protocol. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import type { Outcome } from '../../domain/evaluation/outcome.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
 import { described, titled } from '../../domain/json/schema.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
@@ -12,12 +11,6 @@ import { namesTag } from '../../http/serving/etag.ts';
 import { jsonResponse } from '../../http/serving/json-response.ts';
 import type { Params } from '../../http/serving/params.ts';
 import {
-  ContextSchema,
-  contextField,
-  contextInBody,
-  type SentContext,
-} from '../../http/serving/request-input.ts';
-import {
   type RequestContext,
   type Route,
   readRoute,
@@ -27,8 +20,10 @@ import {
 import type { Surface } from '../../http/serving/surface.ts';
 import { queryOfAnyone, queryOfScope } from './client-query.ts';
 import { evaluated, evaluatedList } from './evaluated.ts';
+import type { Outcome } from './evaluation/outcome.ts';
 import { flagStreams, type StreamRequest } from './flag-streams.ts';
 import { OutcomeLists } from './outcome-lists.ts';
+import { ContextSchema, contextField, contextInBody, type SentContext } from './request-input.ts';
 import { sdkAccess } from './sdk-access.ts';
 import { REFETCH_FORMAT } from './stream-format.ts';
 

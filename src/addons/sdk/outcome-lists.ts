@@ -9,10 +9,10 @@
  * once for all of it.
  */
 import { createHash } from 'node:crypto';
-import type { Outcome, OutcomeForm, RenderedOutcome } from '../../domain/evaluation/outcome.ts';
 import { type TaggedResponse, taggedResponse } from '../../http/serving/json-response.ts';
-import type { Renderings } from '../../http/serving/renderings.ts';
 import { BodyPieces } from '../../http/transport/response.ts';
+import type { Outcome, OutcomeForm, RenderedOutcome } from './evaluation/outcome.ts';
+import type { Renderings } from './evaluation/renderings.ts';
 
 const COMMA_BYTES = 1;
 

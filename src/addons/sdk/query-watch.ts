@@ -8,7 +8,6 @@
 import type { Change } from '../../actors/change-feed.ts';
 import type { ServedState } from '../../actors/served-state.ts';
 import { atOnce, inTurns, type Requester, until } from '../../actors/turn.ts';
-import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { typesThatReach } from '../../domain/state/event-types.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
@@ -16,6 +15,7 @@ import type { World } from '../../domain/state/world.ts';
 import { passes } from '../../http/serving/flag-filter.ts';
 import { surroundingsOf } from './client-document.ts';
 import { type ClientQuery, coversProject, projectsOf } from './client-query.ts';
+import type { SegmentSource } from './evaluation/segment-test.ts';
 import { segmentJson } from './flag-view.ts';
 import type { FlagBlocks, FlagLook } from './json-blocks.ts';
 import { Hydration } from './stream-format.ts';

@@ -1,6 +1,6 @@
 /** Applications as responses show them. One that reports from servers and from pages is shown as one. */
 import { each, inTurns } from '../../actors/turn.ts';
-import { compareVersions, parseSemanticVersion } from '../../domain/evaluation/semantic-version.ts';
+import { compareVersions, parseSemanticVersion } from '../../domain/flags/semantic-version.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import { ALL, type World } from '../../domain/state/world.ts';
 import { recordView } from '../../http/admin/records.ts';

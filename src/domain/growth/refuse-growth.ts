@@ -3,9 +3,9 @@
  * make a flag larger is held, a clone and a rollback as well as a request that says so plainly. Only growth is refused:
  * a strategy with 40 constraints may lose one of them, and then has 39.
  */
-import { strategyCost } from '../evaluation/compiled-flag.ts';
-import { segmentCost } from '../evaluation/segment-test.ts';
+
 import type { Constraint } from '../flags/constraint.ts';
+import { segmentCost, strategyCost } from '../flags/evaluation-cost.ts';
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import { GROWTH_LIMITS, type GrowthLimitName, type GrowthLimits } from '../flags/growth-limits.ts';
 import type { Strategy } from '../flags/strategy.ts';

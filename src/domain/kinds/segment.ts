@@ -3,8 +3,8 @@
  * All constraints of a segment must hold, as if they stood in the strategy itself.
  */
 import * as v from 'valibot';
-import { segmentCost } from '../evaluation/segment-test.ts';
 import { type Constraint, ConstraintSchema, KeptConstraintSchema } from '../flags/constraint.ts';
+import { segmentCost } from '../flags/evaluation-cost.ts';
 import type { Issue } from '../json/issues.ts';
 import { filledText, listUpTo, textUpTo } from '../json/schema.ts';
 import { Id, Text, Time } from './document-values.ts';

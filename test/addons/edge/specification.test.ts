@@ -1,7 +1,7 @@
 /** All cases of @unleash/client-specification, of documents that an edge has from an upstream. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CASE_COUNT, type FlagCase, SPECIFICATIONS } from '../../support/evaluation/client-specification.ts';
+import { CASE_COUNT, type FlagCase, SPECIFICATIONS } from '../sdk/evaluation/client-specification.ts';
 import {
   CLIENT,
   documents,

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseDocument } from '../../../src/addons/migration/client-document.ts';
 import { type Comparison, compareDocuments } from '../../../src/addons/migration/prove.ts';
-import { evaluatorOf, inputOf } from '../../support/evaluation/inputs.ts';
-import { anyContext, anyDocument } from '../../support/evaluation/random-flags.ts';
-import type { SdkDocument, SdkFeature } from '../../support/evaluation/sdk-document.ts';
 import { flagstaff } from '../../support/operator.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
+import { evaluatorOf, inputOf } from '../sdk/evaluation/inputs.ts';
+import { anyContext, anyDocument } from '../sdk/evaluation/random-flags.ts';
+import type { SdkDocument, SdkFeature } from '../sdk/evaluation/sdk-document.ts';
 import {
   type PlayedUnleash,
   playUnleash,

@@ -1,12 +1,12 @@
 /**
- * The flags and contexts that a search found to take longest (support/evaluation/worst-rules.ts), asked of a server on every surface that
+ * The flags and contexts that a search found to take longest (test/addons/sdk/evaluation/worst-rules.ts), asked of a server on every surface that
  * evaluates, explains or sends rules: no turn of its event loop takes long.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SdkConstraint, SdkFeature, SdkSegment } from '../../support/evaluation/sdk-document.ts';
-import type { WorstCase } from '../../support/evaluation/worst-rules.ts';
+import type { SdkConstraint, SdkFeature, SdkSegment } from '../../addons/sdk/evaluation/sdk-document.ts';
+import type { WorstCase } from '../../addons/sdk/evaluation/worst-rules.ts';
 import { environmentPath, FEATURES } from '../../support/interface.ts';
 import { type Call, caller, type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
 import { LOAD_PROBE, longestTurn } from '../soak/server-probe.ts';

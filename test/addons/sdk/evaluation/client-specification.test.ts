@@ -7,16 +7,11 @@ import { once } from 'node:events';
 import { after, before, it } from 'node:test';
 import { type Context, InMemStorageProvider, Unleash } from 'unleash-client';
 import { addToken } from '../../../support/applications.ts';
-import {
-  CASE_COUNT,
-  type FlagCase,
-  SPECIFICATIONS,
-  type VariantCase,
-} from '../../../support/evaluation/client-specification.ts';
-import { type LoadedDocument, loadDocument } from '../../../support/evaluation/load-document.ts';
-import { ENVIRONMENT } from '../../../support/evaluation/sdk-document.ts';
 import { ENGINES } from '../../../support/installed-engines.ts';
 import { describeEngines, type ReceivedResponse, type TestServer } from '../../../support/server.ts';
+import { CASE_COUNT, type FlagCase, SPECIFICATIONS, type VariantCase } from './client-specification.ts';
+import { type LoadedDocument, loadDocument } from './load-document.ts';
+import { ENVIRONMENT } from './sdk-document.ts';
 
 type SentContext = FlagCase['context'];
 

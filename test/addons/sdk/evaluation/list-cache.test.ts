@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cache } from '../../../../src/actors/cache.ts';
+import { ListCache, scopeEvaluators } from '../../../../src/addons/sdk/evaluation/scope-evaluators.ts';
 import { type TaggedResponse, taggedResponse } from '../../../../src/http/serving/json-response.ts';
-import { ListCache, scopeEvaluators } from '../../../../src/http/serving/scope-evaluators.ts';
 import { BodyPieces } from '../../../../src/http/transport/response.ts';
 import { addToken } from '../../../support/applications.ts';
 import { addStrategy, environmentPath, makeFlag } from '../../../support/interface.ts';

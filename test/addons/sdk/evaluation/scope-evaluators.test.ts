@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cache } from '../../../../src/actors/cache.ts';
-import { ScopeEvaluators } from '../../../../src/http/serving/scope-evaluators.ts';
+import { ScopeEvaluators } from '../../../../src/addons/sdk/evaluation/scope-evaluators.ts';
 import { TestWorld } from '../../../support/test-world.ts';
 
 const DEVELOPMENT = { projects: ['default'], environment: 'development' };
