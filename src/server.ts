@@ -37,7 +37,7 @@ import { ignoredVariables, readConfig } from './start/config.ts';
 import { exitCodeOf, fail } from './start/failures.ts';
 import { misspeltSettings } from './start/misspelt-settings.ts';
 import { type NodeOptions, openNode, stalenessCheck } from './start/node.ts';
-import { createFront, type Front, surfacesOf } from './start/surfaces.ts';
+import { listen, type RequestRouter, surfacesOf } from './start/surfaces.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
@@ -67,19 +67,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await refuseRunningServer(config.dataDir);
     let waitsFor: string | null = null;
     // Listening comes first, so that a supervisor can tell a long replay from a dead process.
-    const front: Front = {
+    const router: RequestRouter = {
       phase: 'starting',
       handle: startingHandler(config.basePath, () => waitsFor),
       admit: () => false,
       refuse: (status, reason) => plainErrorResponse(errorOfTransport(status, reason)),
       handedOnFor: () => null,
     };
-    transport = await createFront(front, { config, log, surfaces });
+    transport = await listen(router, { config, log, surfaces });
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
-    const patience = { isOver: false };
-    const fs = createFileSystem(() => !patience.isOver);
+    const grace = { isOver: false };
+    const fs = createFileSystem(() => !grace.isOver);
     const { store, cluster } = await openNode(options, {
       ...{ commits, lock, port, fs },
       onWait: (what) => {
@@ -92,13 +92,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const addons = await Promise.all(configured.map(async ({ open }) => (await open?.(host)) ?? {}));
     const usage = addons.find((one) => one.usage !== undefined)?.usage ?? NO_USAGE;
     const api = createHandler(
-      { store, cluster, usage, transport, commits, front, addons, surfaces },
+      { store, cluster, usage, transport, commits, router, addons, surfaces },
       options,
     );
-    front.handle = api.handle;
-    front.admit = api.admit;
-    front.refuse = api.refuse;
-    if (cluster !== null) front.handedOnFor = (request) => cluster.handedOnFor(request);
+    router.handle = api.handle;
+    router.admit = api.admit;
+    router.refuse = api.refuse;
+    if (cluster !== null) router.handedOnFor = (request) => cluster.handedOnFor(request);
     const handlers = controlHandlers({
       store,
       replica: cluster?.replica ?? null,
@@ -110,9 +110,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const control = await openControl({ folder: config.dataDir, handlers, log });
     const staleness = stalenessCheck(store, options);
     staleness.start();
-    front.phase = 'ready';
+    router.phase = 'ready';
     return serverOf({
-      ...{ port, store, cluster, usage, staleness, transport, front, control, lock, patience, addons },
+      ...{ port, store, cluster, usage, staleness, transport, router, control, lock, grace, addons },
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     });
   } catch (error) {
@@ -138,7 +138,7 @@ interface Parts {
   readonly usage: UsageView;
   readonly transport: Transport;
   readonly commits: CommitMeter;
-  readonly front: Front;
+  readonly router: RequestRouter;
   readonly addons: readonly AddonParts[];
   /** The surfaces that programs talk to. */
   readonly surfaces: readonly Surface[];
@@ -200,7 +200,7 @@ function createHandler(parts: Parts, options: ServerOptions): Api {
 
 /** The surfaces that programs talk to, and the pages, which describe the former. `api` is there once the server responds. */
 function createSurfaces(
-  { store, cluster, transport, commits, front, surfaces, addons }: Parts,
+  { store, cluster, transport, commits, router, surfaces, addons }: Parts,
   { config }: ServerOptions,
   api: () => Api,
 ): readonly Surface[] {
@@ -235,7 +235,7 @@ function createSurfaces(
     probeSurface({
       ...{ engine, historyCheck, heads, replica },
       metrics: config.metrics ? metrics : null,
-      phase: () => front.phase,
+      phase: () => router.phase,
     }),
   ];
   const { basePath, limits } = config;
@@ -250,16 +250,15 @@ interface Running extends Omit<Parts, 'commits' | 'surfaces'> {
   readonly control: ControlServer;
   readonly lock: FolderLock;
   /** While it is not over, files wait for descriptors that connections will give back. */
-  readonly patience: { isOver: boolean };
+  readonly grace: { isOver: boolean };
   readonly shutdownTimeoutMs: number;
 }
 
 function serverOf(running: Running): Server {
-  const { port, store, cluster, usage, staleness, transport, front, control, lock, patience, addons } =
-    running;
+  const { port, store, cluster, usage, staleness, transport, router, control, lock, grace, addons } = running;
   const { shutdownTimeoutMs } = running;
   const close = async (): Promise<void> => {
-    front.phase = 'draining';
+    router.phase = 'draining';
     await cluster?.handOver(shutdownTimeoutMs);
     transport.drain();
     await control.close();
@@ -268,7 +267,7 @@ function serverOf(running: Running): Server {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
     }
     await transport.close();
-    patience.isOver = true;
+    grace.isOver = true;
     for (const addon of addons) await addon.close?.();
     await staleness.close();
     await cluster?.stopFollowing();

@@ -30,16 +30,16 @@ function polledPaths(surfaces: readonly Surface[], basePath: string): readonly s
 
 // The listener, from before there is anything to respond with.
 
-interface FrontOptions {
+interface ListenerOptions {
   readonly config: Config;
   readonly log: Log;
   readonly surfaces: readonly Surface[];
 }
 
 /**
- * The part in front of the store, which is open from the first moment. Its handler changes once the store is open.
+ * The handlers of requests. The listener is open before the store is, and they change with it.
  */
-export interface Front {
+export interface RequestRouter {
   phase: Phase;
   handle: Api['handle'];
   admit: Api['admit'];
@@ -47,14 +47,17 @@ export interface Front {
   handedOnFor: Required<TransportOptions>['handedOnFor'];
 }
 
-export function createFront(front: Front, { config, log, surfaces }: FrontOptions): Promise<Transport> {
+export function listen(
+  router: RequestRouter,
+  { config, log, surfaces }: ListenerOptions,
+): Promise<Transport> {
   const { host, port, trustedProxies, streamsMax, connectionsPerAddressMax, basePath } = config;
   return selectTransport(config.httpEngine, {
     ...{ host, port, log, trustedProxies },
-    handle: (request, response) => front.handle(request, response),
-    admit: (head) => front.admit(head),
-    refuse: (...refused) => front.refuse(...refused),
-    handedOnFor: (request) => front.handedOnFor(request),
+    handle: (request, response) => router.handle(request, response),
+    admit: (head) => router.admit(head),
+    refuse: (...refused) => router.refuse(...refused),
+    handedOnFor: (request) => router.handedOnFor(request),
     polledPaths: polledPaths(surfaces, basePath),
     limits: { streamsMax, ...(connectionsPerAddressMax !== null && { connectionsPerAddressMax }) },
   });

@@ -689,7 +689,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       "A node's clock is days ahead, no other node reaches it, or an older version cannot read what it writes",
     promise: 'It says so, and lets the others lead.',
     tests: [
-      ...named('addons/replication/fitness.test.ts')(
+      ...named('addons/replication/eligibility.test.ts')(
         'makes a leader hand over, and keeps the node from leading until it is right',
         'is named by the node and by the others, and a leader with one hands over',
         'goes first, so that nothing is written that it cannot read, unless it hands over',

@@ -27,7 +27,7 @@ import { FILE_BYTES_MAX } from '../../src/addons/edge/checked-file.ts';
 import {
   WAITING_BODIES_BYTES_MAX as EDGE_BODIES_BYTES_MAX,
   WAITING_REQUESTS_MAX,
-} from '../../src/addons/edge/front.ts';
+} from '../../src/addons/edge/edge-router.ts';
 import { MIRRORS_MAX } from '../../src/addons/edge/mirrors.ts';
 import {
   APPLICATIONS_MAX as EDGE_APPLICATIONS_MAX,

@@ -11,12 +11,12 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { selectTransport } from '../../http/transport/select-transport.ts';
 import type { Transport, TransportOptions } from '../../http/transport/transport.ts';
 import type { Log } from '../../process/log.ts';
-import { type BackstageSources, backstageOf } from './backstage.ts';
 import { copyFile, copyIn, copyLines, environmentOf, reportsFile } from './copy.ts';
+import { EdgeRouter } from './edge-router.ts';
 import { Feed, type FeedPosition } from './feed.ts';
-import { Front } from './front.ts';
 import { Mirror } from './mirror.ts';
 import { type FedMirror, Mirrors } from './mirrors.ts';
+import { type OperatorSources, operatorRoutes } from './operator-routes.ts';
 import { sendReports } from './report-sending.ts';
 import { type Destination, Reports } from './reports.ts';
 import { ServedMirror } from './served-mirror.ts';
@@ -54,7 +54,7 @@ export class Edge {
   readonly tokens: Tokens;
   readonly mirrors: Mirrors;
   readonly #fallback: ServedMirror;
-  readonly #front: Front;
+  readonly #router: EdgeRouter;
   readonly #surfaces: ReturnType<typeof edgeSurfaces>;
   /** Null where nothing is kept on disk. One each, because writes of a file wait for each other there. */
   readonly #copyFile: ReturnType<typeof copyFile> | null;
@@ -91,12 +91,15 @@ export class Edge {
       onFault: (error) => this.#warn(error),
       monotonicMs,
     });
-    this.#surfaces = edgeSurfaces({ backstage: backstageOf(this.#sources()), disabled: settings.disabled });
+    this.#surfaces = edgeSurfaces({
+      operatorRoutes: operatorRoutes(this.#sources()),
+      disabled: settings.disabled,
+    });
     this.#fallback = this.#served(this.#mirror(''), null);
-    this.#front = new Front({
+    this.#router = new EdgeRouter({
       ...{ fallback: this.#fallback.api, mirrors: this.mirrors, tokens: this.tokens },
       ...{ basePath: settings.basePath, tokenHeader: settings.tokenHeader },
-      patienceMs: settings.patienceMs,
+      firstFlagsTimeoutMs: settings.firstFlagsTimeoutMs,
     });
   }
 
@@ -315,7 +318,7 @@ export class Edge {
     const { host, port, tls, trustedProxies, basePath } = this.#settings;
     const options: TransportOptions = {
       ...{ host, port, tls, trustedProxies, log: this.#log, sharesPort: true },
-      ...{ handle: this.#front.handle, admit: this.#front.admit, refuse: this.#fallback.api.refuse },
+      ...{ handle: this.#router.handle, admit: this.#router.admit, refuse: this.#fallback.api.refuse },
       polledPaths: ['/api/client/features', '/api/client/delta', '/api/frontend'].map(
         (path) => basePath + path,
       ),
@@ -323,7 +326,7 @@ export class Edge {
     return selectTransport(this.#settings.httpEngine, options);
   }
 
-  #sources(): BackstageSources {
+  #sources(): OperatorSources {
     return {
       ...{ mirrors: this.mirrors, tokens: this.tokens, reports: this.reports },
       ...{ upstream: this.#settings.upstream, startedAt: this.#now() },

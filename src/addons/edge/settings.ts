@@ -23,7 +23,7 @@ export interface EdgeSettings {
   readonly pollMs: number;
   readonly revalidateMs: number;
   readonly reportMs: number;
-  readonly patienceMs: number;
+  readonly firstFlagsTimeoutMs: number;
   /** Null: nothing is kept on disk. */
   readonly folder: string | null;
   readonly ageMsMax: number;
@@ -79,7 +79,7 @@ export function readSettings(given: GivenOptions, env: Environment): EdgeSetting
     pollMs: from.seconds('features-refresh-interval-seconds'),
     revalidateMs: from.seconds('token-revalidation-interval-seconds'),
     reportMs: from.seconds('metrics-interval-seconds'),
-    patienceMs: from.seconds('edge-request-timeout'),
+    firstFlagsTimeoutMs: from.seconds('edge-request-timeout'),
     folder: from.text('backup-folder') ?? null,
     ageMsMax: from.text('max-age') === undefined ? Number.POSITIVE_INFINITY : from.seconds('max-age'),
     trustedProxies: proxies(from),

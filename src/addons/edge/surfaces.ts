@@ -20,10 +20,10 @@ import { ofrepSurface } from '../sdk/ofrep-surface.ts';
 import { OutcomeLists } from '../sdk/outcome-lists.ts';
 import { ContextSchema, contextInBody, contextInQuery, type SentContext } from '../sdk/request-input.ts';
 import { reportRoutes } from '../usage/report-routes.ts';
-import type { Backstage } from './backstage.ts';
+import type { OperatorRoutes } from './operator-routes.ts';
 
 export interface SurfaceOptions {
-  readonly backstage: Backstage;
+  readonly operatorRoutes: OperatorRoutes;
   /** Names of what is switched off, such as `tokens`. */
   readonly disabled: ReadonlySet<string>;
 }
@@ -38,7 +38,7 @@ export function edgeSurfaces(options: SurfaceOptions): readonly Surface[] {
     ofrepSurface({ hintsAtStreams: false }),
     edgeSurface,
     noAdministration,
-    backstageSurface(options),
+    operatorSurface(options),
   ];
 }
 
@@ -121,27 +121,27 @@ function frontendWithOffFlags(isAllDisabled: boolean): Surface {
 
 // What operators ask, by the paths of Unleash Edge.
 
-function backstageSurface({ backstage, disabled }: SurfaceOptions): Surface {
+function operatorSurface({ operatorRoutes, disabled }: SurfaceOptions): Surface {
   const json = (path: string, read: () => object): PlainRoute => ({
     ...{ kind: 'plain', method: 'GET', path: `/internal-backstage/${path}` },
     respond: () => jsonResponse(200, read()),
   });
   const metrics = (path: string): PlainRoute => ({
     ...{ kind: 'plain', method: 'GET', path },
-    respond: backstage.metrics,
+    respond: operatorRoutes.metrics,
   });
   const offered: readonly (readonly [name: string, route: PlainRoute])[] = [
-    ['features', json('features', backstage.features)],
-    ['tokens', json('tokens', backstage.tokens)],
-    ['metrics-batch', json('metricsbatch', backstage.waitingMetrics)],
-    ['instance-data', json('instancedata', backstage.instance)],
+    ['features', json('features', operatorRoutes.features)],
+    ['tokens', json('tokens', operatorRoutes.tokens)],
+    ['metrics-batch', json('metricsbatch', operatorRoutes.waitingMetrics)],
+    ['instance-data', json('instancedata', operatorRoutes.instance)],
     ['metrics', metrics('/internal-backstage/metrics')],
     ['metrics', metrics(METRICS_PATH)],
   ];
   const ready = (path: string): PlainRoute => ({
     ...{ kind: 'plain', method: 'GET', path },
     respond: () => {
-      const problem = backstage.unready();
+      const problem = operatorRoutes.unready();
       return problem === null
         ? jsonResponse(200, { status: 'READY' })
         : jsonResponse(503, { status: 'NOT_READY', reason: problem });
@@ -152,8 +152,8 @@ function backstageSurface({ backstage, disabled }: SurfaceOptions): Surface {
     access: null,
     errors: COMMON_ERRORS,
     routes: [
-      json('health', backstage.health),
-      { ...json('health', backstage.health), path: '/health' },
+      json('health', operatorRoutes.health),
+      { ...json('health', operatorRoutes.health), path: '/health' },
       ready('/internal-backstage/ready'),
       ready('/ready'),
       ...offered.flatMap(([name, route]) => (disabled.has(name) ? [] : [route])),

@@ -8,7 +8,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../../http/serving/access.ts';
-import { Room } from './room.ts';
+import { Quota } from './quota.ts';
 import { environmentIn, type ValidToken } from './upstream-client.ts';
 
 /** The form in which upstreams take a token apart. Anything else is no token, and is asked of nobody. */
@@ -61,7 +61,7 @@ export class Tokens {
   readonly #invalid: LRUCache<string, number>;
   /** By secret, in the order in which they are asked. */
   readonly #waiting = new Map<string, Waiting>();
-  readonly #room = new Room(WAITING_MAX);
+  readonly #room = new Quota(WAITING_MAX);
   #isAsking = false;
   #askedCount = 0;
 

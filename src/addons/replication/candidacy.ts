@@ -3,7 +3,7 @@
  *
  * Time decides only when a node tries to take over, never whether it may: the log's order does.
  */
-import type { Fitness } from './fitness.ts';
+import type { Eligibility } from './eligibility.ts';
 import type { Follower } from './follower.ts';
 import type { LogWatch } from './log-watch.ts';
 import { encodeRecord } from './record-format.ts';
@@ -27,8 +27,8 @@ export interface CandidacyParts {
   readonly options: ReplicaOptions;
   readonly role: Role;
   readonly follower: Follower;
-  readonly fitness: Fitness;
-  readonly patience: LeaderPatience;
+  readonly eligibility: Eligibility;
+  readonly holdOff: LeaderHoldOff;
   readonly logWatch: LogWatch;
 }
 
@@ -53,26 +53,26 @@ export class Candidacy {
    * more time, because to depose it costs a restart.
    */
   reachLeader(): void {
-    const { options, follower, patience } = this.#parts;
+    const { options, follower, holdOff } = this.#parts;
     const leader = follower.otherLeader;
-    if (leader === null || this.#isReaching || !patience.isInDoubt) return;
+    if (leader === null || this.#isReaching || !holdOff.isInDoubt) return;
     this.#isReaching = true;
     void options.reach(leader).then((found) => {
       this.#isReaching = false;
       const isOver = found === 'refused' || found === 'follows';
-      if (isOver && follower.otherLeader?.run === leader.run && patience.isInDoubt) this.standAtOnce();
+      if (isOver && follower.otherLeader?.run === leader.run && holdOff.isInDoubt) this.standAtOnce();
     });
   }
 
   /** Stands where it may: nobody leads any more. */
   standAtOnce(): void {
-    this.#parts.patience.end();
+    this.#parts.holdOff.end();
     this.standIfDue();
   }
 
   standIfDue(): void {
-    const { options, role, follower, fitness, patience, logWatch } = this.#parts;
-    if (!patience.isOverBy(fitness.handicapMs) || !follower.isIdle || logWatch.silentMs > ANSWER_MS_MAX)
+    const { options, role, follower, eligibility, holdOff, logWatch } = this.#parts;
+    if (!holdOff.isOverBy(eligibility.handicapMs) || !follower.isIdle || logWatch.silentMs > ANSWER_MS_MAX)
       return;
     const { journal } = options.engine;
     if (!follower.isAtEnd || !journal.writable || journal.undecidedMs > CUT_OFF_MS) return;
@@ -83,7 +83,7 @@ export class Candidacy {
 
   /** The log tells who won, this node or another one: also when the outcome is not known. */
   async #stand(): Promise<void> {
-    const { options, role, follower, patience } = this.#parts;
+    const { options, role, follower, holdOff } = this.#parts;
     const { log, history, identity: by, notes } = options;
     const { id: previousId, chain: previousChain } = follower.place;
     const epoch = follower.epoch + 1;
@@ -94,13 +94,13 @@ export class Candidacy {
       ...{ kind: 'take-over', cluster, history: idToWrite, epoch, by, previousId, previousChain },
     });
     const outcome = await log.append(follower.position, record);
-    if (outcome.kind === 'conflict' && role.apply('LOST')) patience.waitForLeader();
+    if (outcome.kind === 'conflict' && role.apply('LOST')) holdOff.waitForLeader();
     // Operators: nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)
     if (outcome.kind === 'unknown') notes.warn({ err: outcome.cause }, 'The replicated log does not answer');
   }
 }
 
-interface PatienceClock {
+interface HoldOffClock {
   /** Milliseconds, monotonic. */
   monotonic(): number;
   /** From 0 to 1. */
@@ -111,12 +111,12 @@ interface PatienceClock {
  * How long a node waits for a leader before it stands itself: from the last word of one that leads, or may come to. The jitter keeps
  * nodes from standing at once.
  */
-export class LeaderPatience {
-  readonly #clock: PatienceClock;
+export class LeaderHoldOff {
+  readonly #clock: HoldOffClock;
   #heardAtMs = 0;
   #patienceMs = 0;
 
-  constructor(clock: PatienceClock) {
+  constructor(clock: HoldOffClock) {
     this.#clock = clock;
   }
 

@@ -14,8 +14,8 @@ import { type Alignment, align, DisagreementError, meetHistory, recordBefore } f
 import { encodeAnnouncement } from './announcement.ts';
 import { ArchiveDamageError } from './archived-frames.ts';
 import { Archivist } from './archivist.ts';
+import { type Found, OWN_FORMATS } from './eligibility.ts';
 import type { FileArchive } from './file-archive.ts';
-import { type Found, OWN_FORMATS } from './fitness.ts';
 import { fetchFromArchive, lacksBeginning } from './join.ts';
 import { SHORT_MS_MAX } from './log-watch.ts';
 import { mendSegment } from './mend.ts';

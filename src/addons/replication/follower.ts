@@ -132,7 +132,7 @@ export class Follower {
   }
 
   /** The log has a record at this position, by the word of the node that appended it. */
-  hearAppended(position: number): void {
+  onAppendedAt(position: number): void {
     if (!(position > this.#knownEnd)) return;
     this.#knownEnd = position;
     this.#wake();
@@ -143,7 +143,7 @@ export class Follower {
     this.#noteCurrent();
     this.#awaited ??= { last, askedAtMs };
     this.#noteCurrent();
-    this.hearAppended(last);
+    this.onAppendedAt(last);
   }
 
   #noteCurrent(): void {

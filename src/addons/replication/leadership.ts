@@ -7,8 +7,8 @@
 import assert from 'node:assert/strict';
 import { FencedError } from '../../persistence/journal/commit-log.ts';
 import type { Peer } from './announcement.ts';
-import type { LeaderPatience } from './candidacy.ts';
-import type { Fitness } from './fitness.ts';
+import type { LeaderHoldOff } from './candidacy.ts';
+import type { Eligibility } from './eligibility.ts';
 import type { Follower } from './follower.ts';
 import { CUT_OFF_MS, type ReplicaOptions } from './replica-options.ts';
 import type { Leadership as LogPlace } from './replicated-commit-log.ts';
@@ -24,8 +24,8 @@ export interface LeadershipParts {
   readonly options: ReplicaOptions;
   readonly role: Role;
   readonly follower: Follower;
-  readonly fitness: Fitness;
-  readonly patience: LeaderPatience;
+  readonly eligibility: Eligibility;
+  readonly holdOff: LeaderHoldOff;
   /** The other nodes that were heard of lately. */
   others(): readonly Peer[];
   announce(handsOver: boolean): void;
@@ -45,8 +45,8 @@ export class Leadership {
 
   /** Whether commands may be decided here. */
   get mayDecide(): boolean {
-    const { fitness } = this.#parts;
-    return this.#role.name === 'leading' && this.#hasLed && !this.isCutOff && !fitness.isClockUnsure;
+    const { eligibility } = this.#parts;
+    return this.#role.name === 'leading' && this.#hasLed && !this.isCutOff && !eligibility.isClockUnsure;
   }
 
   /** Whether this node was made the leader, and nothing recent says that it is. */
@@ -93,14 +93,14 @@ export class Leadership {
   /** Looks at what has changed since the last tick; for nodes that lead, or were made to. */
   tick(): void {
     const { engine, notes } = this.#options;
-    const { follower, fitness, announce } = this.#parts;
+    const { follower, eligibility, announce } = this.#parts;
     const { epoch } = follower;
     if (!this.isCutOff) {
       // Operators: nothing
       if (this.#role.apply('CONFIRMED')) notes.info({ epoch }, 'This node leads again');
       // Another node may have room for changes, or a better clock.
-      const isUnfit = !engine.journal.writable || fitness.shouldHandOver;
-      if (this.mayDecide && isUnfit && this.#hasHeir) void this.handOver().catch(() => undefined);
+      const isUnfit = !engine.journal.writable || eligibility.shouldHandOver;
+      if (this.mayDecide && isUnfit && this.#hasSuccessor) void this.handOver().catch(() => undefined);
       return;
     }
     // Operators, of "This node led, and … for … s; it decides nothing.": see [fail-over](docs/cluster.md#fail-over)
@@ -110,7 +110,7 @@ export class Leadership {
   }
 
   /** Whether another node is there that has all that this one has. */
-  get #hasHeir(): boolean {
+  get #hasSuccessor(): boolean {
     const { follower, others } = this.#parts;
     return others().some(
       ({ role, position, standsLast }) =>
@@ -165,7 +165,7 @@ export class Leadership {
     this.#hasLed = false;
     commitLog.resign();
     this.#role.apply(type);
-    this.#parts.patience.waitForLeader();
+    this.#parts.holdOff.waitForLeader();
     this.#parts.follower.resume(place, confirmedAtMs);
   }
 }

@@ -1,7 +1,7 @@
 /** The options of a node of a cluster (replica.ts), which its parts share. */
 import type { FrameBody } from '../../persistence/journal/frame-format.ts';
 import type { Announcement } from './announcement.ts';
-import type { Found } from './fitness.ts';
+import type { Found } from './eligibility.ts';
 import type { NodeHistory } from './node-history.ts';
 import type { NodeIdentity } from './record-format.ts';
 import type { ReplicatedCommitLog } from './replicated-commit-log.ts';

@@ -15,8 +15,8 @@ import {
   type Peer,
   Peers,
 } from './announcement.ts';
-import { Candidacy, LeaderPatience } from './candidacy.ts';
-import { Fitness } from './fitness.ts';
+import { Candidacy, LeaderHoldOff } from './candidacy.ts';
+import { Eligibility } from './eligibility.ts';
 import { Follower } from './follower.ts';
 import { Leadership } from './leadership.ts';
 import { LogWatch } from './log-watch.ts';
@@ -31,8 +31,8 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly #role = new Role();
   readonly #peers = new Peers();
-  readonly #patience: LeaderPatience;
-  readonly #fitness: Fitness;
+  readonly #holdOff: LeaderHoldOff;
+  readonly #eligibility: Eligibility;
   readonly #follower: Follower;
   readonly #leadership: Leadership;
   readonly #logWatch: LogWatch;
@@ -49,8 +49,8 @@ export class Replica {
     const others = (): readonly Peer[] =>
       this.#peers.list(this.#now()).filter(({ run }) => run !== identity.run);
     this.#options = options;
-    this.#patience = new LeaderPatience(clock);
-    this.#fitness = new Fitness({
+    this.#holdOff = new LeaderHoldOff(clock);
+    this.#eligibility = new Eligibility({
       ...{ run: identity.run, address: identity.address, clock, formats, others },
       reach: (node) => options.reach(node),
     });
@@ -66,7 +66,7 @@ export class Replica {
     });
     const parts = {
       ...{ options, role: this.#role, follower: this.#follower },
-      ...{ fitness: this.#fitness, patience: this.#patience },
+      ...{ eligibility: this.#eligibility, holdOff: this.#holdOff },
     };
     this.#candidacy = new Candidacy({ ...parts, logWatch: this.#logWatch });
     this.#leadership = new Leadership({
@@ -93,7 +93,7 @@ export class Replica {
       warnings: [
         ...(trouble === null ? [] : [trouble]),
         ...this.#options.warnings,
-        ...this.#fitness.warnings,
+        ...this.#eligibility.warnings,
       ],
       history: history.id,
       version,
@@ -114,8 +114,8 @@ export class Replica {
     return {
       ...{ node, run, address, role, epoch, position, durableId, history, version, silentMs },
       lagRecords: this.#follower.lagOf(position),
-      clockMs: this.#fitness.clockOf(run),
-      isReached: !this.#fitness.unreached.includes(run),
+      clockMs: this.#eligibility.clockOf(run),
+      isReached: !this.#eligibility.unreached.includes(run),
     };
   }
 
@@ -142,11 +142,11 @@ export class Replica {
   start(): void {
     const { log } = this.#options;
     this.#stopListening = [
-      log.onAnnouncement((message) => this.#hear(message)),
-      log.onAppended((position) => this.#follower.hearAppended(position)),
+      log.onAnnouncement((message) => this.#onAnnouncement(message)),
+      log.onAppended((position) => this.#follower.onAppendedAt(position)),
     ];
     this.#role.apply('ALIGNED');
-    this.#patience.waitForLeader();
+    this.#holdOff.waitForLeader();
     this.#follower.start();
     this.#scheduleTick();
   }
@@ -181,8 +181,8 @@ export class Replica {
   /** Follows the leader that a take-over record names: it may be this start of this node. */
   async #follow(leader: NodeIdentity | null): Promise<void> {
     const { identity, notes } = this.#options;
-    this.#patience.waitForLeader();
-    if (leader === null) return this.#patience.waitForOthers();
+    this.#holdOff.waitForLeader();
+    if (leader === null) return this.#holdOff.waitForOthers();
     if (leader.run !== identity.run) {
       this.#role.apply('LOST');
       // Operators: nothing
@@ -201,21 +201,21 @@ export class Replica {
     for (const resolve of served) resolve();
   }
 
-  #hear(message: Buffer): void {
+  #onAnnouncement(message: Buffer): void {
     const heard = decodeAnnouncement(message);
     if (heard === null) return;
     const { identity, history, stop } = this.#options;
     this.#peers.note(heard, this.#now());
     if (heard.run === identity.run) return;
-    this.#fitness.hear(heard);
+    this.#eligibility.onAnnouncement(heard);
     const isLeader = heard.role === 'leading' || heard.handsOver;
     const { epoch } = this.#follower;
     if (!isLeader || heard.epoch < epoch || !history.mayBe(heard.history)) return;
     if (heard.epoch > epoch && this.#role.apply('DEPOSED'))
       return stop(new FencedError(`${heard.node} took over`));
-    this.#follower.hearAppended(heard.position);
+    this.#follower.onAppendedAt(heard.position);
     if (heard.handsOver) this.#candidacy.standAtOnce();
-    else this.#patience.waitForLeader();
+    else this.#holdOff.waitForLeader();
   }
 
   /** Takes the answer to a question that is put to the log now. */
@@ -236,7 +236,7 @@ export class Replica {
 
   #tick(): void {
     this.#ticks += 1;
-    this.#fitness.tick();
+    this.#eligibility.tick();
     this.#tellWarnings();
     if (this.isLeading || this.#ticks % TICKS_PER_FOLLOWER_ANNOUNCEMENT === 0) this.#announce(false);
     this.#logWatch.ask();
@@ -250,7 +250,7 @@ export class Replica {
 
   /** Logs what is new to look at. */
   #tellWarnings(): void {
-    const { warnings } = this.#fitness;
+    const { warnings } = this.#eligibility;
     for (const warning of warnings) {
       if (this.#told.includes(warning)) continue;
       // Operators, of "The clock of this node is … the median of the nodes; …": what it says
@@ -273,8 +273,8 @@ export class Replica {
       history: history.id,
       wallMs: clock.wall(),
       reads: formats,
-      unreached: [...this.#fitness.unreached],
-      standsLast: this.#fitness.handicapMs > 0,
+      unreached: [...this.#eligibility.unreached],
+      standsLast: this.#eligibility.handicapMs > 0,
     };
     log.announce(encodeAnnouncement(announcement));
   }

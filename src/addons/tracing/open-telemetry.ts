@@ -70,10 +70,10 @@ export async function openTelemetry({
     },
     close: async () => {
       let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<void>((resolve) => {
+      const timedOut = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_MS_MAX);
       });
-      await Promise.race([provider.shutdown().catch((error: unknown) => onTrouble(String(error))), patience]);
+      await Promise.race([provider.shutdown().catch((error: unknown) => onTrouble(String(error))), timedOut]);
       clearTimeout(timer);
     },
   };

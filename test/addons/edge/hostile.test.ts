@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Edge } from '../../../src/addons/edge/edge.ts';
-import { Front } from '../../../src/addons/edge/front.ts';
+import { EdgeRouter } from '../../../src/addons/edge/edge-router.ts';
 import { Mirrors } from '../../../src/addons/edge/mirrors.ts';
 import { EDGE_OPTIONS, variableOf } from '../../../src/addons/edge/options.ts';
 import { readSettings } from '../../../src/addons/edge/settings.ts';
@@ -236,11 +236,11 @@ describe('a mirror that cannot be opened', () => {
   it('is a 503 for those who wait for it, and takes no place from those behind them', async () => {
     const token = { token: CLIENT, type: 'client', projects: ['*'], environment: 'development' } as const;
     const ignore = (): void => undefined;
-    const front = new Front({
+    const router = new EdgeRouter({
       fallback: {
         refuseEarly: (_, responder, refusal) => responder.send(plainErrorResponse(errorOfRefusal(refusal))),
       } as Api,
-      ...{ basePath: '', tokenHeader: 'authorization', patienceMs: 1_000 },
+      ...{ basePath: '', tokenHeader: 'authorization', firstFlagsTimeoutMs: 1_000 },
       mirrors: new Mirrors({
         bytesMax: 1,
         open: () => {
@@ -259,9 +259,9 @@ describe('a mirror that cannot be opened', () => {
       host: () => '',
     } as unknown as TransportRequest;
     const { status } = await new Promise<HttpResponse>((send) =>
-      front.handle(request, { send, isWanted: true } as unknown as Responder),
+      router.handle(request, { send, isWanted: true } as unknown as Responder),
     );
-    assert.deepEqual([status, front.waitingCount], [503, 0]);
+    assert.deepEqual([status, router.waitingCount], [503, 0]);
   });
 });
 

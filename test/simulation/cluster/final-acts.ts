@@ -167,7 +167,7 @@ export const FINAL_ACTS: readonly FinalAct[] = [
     },
   },
   {
-    name: 'hungHeirs',
+    name: 'hungSuccessors',
     nodesMin: 3,
     async run(stage) {
       const { cluster, leader, others, random } = stage;
@@ -177,10 +177,10 @@ export const FINAL_ACTS: readonly FinalAct[] = [
         write(stage, leader);
         await cluster.pass(1_000);
       }
-      const [heir] = others.filter((node) => node !== hung);
+      const [successor] = others.filter((node) => node !== hung);
       leader.crash();
-      await within(stage, LEADS_MS_MAX, 'a node leads whose disk responds', () => heir!.isLeading);
-      assert.equal(new Truth(cluster.log).leader, heir!.name, 'a node whose disk hangs does not stand');
+      await within(stage, LEADS_MS_MAX, 'a node leads whose disk responds', () => successor!.isLeading);
+      assert.equal(new Truth(cluster.log).leader, successor!.name, 'a node whose disk hangs does not stand');
     },
   },
   {

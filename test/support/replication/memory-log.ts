@@ -113,7 +113,7 @@ export class MemoryLog {
     }
     this.records.push(record);
     this.onAppend?.(record);
-    for (const link of this.#links) link.hearAppended(this.last);
+    for (const link of this.#links) link.onAppendedAt(this.last);
     return { kind: 'accepted' };
   }
 
@@ -132,7 +132,7 @@ export class MemoryLog {
   }
 
   announce(message: Buffer): void {
-    for (const link of this.#links) link.hear(message);
+    for (const link of this.#links) link.deliver(message);
   }
 }
 
@@ -224,7 +224,7 @@ export class MemoryLink implements ReplicatedLog {
     this.#log.disconnect(this);
   }
 
-  hearAppended(position: number): void {
+  onAppendedAt(position: number): void {
     this.#carry('appended', () =>
       this.admit(() => {
         for (const listener of this.#onAppended) listener(position);
@@ -232,7 +232,7 @@ export class MemoryLink implements ReplicatedLog {
     );
   }
 
-  hear(message: Buffer): void {
+  deliver(message: Buffer): void {
     this.#carry('announcement', () =>
       this.admit(() => {
         for (const listener of this.#listeners) listener(Buffer.from(message));

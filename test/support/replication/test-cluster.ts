@@ -8,8 +8,8 @@ import { openStore, type Store } from '../../../src/actors/store.ts';
 import type { Outcome, Submission } from '../../../src/actors/submission.ts';
 import type { Archivist } from '../../../src/addons/replication/archivist.ts';
 import { openClusterNode } from '../../../src/addons/replication/cluster-node.ts';
+import { type Found, OWN_FORMATS } from '../../../src/addons/replication/eligibility.ts';
 import type { FileArchive } from '../../../src/addons/replication/file-archive.ts';
-import { type Found, OWN_FORMATS } from '../../../src/addons/replication/fitness.ts';
 import {
   decodeRecord,
   NewerRecordError,

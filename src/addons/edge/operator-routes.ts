@@ -6,7 +6,7 @@ import { VERSION } from '../../process/installation.ts';
 import type { EdgeMetricsSources } from './metrics.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
 
-export interface Backstage {
+export interface OperatorRoutes {
   /** Loads what it takes when it is first asked for, because a start has no time for it. */
   metrics(): Promise<HttpResponse>;
   health(): object;
@@ -18,7 +18,7 @@ export interface Backstage {
   instance(): object;
 }
 
-export interface BackstageSources extends EdgeMetricsSources {
+export interface OperatorSources extends EdgeMetricsSources {
   readonly upstream: Pick<UpstreamOptions, 'appName' | 'instanceId'>;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -41,7 +41,7 @@ function firstOf<T>(all: Iterable<T>): readonly T[] {
 /** Characters of a token that tell people which one it is. */
 const SHOWN_CHARACTERS = 4;
 
-export function backstageOf(sources: BackstageSources): Backstage {
+export function operatorRoutes(sources: OperatorSources): OperatorRoutes {
   const { mirrors, tokens, reports, upstream, startedAt, transport, unready } = sources;
   const environments = (): readonly object[] =>
     [...mirrors].map(({ token, served, feed }) => ({

@@ -41,7 +41,7 @@ const FORMATS = ['record', 'content', 'rules'] as const;
  */
 export type Found = 'leads' | 'follows' | 'refused' | 'nothing';
 
-export interface FitnessOptions {
+export interface EligibilityOptions {
   /** This start of this node. */
   readonly run: string;
   readonly address: string;
@@ -65,20 +65,20 @@ interface Reach {
   isAsking: boolean;
 }
 
-export class Fitness {
-  readonly #options: FitnessOptions;
+export class Eligibility {
+  readonly #options: EligibilityOptions;
   /** Milliseconds by which the clocks of other nodes are ahead of this one's, the newest last; by their starts. */
   readonly #clocks = new Map<string, number[]>();
   readonly #reach = new Map<string, Reach>();
   #wallAtStart: number;
   #jumpedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: FitnessOptions) {
+  constructor(options: EligibilityOptions) {
     this.#options = options;
     this.#wallAtStart = this.#wallLessElapsed();
   }
 
-  hear({ run, wallMs }: Announcement): void {
+  onAnnouncement({ run, wallMs }: Announcement): void {
     if (wallMs === null) return;
     const looks = this.#clocks.get(run) ?? [];
     this.#clocks.set(run, [...looks, wallMs - this.#options.clock.wall()].slice(-LOOKS_KEPT));

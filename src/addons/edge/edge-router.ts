@@ -14,7 +14,7 @@ import type {
   TransportRequestHead,
 } from '../../http/transport/transport.ts';
 import type { FedMirror, Mirrors } from './mirrors.ts';
-import { Room } from './room.ts';
+import { Quota } from './quota.ts';
 import type { Tokens } from './tokens.ts';
 
 /** Bytes of the bodies of requests whose tokens are not known. Protects memory. */
@@ -40,7 +40,7 @@ const FULL = refusal(
 );
 const NO_FLAGS = refusal('The upstream has not sent the flags of the token yet; ask again in a moment.');
 
-export interface FrontOptions {
+export interface EdgeRouterOptions {
   readonly fallback: Api;
   readonly mirrors: Mirrors;
   readonly tokens: Tokens;
@@ -48,16 +48,16 @@ export interface FrontOptions {
   /** The header that holds tokens, in lower case. */
   readonly tokenHeader: string;
   /** For how long a request waits for the first flags. */
-  readonly patienceMs: number;
+  readonly firstFlagsTimeoutMs: number;
 }
 
-export class Front {
-  readonly #options: FrontOptions;
+export class EdgeRouter {
+  readonly #options: EdgeRouterOptions;
   readonly #validatePath: string;
-  readonly #waiting = new Room(WAITING_REQUESTS_MAX);
-  readonly #waitingBodies = new Room(WAITING_BODIES_BYTES_MAX);
+  readonly #waiting = new Quota(WAITING_REQUESTS_MAX);
+  readonly #waitingBodies = new Quota(WAITING_BODIES_BYTES_MAX);
 
-  constructor(options: FrontOptions) {
+  constructor(options: EdgeRouterOptions) {
     this.#options = options;
     this.#validatePath = `${options.basePath}/edge/validate`;
   }
@@ -108,7 +108,7 @@ export class Front {
 
   /** The mirror of the token, or why it has none; null for a token that is not valid. */
   async #assigned(secret: string, address: string): Promise<FedMirror | Refusal | null> {
-    const { tokens, mirrors, patienceMs } = this.#options;
+    const { tokens, mirrors, firstFlagsTimeoutMs } = this.#options;
     const verdict = await tokens.find(secret, address);
     if (verdict === 'unknown') return UPSTREAM_AWAY;
     if (verdict === 'too-many') return TOO_MANY;
@@ -119,7 +119,7 @@ export class Front {
     if (fed === 'full') return FULL;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patienceMs);
+      timer = setTimeout(resolve, firstFlagsTimeoutMs);
     });
     await Promise.race([fed.filled, late]);
     clearTimeout(timer);

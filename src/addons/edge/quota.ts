@@ -1,7 +1,7 @@
 /** Room for what waits for the upstream. One network has at most half of it: whoever makes tokens up leaves room for others. */
 import { networkOf } from '../../domain/flags/address.ts';
 
-export class Room {
+export class Quota {
   readonly #max: number;
   readonly #takenBy = new Map<string, number>();
   #taken = 0;
