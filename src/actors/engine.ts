@@ -266,7 +266,7 @@ export class Engine {
     this.#durabilityWaiters.giveUp();
   }
 
-  /** The same before the process ends. */
+  /** Refuses every waiting command before the process ends. */
   giveUpForGood(): void {
     this.#decider.refuseAll();
     this.giveUp();

@@ -89,7 +89,7 @@ export async function inTurns<T>(steps: Steps<T>, requester: Partial<Requester> 
   }
 }
 
-/** The same in brief turns, none of which is in this round of the event loop. */
+/** Runs steps in brief turns, none of them in this round of the event loop. */
 export async function inBriefTurns<T>(steps: Steps<T>, requester: Partial<Requester> = {}): Promise<T> {
   for (let turns = 0; ; turns += 1) {
     if (!isTaken) take();

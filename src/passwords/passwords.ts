@@ -30,7 +30,7 @@ export const LINKS_FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
  */
 export const OF_USER: AttemptLimit = { burst: 100, refillMs: 10_000 };
 
-/** The same whatever was wrong: nobody learns who has an account. */
+/** One message for every cause, so that it does not reveal who has an account. */
 const WRONG = refuse('AuthenticationRequired', 'The username, email or password is wrong.');
 
 const tooOften = (what: 'passwords' | 'links', waitMs: number): Refusal =>

@@ -194,7 +194,7 @@ export class Reports implements SharedReports {
     return [...this.#waiting.environments];
   }
 
-  /** The same as the file on disk has it. */
+  /** The waiting reports as lines of the file. */
   *lines(): Generator<string> {
     for (const report of this.#waiting) yield JSON.stringify(report);
   }

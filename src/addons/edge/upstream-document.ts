@@ -194,7 +194,7 @@ class PartsOfDocument {
     this.#other = isJsonObject(value) ? undefined : value;
   }
 
-  /** The same with nothing in the lists of flags and segments. */
+  /** The document without its flags and segments. */
   get rest(): unknown {
     return this.#other ?? Object.fromEntries(this.#fields);
   }

@@ -41,7 +41,7 @@ const AWAY =
 const noArchive = (cluster: string): string =>
   `The cluster "${cluster}" has no archive, the bucket FLAGSTAFF_${cluster}. ${OTHER_COPY}`;
 
-/** The same archive, whose servers are at fault where it fails and is not damaged, and not the folder. */
+/** An archive whose failures other than damage are the fault of its servers, not of the folder. */
 function toldApart(archive: ReadArchive): ReadArchive {
   const failed = (error: Error): never => {
     if (error instanceof ArchiveDamageError) throw error;

@@ -93,7 +93,7 @@ export const framesOf = (bytes: Buffer, segment: ArchivedSegment): readonly Arch
   ...framesIn(bytes, segment),
 ];
 
-/** The same, one after the other. What the name says of the last one is verified behind it. */
+/** Yields the frames of an archived file in turn, then verifies what its name says of the last. */
 export function* framesIn(bytes: Buffer, segment: ArchivedSegment): Generator<ArchivedFrame, void> {
   const damaged = (what: string): ArchiveDamageError =>
     new ArchiveDamageError(`the archived file ${segment.name} is damaged: ${what}`);
@@ -131,7 +131,7 @@ export function chainsOf(
   return chains.set(segment.lastId, segment.chain);
 }
 
-/** The same file, without what is up to event `id`. */
+/** The frames of a file after event `id`. */
 export function contentBehind(
   bytes: Buffer,
   frames: readonly ArchivedFrame[],

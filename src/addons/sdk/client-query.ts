@@ -28,7 +28,7 @@ export function payerOf(
   return { name, charge };
 }
 
-/** The same caller, who waits for the response. */
+/** The caller of a query, who waits for the response. */
 export function requesterOf(query: ClientQuery, context: RequestContext<unknown>): Requester {
   const { signal } = context.requester;
   return { name: '', ...payerOf(query, context), signal };

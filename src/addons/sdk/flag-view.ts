@@ -44,7 +44,7 @@ function applies({ disabled, segments }: Strategy, around: FlagSurroundings): bo
 }
 
 /**
- * The same as JSON. Where segments are inlined, their constraints are texts that are made once: a flag whose 150 references are
+ * A flag as SDKs get it, as JSON. Where segments are inlined, their constraints are texts that are made once: a flag whose 150 references are
  * to segments that have grown to 64 KiB since would take 50 ms otherwise.
  */
 export function clientFlagJson(flag: Flag, around: FlagSurroundings): string {

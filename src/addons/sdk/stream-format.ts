@@ -19,7 +19,7 @@ export interface StreamFormat {
   start(id: number, hydration: Iterable<Uint8Array>, missed: readonly WatchUpdate[]): Iterable<Uint8Array>;
   /** The messages for a client that reconnects and has missed these updates. */
   resume(missed: readonly WatchUpdate[]): readonly Uint8Array[];
-  /** The same bytes for every stream. */
+  /** The bytes of an update, equal for every stream. */
   update(update: WatchUpdate): Uint8Array;
 }
 

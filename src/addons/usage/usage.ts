@@ -116,7 +116,7 @@ export class Usage implements UsageView {
     this.#files.changed();
   }
 
-  /** The same for what people change: whoever wrote it reads it at once, whenever the other nodes hear of it. */
+  /** Notes a change of a user on this node at once, before the log has carried it to the others: users read their own writes. */
   #noteAtOnce(note: UsageNote): void {
     if (this.#shared !== null) this.#take(note);
     this.#note(note);

@@ -67,5 +67,5 @@ export function copiesOf(
   });
 }
 
-/** The same text for what is the same but for the id. */
+/** The content of a strategy without its id, for comparing. */
 const contentOf = (strategy: Strategy): string => JSON.stringify({ ...strategy, id: '' });

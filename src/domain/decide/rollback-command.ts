@@ -74,7 +74,7 @@ function eventsBack(
   return desiredEvents(world, project, { flags: [flag] });
 }
 
-/** The same target with its plan; without one where it cannot be brought back, which the decision says. */
+/** Adds its plan to a target; a target that cannot be restored has none, and the decision refuses it. */
 export function withPlan(world: World, project: string, target: RollbackTarget): RollbackTarget {
   const events = eventsBack(world, project, target);
   if (isRefusal(events)) return target;

@@ -12,7 +12,7 @@ import type { Variant } from './variant.ts';
 /** Characters of all names and values of a context together. An application's has some hundred. */
 const ORDINARY_LENGTH_MAX = 1_024;
 
-/** The same for the longest one. Every flag may hash or search any of them. */
+/** Characters of the longest context value. Every flag may hash or search any of them. */
 export const CONTEXT_LENGTH_MAX = 16_384;
 
 export interface Cost {

@@ -73,7 +73,7 @@ export function environmentOf(flag: Flag, environment: string): FlagEnvironment 
   );
 }
 
-/** The same for many environments of a flag, of which `environmentOf` looks through all each time. */
+/** Looks up many environments of a flag; `environmentOf` searches the list each time. */
 export function environmentsOf(flag: Flag): (environment: string) => FlagEnvironment {
   const known = new Map(flag.environments.map((one) => [one.name, one]));
   return (name) => known.get(name) ?? { name, ...UNTOUCHED_PARTS };
@@ -133,7 +133,7 @@ export function withParts(flag: Flag, parts: FlagParts): Flag {
   return flagOf(body, stale === undefined ? flag : { ...flag, stale }, flag.environments);
 }
 
-/** The same flag where it has nothing in the environment. */
+/** Removes an environment from a flag; returns the flag itself where it has nothing there. */
 export function withoutEnvironment(flag: Flag, environment: string): Flag {
   const left = flag.environments.filter(({ name }) => name !== environment);
   return left.length === flag.environments.length ? flag : flagOf(flag, flag, left);

@@ -127,15 +127,15 @@ type Schemas = { readonly [Field in MetadataField]: Table[Field]['schema'] };
 /** Entries of an object schema, for responses: every field is there. */
 export const METADATA_ENTRIES = perField((one) => one.schema) as Schemas;
 
-/** The same, for responses with lists of flags. */
+/** Metadata in responses with lists of flags. */
 export const LISTED_METADATA_ENTRIES = perField((one) => one.schema, LISTED_FIELDS) as v.ObjectEntries;
 
-/** The same, for requests: every field may be left out. */
+/** Metadata in requests, where every field is optional. */
 export const METADATA_INPUT_ENTRIES = perField((one) => v.optional(one.schema)) as {
   readonly [Field in MetadataField]: v.OptionalSchema<Table[Field]['schema'], undefined>;
 };
 
-/** The same, for state documents: fields that older ones do not have may be left out. */
+/** Metadata in state documents, where fields that older documents lack are optional. */
 export const METADATA_DOCUMENT_ENTRIES = perField(({ schema, added }) =>
   added === null ? schema : v.optional(schema, () => added.older),
 ) as Schemas;

@@ -108,7 +108,7 @@ export function applyPatch(
 interface Step {
   readonly operation: PatchOperation;
   readonly path: ParsedPointer;
-  /** The same as `path` when the operation has no `from`. */
+  /** Equals `path` when the operation has no `from`. */
   readonly from: ParsedPointer;
 }
 

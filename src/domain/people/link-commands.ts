@@ -63,7 +63,7 @@ export function usePasswordLink(
   return isRefusal(user) ? user : passwordSet(world, user, { hash, now });
 }
 
-/** The same whether there never was such a link, it was used, or it has expired. */
+/** One message for an unknown, used or expired link, so that it does not reveal which. */
 const NO_LINK = notFound('This link is not valid, or no longer; ask an Admin for another one.');
 
 export function goodPasswordLink(world: World, digest: string, clockMs: number): PasswordLink | Refusal {
@@ -170,7 +170,7 @@ export function signUp(
   ];
 }
 
-/** The same whether there never was such an invitation, it was switched off, or it has expired. */
+/** One message for an unknown, disabled or expired invitation, so that it does not reveal which. */
 const NO_INVITATION = notFound('This invitation is not valid, or no longer; ask an Admin for another one.');
 
 export function goodInvitation(world: World, digest: string, clockMs: number): Invitation | Refusal {

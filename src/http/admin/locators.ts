@@ -88,7 +88,7 @@ export const projectEnvironment = (world: World, { projectId, environment: name 
 export const tokenDigest = ({ directory }: World, params: Params): string =>
   secretDigest(directory.apiTokens, params);
 
-/** The same for what is kept in this map under its digest. */
+/** The digest under which a map keeps the record of a secret; the path may hold either. */
 export function secretDigest(kept: ReadonlyMap<string, unknown>, { token }: Params): string {
   return kept.has(token) ? token : digestOf(token);
 }

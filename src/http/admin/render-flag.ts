@@ -55,7 +55,7 @@ interface FlagBytes {
   readonly hour: ReadonlyMap<string, HourCounts>;
   step: number;
   whole: FlagRead | null;
-  /** The same for those whose favorite it is. */
+  /** The response for users who marked it as a favorite. */
   favorite: FlagRead | null;
 }
 

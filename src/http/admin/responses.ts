@@ -14,7 +14,7 @@ export function settledResponse({ engine }: RequestContext<unknown>, value: unkn
   return { revision: engine.lastId, response: jsonResponse(200, value) };
 }
 
-/** The same about one record, with an ETag by which a write may pin it. */
+/** A response about one record, with an ETag for `If-Match`. */
 export function pinnedResponse(
   { engine }: RequestContext<unknown>,
   record: object,
@@ -159,7 +159,7 @@ class ListBody {
   }
 }
 
-/** The same, with an ETag by which a write may pin the record as it was when the list was begun. */
+/** A response about one record of a list, with an ETag for `If-Match` of the state when the list was begun. */
 export const pinnedRead = ({ revision, body }: ListRead, record: object): ReadResponse => ({
   revision,
   response: taggedResponse(recordEtag(record, body), body),

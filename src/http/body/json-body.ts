@@ -30,7 +30,7 @@ const BODY_SOURCE: JsonSource = { ...BODY_ORIGIN, isStored: true, limits: BODY_L
 
 export const parseJsonBody = (bytes: Uint8Array): ParsedBody => parseJson(bytes, BODY_SOURCE);
 
-/** The same for a part of something larger. */
+/** Parses the JSON of a part of something larger. */
 export function parseJson(bytes: Uint8Array, source: JsonSource): ParsedBody {
   const { whole, limits, isStored } = source;
   const text = decode(bytes);

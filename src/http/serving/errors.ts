@@ -48,7 +48,7 @@ export type TransportErrorName = (typeof TRANSPORT_NAMES)[keyof typeof TRANSPORT
 /** Seconds, long enough for most stalls, and short enough that a client does not give up. */
 const RETRY_AFTER_SECONDS = '1';
 
-/** The same after too many attempts: until the first of them is forgotten. */
+/** Seconds until the first of too many attempts is forgotten. */
 const RETRY_ATTEMPT_SECONDS = '30';
 
 /** Headers that belong to an error: what a client should do next. RFC 9110 §11.6.1 demands the challenge. */

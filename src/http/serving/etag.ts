@@ -135,7 +135,7 @@ export function flagPrecondition(
   };
 }
 
-/** The same for a write to anything but a flag. */
+/** Checks `If-Match` of a write to anything but a flag. */
 export function recordPrecondition(
   ifMatch: string,
   params: Params,

@@ -119,7 +119,7 @@ export function traceParent(head: TransportRequestHead): TraceParent | null {
   return { traceId, parentId, flags: Number.parseInt(flags, 16) };
 }
 
-/** The same for a line of the log. */
+/** The trace of a request as fields of its log line. */
 function traceFields(head: TransportRequestHead): {
   readonly traceId?: string;
   readonly parentId?: string;

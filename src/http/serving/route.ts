@@ -234,7 +234,7 @@ const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
   open: undefined,
 };
 
-/** The same route with all fields that a route may have, in one order: the engine then finds each at the same place in every route. */
+/** A route with every optional field present, so that V8 gives all routes one shape. */
 export function routeInFull<R extends AnyRoute>(route: R): R {
   return { ...NO_FIELDS, ...route };
 }
@@ -281,7 +281,7 @@ export function readRoute<
   return { ...placeOf(head), kind: 'read', permission: 'read', success: DONE, ...route } as RouteDraft;
 }
 
-/** The same for a route that writes, which says who may use it. Without a schema its response is only a status. */
+/** A route that writes, with the permission it needs. Without a schema its response is only a status. */
 export function writeRoute<
   S extends v.GenericSchema | undefined = undefined,
   Located extends object = Record<never, never>,

@@ -28,7 +28,7 @@ export interface Surface {
   readonly description: string | null;
 }
 
-/** The same surface with all fields that a surface may have, in one order: the engine then finds each at the same place in every surface. */
+/** A surface with every optional field present, so that V8 gives all surfaces one shape. */
 export function surfaceInFull({
   prefix,
   access,
@@ -47,7 +47,7 @@ export interface SurfaceAccess {
   readonly unauthenticated: Refusal;
   /** A refusal where `caller` may not use a route that needs this on its path; null: it may. */
   refuse(world: World, caller: Caller, need: Need, asked: Asked): Refusal | null;
-  /** The same for a command, by its body and the state, in its turn; absent where the route's check is all. */
+  /** Refuses a command by its body and the state, in its turn; absent where the route's check is all. */
   refuseCommand?(world: World, caller: Caller, command: Command): Refusal | null;
   /** For the description: in a few words, who may use a route that needs this. */
   whoMay(need: Need): string;
@@ -82,7 +82,7 @@ export function surfaceAt<S extends Pick<Surface, 'prefix'>>(
   return found;
 }
 
-/** The same where `basePath` stands before every prefix. */
+/** Surfaces with `basePath` before every prefix. */
 export function surfaceBelow<S extends Pick<Surface, 'prefix'>>(
   surfaces: readonly S[],
   basePath: string,

@@ -112,7 +112,7 @@ export function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** The same string as one piece of memory instead of a tree of pieces, which each use would have to walk. */
+/** Copies a string into one piece of memory: a rope would be walked at each use. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -50,7 +50,7 @@ export class UwsTransport extends ExchangeTransport implements Transport {
     this.#app.filter((res, change) => this.#countConnection(res, change));
     // Asking the library for the method of each request would cost a native call that its router has made already.
     this.#app.get('/*', (res, req) => this.#receive(res, req, 'GET'));
-    // The same of the path. The router takes only the spelling that it is given here, with or without a query behind it.
+    // The router matches only the spelling that it is given here, with or without a query.
     for (const path of options.polledPaths ?? [])
       this.#app.get(path, (res, req) => this.#receive(res, req, 'GET', path));
     this.#app.post('/*', (res, req) => this.#receive(res, req, 'POST'));

@@ -22,7 +22,7 @@ export async function writeFully(file: OpenFile, bytes: Uint8Array, position: nu
   assertWhole(await file.write(bytes, 0, bytes.length, position), bytes.length);
 }
 
-/** The same; on disk when it returns. */
+/** Writes all bytes, which are on disk when it returns. */
 export async function writeFullyDurably(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
   assertWhole(await file.writeDurably(bytes, 0, bytes.length, position), bytes.length);
 }

@@ -182,7 +182,7 @@ export function decodePayload(payload: Buffer, stamp: PayloadStamp): Decoded {
 }
 
 /**
- * The same in steps of one event, or of a third of the work on a long one, each of which yields the offset that it has reached: megabytes
+ * Decodes a payload in steps of one event, or of a third of a long one. Each yields the offset that it has reached: megabytes
  * decoded at once would hold the event loop. What is wrong with a payload is said by `decodePayload`.
  */
 export function* decodePayloadInSteps(payload: Buffer, stamp: PayloadStamp): Generator<number, Decoded> {

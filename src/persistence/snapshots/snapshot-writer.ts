@@ -56,7 +56,7 @@ export interface RecordBatch {
 export interface SnapshotSection {
   readonly name: string;
   readonly records: Iterable<unknown>;
-  /** The same records, where blocks of them may be taken over from an older snapshot. */
+  /** Records whose blocks may be taken over from an older snapshot. */
   readonly batches?: Iterable<RecordBatch>;
 }
 

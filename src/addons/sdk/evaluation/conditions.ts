@@ -39,7 +39,7 @@ export class Conditions {
     return this.#hold;
   }
 
-  /** The same, where they may take long. */
+  /** Tests in steps, where the conditions may take long. */
   *holdInSteps(run: Run, scope: Segments): Steps<boolean> {
     if (this.#runId === run.id) return this.#hold;
     const hold = yield* this.#testInSteps(run, scope);
@@ -92,7 +92,7 @@ function* allHoldInSteps(constraints: readonly CompiledConstraint[], run: Run): 
 
 const interned = new Interned<Conditions>();
 
-/** The same object for strategies that ask for the same. */
+/** Compiles the conditions of a strategy; equal ones share one object. */
 export function compileConditions({
   constraints,
   segments,

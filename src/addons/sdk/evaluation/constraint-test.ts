@@ -53,7 +53,7 @@ export class CompiledConstraint {
     return this.#holds;
   }
 
-  /** The same, where many are tested. */
+  /** Tests in steps, where many constraints are tested. */
   *holdsInSteps(run: Run): Steps<boolean> {
     this.#made ??= testOf(this.source, this.read);
     while (!this.#made.prepare(run)) yield;
@@ -65,7 +65,7 @@ export class CompiledConstraint {
 
 const constraints = new Interned<CompiledConstraint>();
 
-/** The same object for constraints that say the same. */
+/** Compiles a constraint; equal constraints share one object. */
 export function compileConstraint(source: ConstraintSource): CompiledConstraint {
   const { contextName, operator, caseInsensitive, inverted, values, value } = source;
   if (values !== undefined && values.length > KEY_LENGTH_MAX) return new CompiledConstraint(source);

@@ -25,7 +25,7 @@ const NOBODY = 0;
 const EVERYBODY = 1;
 /** A share of those who have something to be sticky on. */
 const STICKY_SHARE = 2;
-/** The same, and a random share of all others. */
+/** A share of those, and a random share of everybody else. */
 const SHARE = 3;
 
 const NO_GROUP = -1;
