@@ -157,7 +157,8 @@ function populated(): TestWorld {
   ];
   const team: Command[] = [
     {
-      type: 'create-role',
+      type: 'create-record',
+      kind: 'roles',
       fields: {
         name: 'Releaser',
         type: 'custom',

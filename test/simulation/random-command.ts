@@ -56,6 +56,7 @@ class Chance {
         fields: { description, title: anyText(this.random) },
       },
       { kind: 'tagTypes', id: this.of(TAG_TYPES), fields: { description, icon: anyText(this.random) } },
+      { kind: 'roles', id: this.customRole(), fields: roleFieldsOf(this) },
       { kind: 'groups', id: this.groups()[0] ?? 1, fields: groupFieldsOf(this) },
     ] as const);
   }
@@ -365,12 +366,6 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const [groupId] = c.groups();
     return groupId === undefined ? null : { type: 'revoke-project-access', project: c.project(), groupId };
   },
-  'create-role': (c) => ({
-    type: 'create-role',
-    fields: { ...roleFieldsOf(c), type: c.of(CUSTOM_ROLE_TYPES) },
-  }),
-  'update-role': (c) => ({ type: 'update-role', id: c.customRole(), fields: roleFieldsOf(c) }),
-  'delete-role': (c) => ({ type: 'delete-role', id: c.customRole() }),
   'create-project': (c) => ({
     type: 'create-project',
     ...(c.random.chance(0.8) ? { id: c.of(PROJECTS) } : {}),
@@ -416,16 +411,12 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'update-user': (c) => ({ type: 'update-user', userId: c.userId(), fields: identityOf(c) }),
   'create-service-account': (c) => ({
     type: 'create-service-account',
-    name: c.yes ? null : anyText(c.random),
-    username: c.yes ? null : `robot-${c.random.below(3)}`,
-    rootRole: c.of([1, 2, 3]),
+    fields: {
+      name: c.yes ? null : anyText(c.random),
+      username: c.yes ? null : `robot-${c.random.below(3)}`,
+      rootRole: c.of([1, 2, 3]),
+    },
   }),
-  'update-service-account': (c) => ({
-    type: 'update-service-account',
-    userId: c.userId(),
-    name: c.yes ? null : anyText(c.random),
-  }),
-  'delete-service-account': (c) => ({ type: 'delete-service-account', userId: c.userId() }),
   'create-password-link': (c) => ({
     ...{ type: 'create-password-link', userId: c.userId(), digest: c.digest(), lifetimeMs: 60_000 },
   }),
@@ -525,8 +516,13 @@ function tagOf(c: Chance): { type: string; value: string } {
 }
 
 function roleFieldsOf(c: Chance) {
-  const permissions = [{ name: 'CREATE_FEATURE' }, { name: 'UPDATE_PROJECT' }].filter(() => c.yes);
-  return { name: c.of(['Releaser', 'Größe', 'toString']), description: anyText(c.random), permissions };
+  const names = (['CREATE_FEATURE', 'UPDATE_PROJECT'] as const).filter(() => c.yes);
+  return {
+    name: c.of(['Releaser', 'Größe', 'toString']),
+    description: anyText(c.random),
+    permissions: names.map((name) => ({ name, environment: null })),
+    type: c.of(CUSTOM_ROLE_TYPES),
+  };
 }
 
 function groupFieldsOf(c: Chance) {

@@ -4,6 +4,7 @@
  * in the state right before the command is submitted.
  */
 import fc from 'fast-check';
+import type { PermissionName } from '../../src/domain/access/permissions.ts';
 import { SIGN_INS } from '../../src/domain/access/sessions.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { CreateRecord } from '../../src/domain/decide/kind-commands.ts';
@@ -194,12 +195,14 @@ const userFields = fc.record(
 );
 const rootRole = fc.integer({ min: 1, max: 7 });
 
-const permission = fc.constantFrom(
-  { name: 'CREATE_FEATURE' },
-  { name: 'CREATE_PROJECT' },
-  { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' },
-  { name: 'constructor' },
-);
+const permission = fc
+  .constantFrom(
+    ['CREATE_FEATURE'],
+    ['CREATE_PROJECT'],
+    ['UPDATE_FEATURE_ENVIRONMENT', 'development'],
+    ['constructor'],
+  )
+  .map(([name, environment = null]) => ({ name: name as PermissionName, environment }));
 const customRole = fc.record({
   name: fc.constantFrom('Releaser', 'Reader', 'owner'),
   description: text,
@@ -287,6 +290,7 @@ const record = fc.oneof(
   fc.record({ kind: fc.constant('contextFields' as const), id: contextField, fields: contextFieldFields }),
   fc.record({ kind: fc.constant('strategyTypes' as const), id: strategyType, fields: strategyTypeFields }),
   fc.record({ kind: fc.constant('tagTypes' as const), id: tagType, fields: tagTypeFields }),
+  fc.record({ kind: fc.constant('roles' as const), id: customRoleId, fields: customRole }),
   fc.record({ kind: fc.constant('groups' as const), id: groupId, fields: groupFields }),
 );
 
@@ -392,11 +396,11 @@ const FIELDS: {
   ],
   'switch-flags': [2, { ...ofFlags, environment, enabled: fc.boolean() }],
   'create-record': [
-    7,
+    9,
     record.map(({ kind, id, fields }) => ({ kind, fields: { name: id, ...fields } }) as CreateRecord),
   ],
-  'update-record': [11, record],
-  'delete-record': [6, record.map(({ kind, id }) => ({ kind, id }) as CommandOf<'delete-record'>)],
+  'update-record': [14, record],
+  'delete-record': [7, record.map(({ kind, id }) => ({ kind, id }) as CommandOf<'delete-record'>)],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],
   'set-maintenance': [1, { enabled: fc.constant(false) }],
   'set-frontend-origins': [1, { origins: fc.subarray(['*', 'https://a.example', 'https://b.example']) }],
@@ -406,9 +410,6 @@ const FIELDS: {
   'set-project-access': [3, granted],
   'grant-project-access': [2, granted],
   'revoke-project-access': [4, { project, groupId }],
-  'create-role': [2, { fields: customRole }],
-  'update-role': [3, { id: customRoleId, fields: customRole }],
-  'delete-role': [1, { id: customRoleId }],
   'create-project': [
     2,
     {
@@ -446,16 +447,13 @@ const FIELDS: {
   'create-service-account': [
     1,
     {
-      name: fc.option(text, { nil: null }),
-      username: fc.constantFrom(null, 'bob', 'robot'),
-      rootRole,
+      fields: fc.record({
+        name: fc.option(text, { nil: null }),
+        username: fc.constantFrom(null, 'bob', 'robot'),
+        rootRole,
+      }),
     },
   ],
-  'update-service-account': [
-    1,
-    { userId, name: fc.option(text), rootRole: fc.option(rootRole, { nil: undefined }) },
-  ],
-  'delete-service-account': [1, { userId }],
   'create-password-link': [1, { userId, digest, lifetimeMs: fc.constant(1000) }],
   'use-password-link': [1, { digest, hash: passwordHash }],
   'create-invitation': [1, { digest, name: text, expiresAt }],

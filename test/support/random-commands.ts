@@ -71,11 +71,12 @@ const roleFields = fc.record({
   description: text,
   type: fc.constantFrom('custom' as const, 'root-custom' as const),
   permissions: fc.subarray([
-    { name: 'CREATE_FEATURE' },
+    { name: 'CREATE_FEATURE', environment: null },
     { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' },
   ]),
 });
 const groups = fc.constant('groups');
+const roles = fc.constant('roles');
 const groupFields = fc.record({
   name: text,
   rootRole: fc.option(rootRole, { nil: null }),
@@ -100,9 +101,9 @@ const OTHERS: readonly fc.Arbitrary<Command>[] = [
   of('set-project-access', granted),
   of('grant-project-access', granted),
   of('revoke-project-access', { project, groupId }),
-  of('create-role', { fields: roleFields }),
-  of('update-role', { id: roleId, fields: roleFields }),
-  of('delete-role', { id: roleId }),
+  of('create-record', { kind: roles, fields: roleFields }),
+  of('update-record', { kind: roles, id: roleId, fields: roleFields }),
+  of('delete-record', { kind: roles, id: roleId }),
   of('create-record', { kind: groups, fields: groupFields }),
   of('update-record', { kind: groups, id: groupId, fields: groupFields }),
   of('delete-record', { kind: groups, id: groupId }),

@@ -20,7 +20,7 @@ import { shown } from '../../http/admin/shown.ts';
 import { foundUserView, roleView } from '../../http/admin/views.ts';
 import { actorOf, digestOf } from '../../http/serving/access.ts';
 import { COMMON_ERRORS } from '../../http/serving/errors.ts';
-import { emptyResponse, jsonResponse } from '../../http/serving/json-response.ts';
+import { emptyResponse } from '../../http/serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../../http/serving/route.ts';
 import { FOR_ALL, type Surface } from '../../http/serving/surface.ts';
 
@@ -139,9 +139,9 @@ export const inviteSurface: Surface = {
           ...{ type: 'sign-up', digest, fields, passwordHash },
         }));
       },
-      respond: (_, events) => {
+      shows: (_, __, events) => {
         const { data } = recorded(events, 'user-created');
-        return jsonResponse(201, { ...foundUserView(data), rootRole: data.rootRole });
+        return { ...foundUserView(data), rootRole: data.rootRole };
       },
     }),
   ]),

@@ -123,7 +123,7 @@ export const signOnRoutes = (signOn: OidcSettings | null) =>
       summary:
         'Show how people sign in by OpenID Connect, with the SHA-256 digest of the secret in its place.',
       success: { status: 200, schema: OidcSettingsSchema },
-      read: (context) => settledResponse(context, oidcSettings(context.world, signOn)),
+      shows: ({ world }) => oidcSettings(world, signOn),
     }),
     readRoute(`POST ${OIDC}`, {
       permission: 'admin',
@@ -144,7 +144,7 @@ export const signOnRoutes = (signOn: OidcSettings | null) =>
       operationId: 'getSamlSettings',
       summary: 'Show that nobody signs in by SAML.',
       success: { status: 200, schema: SamlSettingsSchema },
-      read: (context) => settledResponse(context, { enabled: false }),
+      shows: () => ({ enabled: false }),
     }),
     readRoute(`POST ${SAML}`, {
       permission: 'admin',

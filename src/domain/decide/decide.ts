@@ -19,7 +19,6 @@ import {
 } from '../people/membership-commands.ts';
 import { setPassword } from '../people/password-commands.ts';
 import { signInByProvider } from '../people/provider-commands.ts';
-import { createRole, deleteRole, updateRole } from '../people/role-commands.ts';
 import { beginSession, endSession, endSessions } from '../people/session-commands.ts';
 import {
   createApiToken,
@@ -28,14 +27,7 @@ import {
   deletePersonalToken,
   updateApiToken,
 } from '../people/token-commands.ts';
-import {
-  createServiceAccount,
-  createUser,
-  deleteServiceAccount,
-  deleteUser,
-  updateServiceAccount,
-  updateUser,
-} from '../people/user-commands.ts';
+import { createServiceAccount, createUser, deleteUser, updateUser } from '../people/user-commands.ts';
 import { type DecideContext, type Decision, SYSTEM, UNCHANGED } from '../state/decision.ts';
 import { isSessionEvent } from '../state/events.ts';
 import { isRefusal } from '../state/refusal.ts';
@@ -154,9 +146,6 @@ const DECISIONS = {
   'set-project-access': setProjectAccess,
   'grant-project-access': grantProjectAccess,
   'revoke-project-access': revokeProjectAccess,
-  'create-role': createRole,
-  'update-role': updateRole,
-  'delete-role': deleteRole,
   'create-user': createUser,
   'update-user': updateUser,
   'delete-user': deleteUser,
@@ -167,8 +156,6 @@ const DECISIONS = {
   'update-invitation': updateInvitation,
   'sign-up': signUp,
   'create-service-account': createServiceAccount,
-  'update-service-account': updateServiceAccount,
-  'delete-service-account': deleteServiceAccount,
   'create-personal-token': createPersonalToken,
   'delete-personal-token': deletePersonalToken,
   'begin-session': beginSession,

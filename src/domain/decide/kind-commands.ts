@@ -13,6 +13,7 @@ import {
   type SentTo,
 } from '../kinds/kinds.ts';
 import { endsWithGroup, refuseGroup } from '../people/group-commands.ts';
+import { endsWithRole, refuseRole } from '../people/role-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { findNamed, locateRecord, recordsOf } from '../state/directory-records.ts';
 import { ABOUT_NOTHING, type DomainEvent, type KindEvent } from '../state/events.ts';
@@ -45,12 +46,14 @@ type Named = { readonly name: string };
 
 /** Rules of a kind that need more of the state than its row sees. */
 interface Hooks<T> {
+  /** `record`: as it was sent, before it has its normal form. */
   refuse(world: World, record: T): Refusal | null;
   /** The events by which other things end with a record. */
   endsWith(world: World, record: T): readonly DomainEvent[] | Refusal;
 }
 
 const HOOKS: { readonly [Name in ManagedKindName]?: Hooks<RecordOf<Name>> } = {
+  roles: { refuse: refuseRole, endsWith: endsWithRole },
   groups: { refuse: refuseGroup, endsWith: endsWithGroup },
 };
 
@@ -58,6 +61,8 @@ const hooksOf = (kind: ManagedKindName): Hooks<Named> | undefined =>
   HOOKS[kind] as unknown as Hooks<Named> | undefined;
 
 interface Change {
+  readonly sent: Named;
+  /** The record that was sent in its normal form. */
   readonly after: Named;
   /** Null for a record that is new. */
   readonly before: Named | null;
@@ -71,7 +76,7 @@ export function createRecord(
   const row = managedKindOf(kind);
   const { noun, countMax, events } = row;
   const added = { id: nextId(world, kind), createdBy: context.actor.name, createdAt: context.now };
-  const change = { after: normalForm(row, recordWith(row, { ...fields, ...added })), before: null };
+  const change = changeOf(row, recordWith(row, { ...fields, ...added }), null);
   const refusal = refuseNameOrProject(world, kind, change);
   if (refusal !== null) return refusal;
   if (world.directory[kind].size >= countMax) {
@@ -82,9 +87,9 @@ export function createRecord(
 
 /** Never an id that a strategy names already: releases without segments kept whatever ids clients sent. */
 function nextId({ directory, references }: World, kind: ManagedKindName): number | undefined {
-  const { lastId, use } = managedKindOf(kind);
+  const { lastId, use, predefined, idOf } = managedKindOf(kind);
   if (lastId === undefined) return undefined;
-  let id = directory[lastId as KindCounter] + 1;
+  let id = Math.max(directory[lastId as KindCounter], ...predefined.map((one) => Number(idOf(one)))) + 1;
   while (use !== undefined && references.flagCounts(use.by, id).size > 0) id += 1;
   return id;
 }
@@ -95,7 +100,7 @@ export function updateRecord(world: World, { kind, id, fields }: UpdateRecord): 
   const row = managedKindOf(kind);
   const { canChangePredefined, events } = row;
   if (!canChangePredefined && isPredefined(kind, before)) return predefined(kind, before, 'changed');
-  const change = { before, after: normalForm(row, withFields(before, fields)) };
+  const change = changeOf(row, withFields(before, fields), before);
   if (jsonEqual(change.after, before)) return UNCHANGED;
   return (
     refuseNameOrProject(world, kind, change) ??
@@ -103,7 +108,11 @@ export function updateRecord(world: World, { kind, id, fields }: UpdateRecord): 
   );
 }
 
-const normalForm = ({ normal }: ManagedKind, record: Named): Named => normal?.(record) ?? record;
+const changeOf = ({ normal }: ManagedKind, sent: Named, before: Named | null): Change => ({
+  sent,
+  after: normal?.(sent) ?? sent,
+  before,
+});
 
 export function deleteRecord(world: World, { kind, id }: DeleteRecord): Decision {
   const record: Named | Refusal = locateRecord(world, kind, id);
@@ -159,9 +168,10 @@ function refuseNameOrProject(world: World, kind: ManagedKindName, change: Change
   return unknown === undefined ? null : invalid(noProject(world, unknown.value), `/body${unknown.path}`);
 }
 
-function refuseRecord(world: World, kind: ManagedKindName, { after, before }: Change): Refusal | null {
+function refuseRecord(world: World, kind: ManagedKindName, change: Change): Refusal | null {
+  const { sent, after, before } = change;
   const { noun, bytesMax, faultOf } = managedKindOf(kind);
-  const refusal = hooksOf(kind)?.refuse(world, after) ?? null;
+  const refusal = hooksOf(kind)?.refuse(world, sent) ?? null;
   if (refusal !== null) return refusal;
   const tooLarge =
     bytesMax === null ? null : refuseLargerThan(bytesMax, `The ${noun} "${after.name}"`, after);

@@ -28,6 +28,9 @@ interface FlagOutline {
   readonly hasParents: boolean;
 }
 
+/** The part of an item that no other item has; null when none needs to be its own. */
+type Identified = readonly [path: string, identity: string | number] | null;
+
 interface Child {
   readonly project: number;
   readonly path: string;
@@ -97,9 +100,7 @@ export class DocumentIssues {
   }
 
   #findInFrame(): void {
-    const { environments, projects, credentials, roles, groups, settings } = this.#document;
-    const predefined = ROLES.map(({ name }) => name.toLowerCase());
-    this.#unique(roles, '/roles', ({ name }) => ['/name', name.toLowerCase()], predefined);
+    const { environments, projects, credentials, groups, settings } = this.#document;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
     for (const name of DOCUMENT_KIND_NAMES) this.#findInKind(name, this.#document[name], `/${name}`);
@@ -113,13 +114,16 @@ export class DocumentIssues {
 
   #findInKind(name: KindName, records: readonly object[], path: string): void {
     const { unique, uniqueFolded = [] } = kindOf(name);
+    const predefined = name === 'roles' ? ROLES : [];
     for (const field of [...unique, ...uniqueFolded]) {
       const isFolded = uniqueFolded.includes(field);
-      this.#unique(records, path, (one) => {
+      const identify = (one: object): Identified => {
         const value = (one as Readonly<Record<string, string | number | null>>)[field] ?? null;
         if (value === null) return null;
         return [`/${field}`, isFolded ? String(value).toLowerCase() : value];
-      });
+      };
+      const taken = predefined.flatMap((one) => identify(one)?.[1] ?? []);
+      this.#unique(records, path, identify, taken);
     }
     if (unique.length === 0) this.#unique(records, path, (one) => ['', kindOf(name).idOf(one)]);
     for (const [index, one] of records.entries()) {
@@ -146,8 +150,8 @@ export class DocumentIssues {
   #unique<T>(
     items: readonly T[],
     path: string,
-    identify: (item: T) => readonly [path: string, identity: string | number] | null,
-    taken: readonly string[] = [],
+    identify: (item: T) => Identified,
+    taken: readonly (string | number)[] = [],
   ): void {
     const seen = new Set<string | number>(taken);
     for (const [index, item] of items.entries()) {

@@ -6,6 +6,7 @@ export const Integer = v.pipe(v.number(), v.integer());
 export const Count = v.pipe(Integer, v.minValue(0));
 export const Percent = v.pipe(Integer, v.minValue(0), v.maxValue(100));
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+export const Version = v.pipe(v.literal(1), v.description('Of the format.'));
 export const NullableTimestamp = v.nullable(Timestamp);
 
 /** An object under a title of its own, by which the description names it. */

@@ -160,10 +160,14 @@ export interface KindRoutes<T extends object = object> {
   readonly read: Operation & { readonly field?: string };
   readonly update: Operation;
   readonly remove: Operation;
+  /** The status of a creation; 201 when absent. */
+  readonly createdStatus?: 200;
   /** The status of a change and of a deletion. */
   readonly doneStatus: 200 | 204;
   /** Whether a change responds with the record. */
   readonly updateShows?: true;
+  /** The field of such a response, and of that to a creation, with the record; absent: the response is the record. */
+  readonly changedField?: string;
   /** The field `version` of the response with the list; absent: it has none. */
   readonly listVersion?: 1;
   /** The name of the body that creates and that which changes a record, where they are the same. */
@@ -189,6 +193,8 @@ export interface ManagedKind<
   readonly document: v.ObjectSchema<v.ObjectEntries, undefined> & v.GenericSchema<unknown, WithRoleName<T>>;
   /** Fields that clients send: schemas with bounds, the default if a field that is left out has one in every request, an example. */
   readonly sent: Sent & { readonly name: v.GenericSchema<unknown, string> };
+  /** Fields that clients send to change a record, where they are not those of a creation. */
+  readonly changes?: v.ObjectEntries;
   /** Fields that a record gets at its creation when they are not sent, and keeps at a change when they are not sent. */
   readonly defaults: Partial<T>;
   /** The most records, predefined ones that nobody changed not counted. */

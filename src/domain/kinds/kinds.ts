@@ -21,7 +21,7 @@ export const FLAG_KINDS = {
 } as const;
 
 /** Kinds that clients create, change and delete. */
-export const MANAGED_KINDS = { ...FLAG_KINDS, groups: GROUP } as const;
+export const MANAGED_KINDS = { ...FLAG_KINDS, roles: ROLE, groups: GROUP } as const;
 
 export const TARGETING_KINDS = { ...FLAG_KINDS, tags: TAG } as const;
 

@@ -16,10 +16,6 @@ export function findRole({ directory }: HasRoles, id: number): Role | undefined 
   return predefinedRole(id) ?? directory.roles.get(id);
 }
 
-export function locateRole(world: HasRoles, id: number): Role | Refusal {
-  return findRole(world, id) ?? notFound(`There is no role ${id}.`);
-}
-
 /** The role with an id that is known to exist, such as one from the state. */
 export function knownRole(world: HasRoles, id: number): Role {
   const role = findRole(world, id);

@@ -8,7 +8,7 @@ import { jsonEqual } from '../json/json.ts';
 import { withFields } from '../kinds/kind.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
-import { locatePerson, locateServiceAccount, peopleOf } from '../state/locate.ts';
+import { isService, locateUser, peopleOf } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
 import { groupsLeft } from './group-commands.ts';
@@ -39,14 +39,7 @@ export function createUser(
   { fields, passwordHash, linkDigest }: CreateUser,
   context: DecideContext,
 ): Decision {
-  const data: User = {
-    id: world.directory.lastUserId + 1,
-    name: fields.name ?? null,
-    username: fields.username ?? null,
-    email: fields.email ?? null,
-    rootRole: fields.rootRole,
-    createdAt: context.now,
-  };
+  const data = newUser(world, fields, context);
   const refusal = refuseRootRole(world, data.rootRole) ?? refuseIdentity(world, data, null);
   if (refusal !== null) return refusal;
   const about = { type: 'user-created', ...ABOUT_NOTHING, data, preData: null } as const;
@@ -57,22 +50,23 @@ export function createUser(
 }
 
 interface UpdateUser {
+  /** The id of a user or a service account. */
   readonly userId: number;
   readonly fields: UserFields;
 }
 
-export function updateUser(world: World, command: UpdateUser): Decision {
-  const preData = locatePerson(world, command.userId);
+export function updateUser(world: World, { userId, fields }: UpdateUser): Decision {
+  const preData = locateUser(world, userId);
   if (isRefusal(preData)) return preData;
-  const { fields } = command;
   const data: User = { ...withFields(preData, fields), ...vouchedByAdmin(world, preData, fields.email) };
   const refusal =
     refuseRootRole(world, data.rootRole) ??
     refuseIdentity(world, data, preData) ??
-    refuseDemotion(world, preData, data.rootRole);
+    (data.rootRole === ADMIN_ROLE_ID ? null : refuseLastAdmin(world, preData));
   if (refusal !== null) return refusal;
   if (jsonEqual(data, preData)) return UNCHANGED;
-  return [{ type: 'user-updated', ...ABOUT_NOTHING, data, preData }];
+  const type = isService(data) ? 'service-account-updated' : 'user-updated';
+  return [{ type, ...ABOUT_NOTHING, data, preData }];
 }
 
 /** An Admin who sends the email of a user vouches for it. */
@@ -86,20 +80,17 @@ function vouchedByAdmin(
   return isKnown ? {} : { emailVouchedBy: 'admin' };
 }
 
-function refuseDemotion(world: World, user: User, rootRole: number): Refusal | null {
-  return rootRole === ADMIN_ROLE_ID ? null : refuseLastAdmin(world, user);
-}
-
 /**
- * Deleting a user deletes the user's memberships and tokens, and the user leaves all groups. It is refused for the last Admin and for the only Owner
- * of a project, because nobody could repair that afterwards.
+ * Deleting a user or a service account deletes its memberships and tokens, and it leaves all groups. It is refused for the last Admin and for
+ * the only Owner of a project, because nobody could repair that afterwards.
  */
 export function deleteUser(world: World, { userId }: { readonly userId: number }): Decision {
-  const user = locatePerson(world, userId);
+  const user = locateUser(world, userId);
   if (isRefusal(user)) return user;
   const left = refuseLastAdmin(world, user) ?? leaveAll(world, user);
   if (isRefusal(left)) return left;
-  return [...left, { type: 'user-deleted', ...ABOUT_NOTHING, data: null, preData: user }];
+  const type = isService(user) ? 'service-account-deleted' : 'user-deleted';
+  return [...left, { type, ...ABOUT_NOTHING, data: null, preData: user }];
 }
 
 /** The events by which all goes that belongs to a user or a service account. */
@@ -115,11 +106,8 @@ function leaveAll(world: World, user: User): readonly DomainEvent[] | Refusal {
 
 /** A service account that is an Admin does not count: nobody signs in as it. */
 export function isLastAdmin({ directory }: World, user: User): boolean {
-  if (user.rootRole !== ADMIN_ROLE_ID) return false;
-  for (const { id, rootRole } of peopleOf(directory)) {
-    if (id !== user.id && rootRole === ADMIN_ROLE_ID) return false;
-  }
-  return true;
+  if (user.rootRole !== ADMIN_ROLE_ID || isService(user)) return false;
+  return peopleOf(directory).every(({ id, rootRole }) => id === user.id || rootRole !== ADMIN_ROLE_ID);
 }
 
 function refuseLastAdmin(world: World, user: User): Refusal | null {
@@ -128,56 +116,23 @@ function refuseLastAdmin(world: World, user: User): Refusal | null {
 }
 
 interface CreateServiceAccount {
-  readonly name: string | null;
-  /** Null: one is made up. */
-  readonly username: string | null;
-  /** A role id. */
-  readonly rootRole: number;
+  /** Without a username, one is made up. */
+  readonly fields: Omit<UserFields, 'email'> & { readonly rootRole: number };
 }
 
 export function createServiceAccount(
   world: World,
-  { name, username, rootRole }: CreateServiceAccount,
-  { now, newId }: DecideContext,
+  { fields }: CreateServiceAccount,
+  context: DecideContext,
 ): Decision {
-  const data: User = {
-    id: world.directory.lastUserId + 1,
-    name,
-    username: username ?? `service-account-${newId()}`,
-    email: null,
-    rootRole,
-    createdAt: now,
-    isService: true,
-  };
-  const refusal = refuseRootRole(world, rootRole) ?? refuseIdentity(world, data, null);
+  const username = fields.username ?? `service-account-${context.newId()}`;
+  const data: User = { ...newUser(world, { ...fields, username }, context), isService: true };
+  const refusal = refuseRootRole(world, data.rootRole) ?? refuseIdentity(world, data, null);
   return refusal ?? [{ type: 'service-account-created', ...ABOUT_NOTHING, data, preData: null }];
 }
 
-interface UpdateServiceAccount {
-  readonly userId: number;
-  /** An undefined field keeps its value. */
-  readonly name?: string | null | undefined;
-  readonly rootRole?: number | undefined;
-}
-
-export function updateServiceAccount(
-  world: World,
-  { userId, name, rootRole }: UpdateServiceAccount,
-): Decision {
-  const preData = locateServiceAccount(world, userId);
-  if (isRefusal(preData)) return preData;
-  const data = withFields(preData, { name, rootRole });
-  const refusal = refuseRootRole(world, data.rootRole);
-  if (refusal !== null) return refusal;
-  if (jsonEqual(data, preData)) return UNCHANGED;
-  return [{ type: 'service-account-updated', ...ABOUT_NOTHING, data, preData }];
-}
-
-/** With its tokens and memberships; refused for the only Owner of a project. */
-export function deleteServiceAccount(world: World, { userId }: { readonly userId: number }): Decision {
-  const account = locateServiceAccount(world, userId);
-  if (isRefusal(account)) return account;
-  const left = leaveAll(world, account);
-  if (isRefusal(left)) return left;
-  return [...left, { type: 'service-account-deleted', ...ABOUT_NOTHING, data: null, preData: account }];
-}
+export const newUser = (
+  { directory }: World,
+  { name = null, username = null, email = null, rootRole }: CreateUser['fields'],
+  { now }: Pick<DecideContext, 'now'>,
+): User => ({ id: directory.lastUserId + 1, name, username, email, rootRole, createdAt: now });

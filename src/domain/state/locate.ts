@@ -129,20 +129,18 @@ export function locateUser(world: World, id: number): User | Refusal {
   return world.directory.users.get(id) ?? notFound(`There is no user ${id}.`);
 }
 
+/** Whether the user is a program. */
+export const isService = (user: User): boolean => user.isService === true;
+
 /** A user who is a person. */
 export function locatePerson(world: World, id: number): User | Refusal {
   const user = world.directory.users.get(id);
-  return user === undefined || user.isService === true ? notFound(`There is no user ${id}.`) : user;
-}
-
-export function locateServiceAccount(world: World, id: number): User | Refusal {
-  const user = world.directory.users.get(id);
-  return user?.isService === true ? user : notFound(`There is no service account ${id}.`);
+  return user === undefined || isService(user) ? notFound(`There is no user ${id}.`) : user;
 }
 
 /** Users in order of creation, without service accounts. */
 export function peopleOf({ users }: Pick<DirectoryState, 'users'>): User[] {
-  return [...users.values()].filter(({ isService }) => isService !== true);
+  return [...users.values()].filter((user) => !isService(user));
 }
 
 /**

@@ -46,6 +46,12 @@ export function invalid(message: string, path?: string): Refusal {
   return refuse('ValidationError', message, path === undefined ? [] : [{ message, path }]);
 }
 
+/** Asserts that something located earlier in the same synchronous step still exists. */
+export function present<T extends object>(located: T | Refusal): T {
+  if (isRefusal(located)) throw new Error(`what the path names is gone: ${located.message}`);
+  return located;
+}
+
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && (value as { refused?: unknown }).refused === true;
 }

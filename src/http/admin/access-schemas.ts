@@ -1,7 +1,7 @@
 /** Schemas of responses about roles, permissions and groups. */
 import * as v from 'valibot';
-import { described, Integer, Timestamp, titled } from '../../domain/json/schema.ts';
-import { FoundUserSchema, PersonalTokenSchema, RoleSchema, Version } from './directory-schemas.ts';
+import { described, Integer, Timestamp, titled, Version } from '../../domain/json/schema.ts';
+import { FoundUserSchema, PersonalTokenSchema, RoleSchema } from './directory-schemas.ts';
 import { shownFields } from './record-schemas.ts';
 import { CompanionUserSchema } from './schemas.ts';
 
@@ -29,12 +29,6 @@ export const RoleWithPermissionsSchema = titled('RoleWithPermissions', {
   type: RoleSchema.entries.type,
   description: v.string(),
   permissions: v.array(PermissionSchema),
-});
-
-/** The role itself, under a name in the plural: so do clients of this interface read it. */
-export const ChangedRoleSchema = titled('ChangedRole', {
-  version: Version,
-  roles: RoleWithPermissionsSchema,
 });
 
 const { users: _, ...GROUP_OWN_FIELDS } = shownFields('groups');

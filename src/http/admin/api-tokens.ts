@@ -17,6 +17,7 @@ import { ALL, type ApiToken, type World } from '../../domain/state/world.ts';
 import { type Caller, digestOf, mayDo } from '../serving/access.ts';
 import { makeTokenSecret, secretAgain, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
+import type { Params } from '../serving/params.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { DateTimeSchema } from './bodies.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from './directory-schemas.ts';
@@ -116,6 +117,9 @@ function created(context: RequestContext<unknown>, events: readonly DomainEvent[
   const token = { digest: hidden.digest, ...data };
   return jsonResponse(201, apiTokenView(token, context.usage.seen, secretOf(context)));
 }
+
+const tokenDigest = ({ directory }: World, params: Params): string =>
+  locate.secretDigest(directory.apiTokens, params);
 
 type Act = 'READ' | 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -236,7 +240,7 @@ export const apiTokenRoutes = underTag('API tokens', [
     body: UpdateTokenBody,
     command: ({ world, params, body }) => ({
       type: 'update-api-token',
-      digest: locate.tokenDigest(world, params),
+      digest: tokenDigest(world, params),
       expiresAt: body.expiresAt,
     }),
   }),
@@ -246,7 +250,7 @@ export const apiTokenRoutes = underTag('API tokens', [
       'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
     needsOneOf: needsFor('DELETE'),
-    command: ({ world, params }) => ({ type: 'delete-api-token', digest: locate.tokenDigest(world, params) }),
+    command: ({ world, params }) => ({ type: 'delete-api-token', digest: tokenDigest(world, params) }),
   }),
 ]);
 
@@ -311,7 +315,7 @@ export const projectTokenRoutes = underTag('API tokens', [
     needs: ['DELETE_PROJECT_API_TOKEN'],
     locate: locate.project,
     command: ({ world, params }) => {
-      const digest = locate.tokenDigest(world, params);
+      const digest = tokenDigest(world, params);
       const token = world.directory.apiTokens.get(digest);
       if (token === undefined || !isFor(token, params.projectId)) {
         return notFound(`The project "${params.projectId}" has no such API token.`);

@@ -4,7 +4,6 @@
  */
 import * as v from 'valibot';
 import { described, list } from '../../domain/json/schema.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
 import { underTag, writeRoute } from '../serving/route.ts';
 import * as locate from './locators.ts';
@@ -52,7 +51,7 @@ export const dependencyRoutes = underTag('Dependencies', [
     body: DependencyBody,
     success: { status: 200, schema: DependencySchema },
     command: ({ params, body }) => ({ type: 'add-dependency', ...named(params), dependency: body }),
-    respond: ({ body }) => jsonResponse(200, body),
+    shows: ({ body }) => body,
   }),
   writeRoute(`DELETE ${DEPENDENCIES}`, {
     operationId: 'deleteFeatureDependencies',

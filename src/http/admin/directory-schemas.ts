@@ -11,6 +11,7 @@ import {
   Percent,
   Timestamp,
   titled,
+  Version,
 } from '../../domain/json/schema.ts';
 import { EVENT_TYPES } from '../../domain/state/event-types.ts';
 import {
@@ -22,8 +23,6 @@ import {
   FlagSchema,
   StrategySchema,
 } from './schemas.ts';
-
-export const Version = described(v.literal(1), 'Of the format.');
 
 const PROJECT_FIELDS = {
   id: v.string(),
@@ -90,8 +89,6 @@ export const RoleSchema = titled('Role', {
   description: v.string(),
   project: v.null(),
 });
-
-export const RolesSchema = titled('Roles', { version: Version, roles: v.array(RoleSchema) });
 
 const ENVIRONMENT_FIELDS = {
   name: v.string(),

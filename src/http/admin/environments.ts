@@ -4,17 +4,14 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { described, lineOfText, titled } from '../../domain/json/schema.ts';
-import { locateEnvironment } from '../../domain/state/locate.ts';
 import type { Environment, World } from '../../domain/state/world.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import type { HttpResponse } from '../transport/transport.ts';
 import { EnvironmentNameSchema } from './bodies.ts';
 import { EnvironmentSchema, EnvironmentsSchema } from './directory-schemas.ts';
 import { environmentView } from './directory-views.ts';
 import * as locate from './locators.ts';
 import { projectFigures } from './project-figures.ts';
-import { pinnedResponse, settledResponse } from './responses.ts';
+import { pinnedResponse, recorded, settledResponse } from './responses.ts';
 
 const ENVIRONMENTS = '/environments';
 const ENVIRONMENT = `${ENVIRONMENTS}/:name`;
@@ -99,10 +96,8 @@ function useOf({ projects }: World, environment: string) {
   return use;
 }
 
-function environmentResponse({ world }: RequestContext<unknown>, name: string, status: number): HttpResponse {
-  const environment = locate.present(locateEnvironment(world, name));
-  return jsonResponse(status, environmentView(world, environment, useOf(world, name)));
-}
+const shownAlone = ({ world }: RequestContext<unknown>, environment: Environment) =>
+  environmentView(world, environment, useOf(world, environment.name));
 
 const CHANGE = { permission: 'admin', locate: locate.environment, pinned: locate.environment } as const;
 
@@ -138,7 +133,7 @@ export const environmentRoutes = underTag('Environments', [
     success: { status: 201, schema: EnvironmentSchema },
     refusals: ['NameExistsError'],
     command: ({ body: { name, ...fields } }) => ({ type: 'create-environment', name, fields }),
-    respond: (context) => environmentResponse(context, context.body.name, 201),
+    shows: (context, _, events) => shownAlone(context, recorded(events, 'environment-created').data),
   }),
   readRoute(`GET ${ENVIRONMENT}`, {
     operationId: 'getEnvironment',
@@ -163,7 +158,7 @@ export const environmentRoutes = underTag('Environments', [
     body: UpdateEnvironmentBody,
     success: { status: 200, schema: EnvironmentSchema },
     command: ({ params, body }) => ({ type: 'update-environment', name: params.name, fields: body }),
-    respond: (context) => environmentResponse(context, context.params.name, 200),
+    shows: shownAlone,
   }),
   writeRoute(`PUT ${ENVIRONMENTS}/sort-order`, {
     operationId: 'updateSortOrder',

@@ -16,7 +16,6 @@ import {
   dayOf,
   pageParameters,
 } from './query-parameters.ts';
-import { settledResponse } from './responses.ts';
 import { EventsSchema, FoundEventsSchema } from './schemas.ts';
 
 const PAGE = pageParameters({
@@ -166,7 +165,7 @@ export const eventListRoutes = underTag('Events', [
     operationId: 'getEventTypes',
     summary: 'List the types that events can have.',
     success: { status: 200, schema: EventTypesSchema },
-    read: (context) => settledResponse(context, { version: 1, types: EVENT_TYPES }),
+    shows: () => ({ version: 1, types: EVENT_TYPES }),
   }),
 ]);
 
@@ -176,12 +175,9 @@ export const eventCreatorRoutes = underTag('Events', [
     operationId: 'getEventCreators',
     summary: 'List who can have recorded events, for filters of a log: users, API tokens and the server.',
     success: { status: 200, schema: EventCreatorsSchema },
-    read: (context) => {
-      const ids = [...context.world.directory.users.keys(), API_TOKEN_USER_ID, SYSTEM.userId];
-      return settledResponse(
-        context,
-        ids.map((id) => ({ id, name: authorOf(context.world, id).name })),
-      );
+    shows: ({ world }) => {
+      const ids = [...world.directory.users.keys(), API_TOKEN_USER_ID, SYSTEM.userId];
+      return ids.map((id) => ({ id, name: authorOf(world, id).name }));
     },
   }),
 ]);

@@ -13,7 +13,7 @@ import { isNamedBy } from '../../domain/flags/project-rules.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { titled } from '../../domain/json/schema.ts';
 import { type LocatedFlag, locateFlag, locateProject } from '../../domain/state/locate.ts';
-import { invalid, isRefusal } from '../../domain/state/refusal.ts';
+import { invalid, isRefusal, present } from '../../domain/state/refusal.ts';
 import { environmentsRevision } from '../serving/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../serving/json-response.ts';
 import {
@@ -25,7 +25,6 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
-import type { HttpResponse } from '../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, FlagNameSchema, UpdateFlagBody } from './bodies.ts';
 import { flagsNow, type ShownFlag } from './chunk-walk.ts';
 import { FlagTypesSchema } from './directory-schemas.ts';
@@ -33,7 +32,6 @@ import { AT_PARAMETER, readPastFlag } from './flag-history.ts';
 import * as locate from './locators.ts';
 import { isFavoriteFlag, wholeFlag } from './render-flag.ts';
 import { projectRevision } from './render-project.ts';
-import { settledResponse } from './responses.ts';
 import { FlagSchema, StagesSchema, WholeFlagSchema } from './schemas.ts';
 import { stagesView, timeOrNull } from './views.ts';
 
@@ -41,15 +39,13 @@ const FEATURES = '/projects/:projectId/features';
 const FEATURE = `${FEATURES}/:featureName`;
 
 /** The flag's metadata, as create, update, patch and clone show it. */
-function flagResponse(
-  { world, usage }: Pick<RequestContext<unknown>, 'world' | 'usage'>,
-  project: string,
-  name: string,
-  status: number,
-): HttpResponse {
-  const data = dataOf(world, locate.present(locateFlag(world, project, name)));
-  return jsonResponse(status, { ...data, lastSeenAt: timeOrNull(usage.seen.flag(name)?.atMs) });
+function flagView({ world, usage }: RequestContext<unknown>, located: LocatedFlag) {
+  const lastSeenAt = timeOrNull(usage.seen.flag(located.record.flag.name)?.atMs);
+  return { ...dataOf(world, located), lastSeenAt };
 }
+
+const newFlagView = (context: RequestContext<{ readonly name: string }>) =>
+  flagView(context, present(locateFlag(context.world, context.params.projectId, context.body.name)));
 
 /** Names, of the flags as they are at the moment of the call. */
 async function parentOptions(
@@ -88,7 +84,7 @@ export const flagRoutes = underTag('Features', [
       name,
       metadata,
     }),
-    respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
+    shows: newFlagView,
   }),
   readRoute(`GET ${FEATURE}`, {
     operationId: 'getFeature',
@@ -118,7 +114,7 @@ export const flagRoutes = underTag('Features', [
       name,
       metadata,
     }),
-    respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
+    shows: flagView,
   }),
   writeRoute(`PATCH ${FEATURE}`, {
     operationId: 'patchFeature',
@@ -127,7 +123,7 @@ export const flagRoutes = underTag('Features', [
     body: PatchSchema,
     success: { status: 200, schema: FlagSchema },
     command: ({ params, body }) => ({ type: 'patch-flag', ...locate.flagIn(params), operations: body }),
-    respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
+    shows: flagView,
   }),
   writeRoute(`POST ${FEATURE}/clone`, {
     operationId: 'cloneFeature',
@@ -139,7 +135,7 @@ export const flagRoutes = underTag('Features', [
     success: { status: 201, schema: FlagSchema },
     refusals: ['NameExistsError'],
     command: ({ params, body }) => ({ type: 'clone-flag', ...locate.flagIn(params), ...body }),
-    respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
+    shows: newFlagView,
   }),
   writeRoute(`DELETE ${FEATURE}`, {
     operationId: 'archiveFeature',
@@ -211,7 +207,7 @@ export const flagCheckRoutes = underTag('Features', [
     operationId: 'getAllFeatureTypes',
     summary: 'List the types of flags and their lifetimes.',
     success: { status: 200, schema: FlagTypesSchema },
-    read: (context) => settledResponse(context, { version: 1, types: flagTypes }),
+    shows: () => ({ version: 1, types: flagTypes }),
   }),
   readRoute('POST /features/validate', {
     operationId: 'validateFeature',

@@ -4,7 +4,6 @@ import { Count, described, titled } from '../../domain/json/schema.ts';
 import { isInMaintenance } from '../../domain/state/settings.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { settledResponse } from './responses.ts';
 
 const Bytes = described(Count, 'Bytes.');
 
@@ -61,8 +60,7 @@ export const maintenanceRoutes = underTag('Instance', [
     operationId: 'getMaintenance',
     summary: 'Read whether the server is in maintenance.',
     success: { status: 200, schema: MaintenanceSchema },
-    read: (context) =>
-      settledResponse(context, { enabled: isInMaintenance(context.world.directory.settings) }),
+    shows: ({ world }) => ({ enabled: isInMaintenance(world.directory.settings) }),
   }),
   writeRoute(`POST ${MAINTENANCE}`, {
     operationId: 'toggleMaintenance',

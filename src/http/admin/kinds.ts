@@ -6,7 +6,7 @@ import type { Operation } from '../../domain/kinds/kind.ts';
 import { type ManagedKindName, managedKindOf, type RecordOf } from '../../domain/kinds/kinds.ts';
 import { recordsOf } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import type { RefusalName } from '../../domain/state/refusal.ts';
+import { present, type RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { JSON_HEADERS } from '../serving/json-response.ts';
 import {
@@ -17,21 +17,31 @@ import {
   underTag,
   writeRoute,
 } from '../serving/route.ts';
-import { GroupSchema } from './access-schemas.ts';
-import { present, recordIdOf, recordOf } from './locators.ts';
-import { foundSchema, recordSchema, recordsSchema, titleOf } from './record-schemas.ts';
+import { GroupSchema, RoleWithPermissionsSchema } from './access-schemas.ts';
+import { RoleSchema } from './directory-schemas.ts';
+import { recordIdOf, recordOf } from './locators.ts';
+import { foundSchema, recordsSchema, titleOf } from './record-schemas.ts';
 import { recordsResponse, recordText } from './records.ts';
 import { listResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
-import { groupView } from './views.ts';
+import { groupView, roleView, roleWithPermissionsView } from './views.ts';
 
 /** Responses with records that show more of the state than its records. */
 interface Shape<T> {
   readonly schema: Schema;
   view(world: World, record: T): object;
+  /** Records in lists, where those are shown otherwise. */
+  readonly listed?: Pick<Shape<T>, 'schema' | 'view'>;
+  /** Whether lists may be so long that they are read in pages. */
+  readonly isPaged?: true;
 }
 
 const SHAPES: { readonly [Name in ManagedKindName]?: Shape<RecordOf<Name>> } = {
-  groups: { schema: GroupSchema, view: groupView },
+  roles: {
+    schema: RoleWithPermissionsSchema,
+    view: (_, role) => roleWithPermissionsView(role),
+    listed: { schema: RoleSchema, view: (_, role) => roleView(role) },
+  },
+  groups: { schema: GroupSchema, view: groupView, isPaged: true },
 };
 
 const shapeOf = <Name extends ManagedKindName>(kind: Name): Shape<RecordOf<Name>> | undefined => SHAPES[kind];
@@ -46,27 +56,31 @@ const named = ({ id: operationId, summary }: Operation) => ({ operationId, summa
 
 /** Fields that clients send of a record: at its creation, and later. A name that is its key stays. */
 function bodiesOf(kind: ManagedKindName) {
-  const { sent, lastId, routes } = managedKindOf(kind);
+  const { sent, changes, lastId, routes } = managedKindOf(kind);
   const { name, ...others } = sent;
   const title = titleOf(kind);
   const create = titled(routes.body ?? `Create${title}`, sent);
   if (routes.body !== undefined) return { create, update: create };
-  const changed = lastId === undefined ? others : { ...others, name };
+  const changed = changes ?? (lastId === undefined ? others : { ...others, name });
   return { create, update: titled(`Update${title}`, changed) };
 }
 
 function listOf<Name extends ManagedKindName>(kind: Name) {
   const { path, list } = managedKindOf(kind).routes;
   const shape = shapeOf(kind);
+  const listed = shape?.listed ?? shape;
+  const isPaged = shape?.isPaged === true;
   return readRoute(`GET ${path}`, {
-    ...{ ...named(list), ...(shape === undefined ? {} : PAGED) },
-    success: { status: 200, schema: recordsSchema(kind, shape?.schema) },
+    ...{ ...named(list), ...(isPaged ? PAGED : {}) },
+    success: { status: 200, schema: recordsSchema(kind, listed?.schema) },
     read: (context) => {
       const { world } = context;
-      const records = recordsOf(world, kind);
-      if (shape === undefined) return recordsResponse(context, kind, records);
-      const view = (record: RecordOf<Name>) => shape.view(world, record);
-      return listResponse(context, { name: list.field ?? '', items: records, view });
+      const items = recordsOf(world, kind);
+      const view = (record: RecordOf<Name>) => listed?.view(world, record);
+      if (isPaged) return listResponse(context, { name: list.field ?? '', items, view });
+      const textOf = (one: RecordOf<Name>) =>
+        listed === undefined ? recordText(world, kind, one) : JSON.stringify(view(one));
+      return recordsResponse(context, kind, { items, textOf });
     },
   });
 }
@@ -75,6 +89,10 @@ function textOf<Name extends ManagedKindName>(world: World, kind: Name, record: 
   const shape = shapeOf(kind);
   return shape === undefined ? recordText(world, kind, record) : JSON.stringify(shape.view(world, record));
 }
+
+/** The record alone, or in a field. */
+const inField = (field: string | undefined, text: string): string =>
+  field === undefined ? text : `{"version":1,"${field}":${text}}`;
 
 function readsOf<Name extends ManagedKindName>(kind: Name) {
   const { routes } = managedKindOf(kind);
@@ -85,11 +103,9 @@ function readsOf<Name extends ManagedKindName>(kind: Name) {
     read: readRoute(`GET ${path}/:${param}`, {
       ...named(routes.read),
       locate,
-      success: { status: 200, schema: shapeOf(kind)?.schema ?? foundSchema(kind) },
+      success: { status: 200, schema: foundSchema(kind, { ...routes.read, record: shapeOf(kind)?.schema }) },
       read: (context, record) => {
-        const text = textOf(context.world, kind, record);
-        const { field } = routes.read;
-        const body = field === undefined ? text : `{"version":1,"${field}":${text}}`;
+        const body = inField(routes.read.field, textOf(context.world, kind, record));
         if (routes.isPinned === true) return pinnedResponse(context, record, body);
         const response = { status: 200, headers: JSON_HEADERS, body };
         return { revision: context.engine.lastId, response };
@@ -100,10 +116,11 @@ function readsOf<Name extends ManagedKindName>(kind: Name) {
 
 function writesOf<Name extends ManagedKindName>(kind: Name) {
   const { routes, events, bytesMax, lastId } = managedKindOf(kind);
-  const { path, param, permission, needs, doneStatus } = routes;
+  const { path, param, permission, needs, createdStatus = 201, doneStatus } = routes;
   const bodies = bodiesOf(kind);
   const locate = recordOf(kind);
-  const schema = shapeOf(kind)?.schema ?? recordSchema(kind);
+  const { changedField } = routes;
+  const schema = foundSchema(kind, { field: changedField, record: shapeOf(kind)?.schema, prefix: 'Changed' });
   const tooLarge: readonly RefusalName[] = bytesMax === null ? [] : ['PayloadTooLargeError'];
   const one = {
     ...{ permission, locate },
@@ -113,7 +130,7 @@ function writesOf<Name extends ManagedKindName>(kind: Name) {
   const updated = {
     success: { status: doneStatus, schema },
     respond: ({ world, params }: RequestContext<unknown>) => {
-      const body = textOf(world, kind, present(locate(world, params)));
+      const body = inField(changedField, textOf(world, kind, present(locate(world, params))));
       return { status: doneStatus, headers: JSON_HEADERS, body };
     },
   };
@@ -121,12 +138,13 @@ function writesOf<Name extends ManagedKindName>(kind: Name) {
     create: writeRoute(`POST ${path}`, {
       ...{ permission, ...named(routes.create), ...needsOf(needs?.create) },
       body: bodies.create,
-      success: { status: 201, schema },
+      success: { status: createdStatus, schema },
       refusals: ['NameExistsError', ...tooLarge],
       command: ({ body: fields }) => ({ type: 'create-record', kind, fields }) as Command<'create-record'>,
       respond: ({ world }, happened) => {
         const { data } = recorded(happened, events.created as DomainEvent['type']);
-        return { status: 201, headers: JSON_HEADERS, body: textOf(world, kind, data as never) };
+        const body = inField(changedField, textOf(world, kind, data as never));
+        return { status: createdStatus, headers: JSON_HEADERS, body };
       },
     }),
     update: writeRoute(`PUT ${path}/:${param}`, {

@@ -4,17 +4,15 @@ import { noLink } from '../../domain/decide/flag-commands.ts';
 import { hasTag } from '../../domain/decide/tag-commands.ts';
 import { type IdOf, type ManagedKindName, managedKindOf, type RecordOf } from '../../domain/kinds/kinds.ts';
 import { locateMembership } from '../../domain/people/membership-commands.ts';
-import { locateRole } from '../../domain/people/roles-and-groups.ts';
 import { locateRecord } from '../../domain/state/directory-records.ts';
 import {
+  isService,
   locateEnvironment,
   locateFlag,
   locateFlagAnywhere,
   locateFlagEnvironment,
-  locatePerson,
   locatePersonalToken,
   locateProject,
-  locateServiceAccount,
   locateStrategy,
 } from '../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
@@ -84,27 +82,15 @@ export const projectEnvironment = (world: World, { projectId, environment: name 
   return notFound(`The project "${projectId}" has no environment "${name}".`);
 };
 
-/** The path names the token by its secret or by its digest; no secret looks like a digest. */
-export const tokenDigest = ({ directory }: World, params: Params): string =>
-  secretDigest(directory.apiTokens, params);
-
-/** The digest under which a map keeps the record of a secret; the path may hold either. */
+/** The path names what is kept under a digest by its secret or by that; no secret looks like a digest. */
 export function secretDigest(kept: ReadonlyMap<string, unknown>, { token }: Params): string {
   return kept.has(token) ? token : digestOf(token);
 }
 
-export function personalToken(world: World, params: Params) {
-  return tokenOf(world, user(world, params), params);
-}
-
-export function serviceAccountToken(world: World, params: Params) {
-  return tokenOf(world, serviceAccount(world, params), params);
-}
-
-function tokenOf(world: World, owner: User | Refusal, params: Params) {
-  if (isRefusal(owner)) return owner;
-  return personalTokenOf(world, owner.id, params.tokenId);
-}
+export const tokenOf = (locateOwner: typeof user) => (world: World, params: Params) => {
+  const owner = locateOwner(world, params);
+  return isRefusal(owner) ? owner : personalTokenOf(world, owner.id, params.tokenId);
+};
 
 export function personalTokenOf(world: World, userId: number, id: string) {
   const located = locatePersonalToken(world, userId, numericId(id));
@@ -135,20 +121,16 @@ export const strategyType = recordOf('strategyTypes');
 export const group = recordOf('groups');
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
-export function user(world: World, { id }: Pick<Params, 'id'>) {
-  const located = locatePerson(world, numericId(id));
-  return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
-}
+const userOf =
+  (noun: 'user' | 'service account') =>
+  ({ directory }: World, { id }: Pick<Params, 'id'>): User | Refusal => {
+    const found = directory.users.get(numericId(id));
+    const isFound = found !== undefined && isService(found) === (noun === 'service account');
+    return isFound ? found : notFound(`There is no ${noun} "${id}".`);
+  };
 
-export function serviceAccount(world: World, { id }: Pick<Params, 'id'>) {
-  const located = locateServiceAccount(world, numericId(id));
-  return isRefusal(located) ? notFound(`There is no service account "${id}".`) : located;
-}
-
-export function role(world: World, { roleId }: Pick<Params, 'roleId'>) {
-  const located = locateRole(world, numericId(roleId));
-  return isRefusal(located) ? notFound(`There is no role "${roleId}".`) : located;
-}
+export const user = userOf('user');
+export const serviceAccount = userOf('service account');
 
 /** The caller of a route for users only. */
 export function callingUser({ caller: { user } }: { readonly caller: Caller }): User {
@@ -162,12 +144,6 @@ const NO_ID = -1;
 /** Accepts at most nine digits, without sign and leading zeros, so that a resource has one spelling. */
 export function numericId(text: string): number {
   return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : NO_ID;
-}
-
-/** Asserts that something located earlier in the same synchronous step still exists. */
-export function present<T extends object>(located: T | Refusal): T {
-  if (isRefusal(located)) throw new Error(`what the path names is gone: ${located.message}`);
-  return located;
 }
 
 // The part of the state that `If-Match` pins on a write to something other than a flag: the part that the write changes, as the

@@ -8,7 +8,6 @@ import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import { invalid, invalidOperation, isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
 import {
   InvitationSchema,
@@ -52,10 +51,9 @@ export const passwordRoutes = underTag('Users', [
     locate: locate.user,
     body: ChangePasswordBody,
     secretsInBody: ['password', 'confirmPassword'],
-    command: (context) => {
-      const { body, params } = context;
+    command: (context, { id: userId }) => {
+      const { body } = context;
       if (!isConfirmed(body)) return DIFFERENT;
-      const userId = locate.numericId(params.id);
       return hashed(context, body.password, (hash = '') => ({
         type: 'set-password',
         userId,
@@ -146,8 +144,7 @@ export const invitationRoutes = underTag('Users', [
       const digest = makeSecret(context, '', 'base64url');
       return { type: 'create-password-link', userId: user.id, digest, lifetimeMs: RESET_LIFETIME_MS };
     },
-    respond: (context) =>
-      jsonResponse(200, { resetPasswordUrl: linkUrl(context, 'password', secretOf(context)) }),
+    shows: (context) => ({ resetPasswordUrl: linkUrl(context, 'password', secretOf(context)) }),
   }),
   readRoute(`GET ${INVITATIONS}`, {
     permission: 'admin',
@@ -175,11 +172,11 @@ export const invitationRoutes = underTag('Users', [
       digest: makeSecret(context, '', 'base64url'),
       ...context.body,
     }),
-    respond: (context, events) => {
+    shows: (context, _, events) => {
       const { data, hidden } = recorded(events, 'public-signup-token-created');
       const secret = secretOf(context);
       const invitation = invitationView(context.world, { ...data, digest: hidden.digest });
-      return jsonResponse(201, { ...invitation, secret, url: linkUrl(context, 'invitation', secret) });
+      return { ...invitation, secret, url: linkUrl(context, 'invitation', secret) };
     },
   }),
   writeRoute(`PUT ${INVITATION}`, {
@@ -189,14 +186,7 @@ export const invitationRoutes = underTag('Users', [
     locate: locateInvitation,
     body: UpdateInvitationBody,
     success: { status: 200, schema: InvitationSchema },
-    command: ({ world, params, body }) => ({
-      type: 'update-invitation',
-      digest: locate.secretDigest(world.directory.invitations, params),
-      ...body,
-    }),
-    respond: ({ world, params }) => {
-      const invitation = locate.present(locateInvitation(world, params));
-      return jsonResponse(200, invitationView(world, invitation));
-    },
+    command: ({ body }, { digest }) => ({ type: 'update-invitation', digest, ...body }),
+    shows: ({ world }, invitation) => invitationView(world, invitation),
   }),
 ]);

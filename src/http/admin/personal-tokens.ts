@@ -3,17 +3,15 @@
 import type { Right } from '../../domain/access/permissions.ts';
 import { described, lineOfText, TEXT_LENGTH_MAX, titled } from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
 import { makeSecret, secretOf } from '../serving/fresh-secret.ts';
-import { jsonResponse } from '../serving/json-response.ts';
-import type { ParamName, Params } from '../serving/params.ts';
+import type { ParamName } from '../serving/params.ts';
 import { type RequestContext, type Route, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { DateTimeSchema } from './bodies.ts';
 import { NewPersonalTokenSchema, PersonalTokensSchema } from './directory-schemas.ts';
 import { personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { recorded, settledResponse } from './responses.ts';
+import { recorded } from './responses.ts';
 
 const CreateTokenBody = titled('CreatePersonalToken', {
   description: described(
@@ -32,31 +30,32 @@ interface TokenRoutes {
   readonly noun: string;
   readonly whose: string;
   readonly permission: Right;
-  locateOwner?(world: World, params: Params): object | Refusal;
-  locateToken?(world: World, params: Params): object | Refusal;
-  ownerId(context: RequestContext<unknown>): number;
+  /** Absent: the caller. */
+  readonly locateOwner?: typeof locate.user;
 }
 
 function tokenRoutes(options: TokenRoutes): readonly Route[] {
-  const { base, tag, tokenParam, noun, whose, permission, locateOwner, locateToken, ownerId } = options;
-  const located = locateOwner === undefined ? {} : { locate: locateOwner };
+  const { base, tag, tokenParam, noun, whose, permission, locateOwner } = options;
+  const [ofOwner, ofToken] =
+    locateOwner === undefined ? [{}, {}] : [{ locate: locateOwner }, { locate: locate.tokenOf(locateOwner) }];
+  const ownerId = (context: RequestContext<unknown>): number =>
+    locateOwner === undefined ? locate.callingUser(context).id : locate.numericId(context.params.id);
   return underTag(tag, [
     readRoute(`GET ${base}`, {
       permission,
-      ...located,
+      ...ofOwner,
       operationId: `get${noun}s`,
       summary: `List ${whose} personal tokens, without their secrets.`,
       success: { status: 200, schema: PersonalTokensSchema },
-      read: (context) => {
-        const pats = personalTokensOf(context.world, ownerId(context)).map((token) =>
+      shows: (context) => ({
+        pats: personalTokensOf(context.world, ownerId(context)).map((token) =>
           personalTokenView(token, context.usage.seen),
-        );
-        return settledResponse(context, { pats });
-      },
+        ),
+      }),
     }),
     writeRoute(`POST ${base}`, {
       permission,
-      ...located,
+      ...ofOwner,
       operationId: `create${noun}`,
       summary: `Create one of ${whose} personal tokens. Only this response shows its secret.`,
       body: CreateTokenBody,
@@ -69,14 +68,14 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
         digest: makeSecret(context, 'user:'),
         ...context.body,
       }),
-      respond: (context, events) => {
-        const token = { ...recorded(events, 'pat-created').data, seenAt: null };
-        return jsonResponse(201, { ...token, secret: secretOf(context) });
+      shows: (context, _, events) => {
+        const { data } = recorded(events, 'pat-created');
+        return { ...data, seenAt: null, secret: secretOf(context) };
       },
     }),
     writeRoute(`DELETE ${base}/:${tokenParam}`, {
       permission,
-      ...(locateToken === undefined ? {} : { locate: locateToken }),
+      ...ofToken,
       operationId: `delete${noun}`,
       summary: `Delete one of ${whose} personal tokens.`,
       refusals: ['NotFoundError'],
@@ -97,7 +96,6 @@ export const personalTokenRoutes: readonly Route[] = [
     noun: 'Pat',
     whose: "the caller's",
     permission: 'personal',
-    ownerId: (context) => locate.callingUser(context).id,
   }),
   ...tokenRoutes({
     base: '/user-admin/:id/tokens',
@@ -107,8 +105,6 @@ export const personalTokenRoutes: readonly Route[] = [
     whose: "a user's",
     permission: 'admin',
     locateOwner: locate.user,
-    locateToken: locate.personalToken,
-    ownerId: ({ params }) => locate.numericId(params.id),
   }),
   ...tokenRoutes({
     base: '/service-account/:id/token',
@@ -118,7 +114,5 @@ export const personalTokenRoutes: readonly Route[] = [
     whose: "a service account's",
     permission: 'admin',
     locateOwner: locate.serviceAccount,
-    locateToken: locate.serviceAccountToken,
-    ownerId: ({ params }) => locate.numericId(params.id),
   }),
 ];

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { described, IdSchema, list, titled } from '../../domain/json/schema.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
 import { type Method, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { ProjectAccessSchema } from './access-schemas.ts';
@@ -114,10 +113,7 @@ export const projectAccessRoutes = underTag('Projects', [
         groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
       ),
     }),
-    respond: ({ world, params, usage }) => {
-      const project = locate.present(locate.project(world, params));
-      return jsonResponse(200, projectAccessView(world, project, usage.signIns));
-    },
+    shows: ({ world, usage }, project) => projectAccessView(world, project, usage.signIns),
   }),
   writeRoute(`POST ${ACCESS}`, {
     operationId: 'addProjectAccess',

@@ -10,7 +10,6 @@ import { textOrder } from '../../domain/state/directory-records.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectSettings } from '../../domain/state/world.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../serving/flag-filter.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import { piecesBytesMax } from '../serving/read-path.ts';
 import {
   type QueryParameter,
@@ -215,7 +214,7 @@ export const projectAdminRoutes = underTag('Projects', [
       environments,
       fields,
     }),
-    respond: (_, events) => jsonResponse(201, settingsView(recorded(events, 'project-created').data)),
+    shows: (_, __, events) => settingsView(recorded(events, 'project-created').data),
   }),
   writeRoute(`PUT ${PROJECT}`, {
     operationId: 'updateProject',
@@ -225,8 +224,7 @@ export const projectAdminRoutes = underTag('Projects', [
     body: UpdateProjectBody,
     success: { status: 200, schema: ProjectSchema },
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
-    respond: ({ world, params }) =>
-      jsonResponse(200, projectView(world, locate.present(locate.project(world, params)))),
+    shows: ({ world }, project) => projectView(world, project),
   }),
   writeRoute(`PUT ${PROJECT}/settings`, {
     operationId: 'updateProjectEnterpriseSettings',
@@ -303,9 +301,7 @@ export const projectEnvironmentRoutes = underTag('Environments', [
       environment,
       strategy: body,
     }),
-    respond: ({ world, params }) => {
-      const project = locate.present(locate.project(world, params));
-      return jsonResponse(200, defaultStrategyIn(world, project, params.environment).defaultStrategy);
-    },
+    shows: ({ world, params }, project) =>
+      defaultStrategyIn(world, project, params.environment).defaultStrategy,
   }),
 ]);

@@ -1,6 +1,6 @@
 /** The shapes of responses about records, made from the rows of their kinds. */
 import * as v from 'valibot';
-import { described, Integer, Timestamp } from '../../domain/json/schema.ts';
+import { described, Integer, Timestamp, Version } from '../../domain/json/schema.ts';
 import { Id, Time } from '../../domain/kinds/document-values.ts';
 import { shownRecord } from '../../domain/kinds/kind.ts';
 import { MANAGED_KIND_NAMES, type ManagedKindName, managedKindOf } from '../../domain/kinds/kinds.ts';
@@ -41,22 +41,29 @@ export function shownFields(kind: ManagedKindName): v.ObjectEntries {
   return { ...Object.fromEntries(stored), ...routes.shown } as v.ObjectEntries;
 }
 
-/** The response to a read of one record: the record, or an object that has it in a field. */
-export function foundSchema(kind: ManagedKindName): Schema {
-  const { field } = managedKindOf(kind).routes.read;
-  if (field === undefined) return recordSchema(kind);
-  return once(`Found${titleOf(kind)}`, () =>
-    v.object({ version: v.literal(1), [field]: recordSchema(kind) }),
-  );
+/** A response with one record: the record, or an object that has it in a field. */
+export function foundSchema(
+  kind: ManagedKindName,
+  {
+    field,
+    record,
+    prefix = 'Found',
+  }: { readonly field?: string | undefined; readonly record?: Schema | undefined; readonly prefix?: string },
+): Schema {
+  const found = record ?? recordSchema(kind);
+  if (field === undefined) return found;
+  const version = record === undefined ? v.literal(1) : Version;
+  return once(`${prefix}${titleOf(kind)}`, () => v.object({ version, [field]: found }));
 }
 
-export function recordsSchema(kind: ManagedKindName, record = recordSchema(kind)): Schema {
+export function recordsSchema(kind: ManagedKindName, record?: Schema): Schema {
   const { list, listVersion } = managedKindOf(kind).routes;
   const { field } = list;
-  const records = v.array(record);
+  const records = v.array(record ?? recordSchema(kind));
   if (field === null) return records;
-  const version: v.ObjectEntries = listVersion === undefined ? {} : { version: v.literal(listVersion) };
-  return once(`${titleOf(kind)}s`, () => v.object({ ...version, [field]: records }));
+  const version = record === undefined ? v.literal(1) : Version;
+  const others: v.ObjectEntries = listVersion === undefined ? {} : { version };
+  return once(`${titleOf(kind)}s`, () => v.object({ ...others, [field]: records }));
 }
 
 /** Headings of routes about records, with what the description says there. */

@@ -37,12 +37,10 @@ function useCounts({ projects }: World, counts: readonly (readonly [string, numb
 export function recordsResponse<Name extends ManagedKindName>(
   context: RequestContext<unknown>,
   kind: Name,
-  records: readonly RecordOf<Name>[],
+  { items, textOf }: { readonly items: readonly RecordOf<Name>[]; textOf(record: RecordOf<Name>): string },
 ): Promise<ReadResponse> {
   const { list, listVersion } = managedKindOf(kind).routes;
   const version = listVersion === undefined ? '' : `"version":${listVersion},`;
   const [before, after] = list.field === null ? ['[', ']'] : [`{${version}"${list.field}":[`, ']}'];
-  return textsResponse(context, [before, after], records, (record) =>
-    recordText(context.world, kind, record),
-  );
+  return textsResponse(context, [before, after], items, textOf);
 }

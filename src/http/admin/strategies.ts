@@ -10,7 +10,7 @@ import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { described, list, titled } from '../../domain/json/schema.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { locateEnvironment } from '../../domain/state/locate.ts';
-import { isRefusal } from '../../domain/state/refusal.ts';
+import { isRefusal, present } from '../../domain/state/refusal.ts';
 import type { Environment } from '../../domain/state/world.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import type { Params } from '../serving/params.ts';
@@ -20,7 +20,7 @@ import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from './bodies.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
 import { environmentView, type FlagUse, useOf } from './render-flag.ts';
-import { recorded, settledResponse } from './responses.ts';
+import { recorded } from './responses.ts';
 import { CopiedStrategiesSchema, StrategySchema } from './schemas.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
@@ -35,7 +35,7 @@ function updatedResponse(
   [event]: readonly DomainEvent[],
 ): HttpResponse {
   if (event?.type === 'feature-strategy-update') return jsonResponse(200, event.data);
-  const { record, strategy } = locate.present(locate.strategy(world, params));
+  const { record, strategy } = present(locate.strategy(world, params));
   return jsonResponse(200, strategyData(record.flag, strategy));
 }
 
@@ -69,7 +69,7 @@ export const strategyRoutes = underTag('Strategies', [
       ...locate.flagEnvironmentIn(params),
       strategy: body,
     }),
-    respond: (_, events) => jsonResponse(200, recorded(events, 'feature-strategy-add').data),
+    shows: (_, __, events) => recorded(events, 'feature-strategy-add').data,
   }),
   writeRoute(`PUT ${STRATEGY}`, {
     operationId: 'updateFeatureStrategy',
@@ -139,10 +139,9 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
     summary: 'Read a flag in one environment.',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: DetailedFlagEnvironmentSchema },
-    read: (context, { record, flagEnvironment }) => {
-      const environment = locate.present(locateEnvironment(context.world, flagEnvironment.name));
-      const use = useOf(context.usage.seen, record.flag.name);
-      return settledResponse(context, detailedView(record.flag, environment, use));
+    shows: ({ world, usage }, { record, flagEnvironment }) => {
+      const environment = present(locateEnvironment(world, flagEnvironment.name));
+      return detailedView(record.flag, environment, useOf(usage.seen, record.flag.name));
     },
   }),
   readRoute(`GET ${STRATEGIES}`, {
@@ -150,18 +149,15 @@ export const flagEnvironmentRoutes = underTag('Strategies', [
     summary: 'List the strategies of a flag in an environment.',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: StrategiesSchema },
-    read: (context, { record, flagEnvironment }) =>
-      settledResponse(
-        context,
-        flagEnvironment.strategies.map((strategy) => strategyData(record.flag, strategy)),
-      ),
+    shows: (_, { record, flagEnvironment }) =>
+      flagEnvironment.strategies.map((strategy) => strategyData(record.flag, strategy)),
   }),
   readRoute(`GET ${STRATEGIES}/:strategyId`, {
     operationId: 'getFeatureStrategy',
     summary: 'Read a strategy.',
     locate: locate.strategy,
     success: { status: 200, schema: StrategySchema },
-    read: (context, { record, strategy }) => settledResponse(context, strategyData(record.flag, strategy)),
+    shows: (_, { record, strategy }) => strategyData(record.flag, strategy),
   }),
   writeRoute(`POST ${STRATEGIES}/set-sort-order`, {
     operationId: 'setStrategySortOrder',

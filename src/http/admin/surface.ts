@@ -23,10 +23,10 @@ import { instanceRoutes, maintenanceRoutes } from './instance.ts';
 import { kindRoutes } from './kinds.ts';
 import { moveRoutes, refuseMove } from './move.ts';
 import { invitationRoutes, passwordRoutes } from './passwords.ts';
+import { permissionRoutes } from './permissions.ts';
 import { personalTokenRoutes } from './personal-tokens.ts';
 import { memberRoutes, projectAccessRoutes } from './project-access.ts';
 import { projectAdminRoutes, projectEnvironmentRoutes, projectRoutes } from './projects.ts';
-import { roleRoutes } from './roles.ts';
 import { flagEnvironmentRoutes, strategyRoutes } from './strategies.ts';
 import { tagRoutes } from './tags.ts';
 import { contextFieldRoutes, strategySegmentRoutes, strategyTypeRoutes } from './targeting.ts';
@@ -72,7 +72,8 @@ export const ROUTES: readonly Route[] = [
   ...userAdminRoutes,
   ...passwordRoutes,
   ...invitationRoutes,
-  ...roleRoutes,
+  ...permissionRoutes,
+  ...kindRoutes('roles'),
   ...kindRoutes('groups'),
   ...serviceAccountRoutes,
   ...personalTokenRoutes,

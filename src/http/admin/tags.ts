@@ -1,11 +1,9 @@
 import { titled } from '../../domain/json/schema.ts';
 import type { LocatedFlag } from '../../domain/state/locate.ts';
-import { jsonResponse } from '../serving/json-response.ts';
 import { readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { FlagNamesSchema, TagBody, TagListSchema } from './bodies.ts';
 import { TagsOfFlagSchema } from './directory-schemas.ts';
 import * as locate from './locators.ts';
-import { settledResponse } from './responses.ts';
 import { TagSchema } from './schemas.ts';
 import { coloredTags } from './views.ts';
 
@@ -36,8 +34,7 @@ export const tagRoutes = underTag('Tags', [
     summary: 'List the tags of a flag.',
     locate: locate.flagAnywhere,
     success: { status: 200, schema: TagsOfFlagSchema },
-    read: (context, { record }) =>
-      settledResponse(context, { version: 1, tags: coloredTags(context.world, record.flag) }),
+    shows: ({ world }, { record }) => ({ version: 1, tags: coloredTags(world, record.flag) }),
   }),
   writeRoute(`POST ${TAGS}`, {
     operationId: 'addTag',
@@ -46,7 +43,7 @@ export const tagRoutes = underTag('Tags', [
     body: TagBody,
     success: { status: 201, schema: TagSchema },
     command: ({ body }, located) => ({ type: 'tag-flag', ...flagIn(located), tag: body }),
-    respond: ({ body }) => jsonResponse(201, body),
+    shows: ({ body }) => body,
   }),
   writeRoute(`DELETE ${TAGS}/:type/:value`, {
     operationId: 'removeTag',

@@ -15,7 +15,6 @@ import {
 } from '../../domain/state/settings.ts';
 import { publicUrl } from '../serving/fresh-secret.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
-import { settledResponse } from './responses.ts';
 
 const UI_CONFIG = '/ui-config';
 
@@ -132,7 +131,7 @@ export const uiConfigRoutes = underTag('Instance', [
     operationId: 'getUiConfig',
     summary: 'Read the version, and the origins of pages that may call the surfaces for pages.',
     success: { status: 200, schema: UiConfigSchema },
-    read: (context) => settledResponse(context, uiConfigView(context)),
+    shows: uiConfigView,
   }),
   writeRoute(`POST ${UI_CONFIG}/cors`, {
     operationId: 'setCors',

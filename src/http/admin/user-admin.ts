@@ -25,15 +25,7 @@ import {
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from './directory-schemas.ts';
 import { callerView, personalTokenView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import {
-  LIST_BYTES_MAX,
-  listOf,
-  listsResponse,
-  PAGED,
-  recorded,
-  settledResponse,
-  textsResponse,
-} from './responses.ts';
+import { LIST_BYTES_MAX, listOf, listsResponse, PAGED, recorded, textsResponse } from './responses.ts';
 import { CompanionUserSchema, ProfileSchema, UserSchema } from './schemas.ts';
 import { shown } from './shown.ts';
 import {
@@ -92,16 +84,8 @@ export const userRoutes = underTag('Users', [
     locate: locate.user,
     body: UpdateUserBody,
     success: { status: 200, schema: UserSchema },
-    command: ({ params, body }) => ({
-      type: 'update-user',
-      userId: locate.numericId(params.id),
-      fields: body,
-    }),
-    respond: ({ world, params, usage }) =>
-      jsonResponse(
-        200,
-        shown(UserSchema, userFields(locate.present(locate.user(world, params)), usage.signIns)),
-      ),
+    command: ({ body: fields }, { id: userId }) => ({ type: 'update-user', userId, fields }),
+    shows: ({ usage }, user) => shown(UserSchema, userFields(user, usage.signIns)),
   }),
   readRoute('GET /user/profile', {
     operationId: 'getProfile',
@@ -149,12 +133,12 @@ export const userAdminRoutes = underTag('Users', [
       }
       return hashed(context, password, (passwordHash) => ({ type: 'create-user', fields, passwordHash }));
     },
-    respond: (context, events) => {
+    shows: (context, _, events) => {
       const { body, usage } = context;
       const user = companionUserView(recorded(events, 'user-created').data, usage.signIns);
       const link =
         body.password === undefined ? { inviteLink: linkUrl(context, 'password', secretOf(context)) } : {};
-      return jsonResponse(201, { ...user, rootRole: body.rootRole, ...link, emailSent: false });
+      return { ...user, rootRole: body.rootRole, ...link, emailSent: false };
     },
   }),
   readRoute(`GET ${USERS}/search`, {
@@ -162,8 +146,7 @@ export const userAdminRoutes = underTag('Users', [
     summary: 'Find users by part of their name, username or email.',
     query: { q: { description: 'The text to look for.' } },
     success: { status: 200, schema: FoundUsersSchema },
-    read: (context) =>
-      settledResponse(context, findUsers(context.world, context.query('q')).map(foundUserView)),
+    shows: (context) => findUsers(context.world, context.query('q')).map(foundUserView),
   }),
   readRoute(`GET ${USERS}/access`, {
     operationId: 'getUsersAndGroups',
@@ -184,14 +167,14 @@ export const userAdminRoutes = underTag('Users', [
     permission: 'admin',
     locate: locate.user,
     success: { status: 200, schema: CompanionUserSchema },
-    read: (context, user) => settledResponse(context, companionUserView(user, context.usage.signIns)),
+    shows: ({ usage }, user) => companionUserView(user, usage.signIns),
   }),
   writeRoute(`DELETE ${USER}`, {
     operationId: 'deleteUser',
     summary: "Delete a user with the user's tokens and memberships.",
     permission: 'admin',
     locate: locate.user,
-    command: ({ params }) => ({ type: 'delete-user', userId: locate.numericId(params.id) }),
+    command: (_, { id: userId }) => ({ type: 'delete-user', userId }),
   }),
   readRoute('GET /user', {
     operationId: 'getMe',
@@ -361,11 +344,9 @@ export const serviceAccountRoutes = underTag('Service accounts', [
     summary: 'Create a service account.',
     body: CreateAccountBody,
     success: { status: 201, schema: ServiceAccountSchema },
-    command: ({ body: { name = null, username = null, rootRole } }) => ({
-      ...{ type: 'create-service-account', name, username, rootRole },
-    }),
-    respond: (context, events) =>
-      jsonResponse(201, serviceAccountView(context, recorded(events, 'service-account-created').data)),
+    command: ({ body: fields }) => ({ type: 'create-service-account', fields }),
+    shows: (context, _, events) =>
+      serviceAccountView(context, recorded(events, 'service-account-created').data),
   }),
   writeRoute(`PUT ${ACCOUNT}`, {
     permission: 'admin',
@@ -374,21 +355,14 @@ export const serviceAccountRoutes = underTag('Service accounts', [
     locate: locate.serviceAccount,
     body: UpdateAccountBody,
     success: { status: 200, schema: ServiceAccountSchema },
-    command: ({ params, body }) => ({
-      type: 'update-service-account',
-      userId: locate.numericId(params.id),
-      ...body,
-    }),
-    respond: (context) => {
-      const account = locate.present(locate.serviceAccount(context.world, context.params));
-      return jsonResponse(200, serviceAccountView(context, account));
-    },
+    command: ({ body: fields }, { id: userId }) => ({ type: 'update-user', userId, fields }),
+    shows: (context, account) => serviceAccountView(context, account),
   }),
   writeRoute(`DELETE ${ACCOUNT}`, {
     permission: 'admin',
     operationId: 'deleteServiceAccount',
     summary: 'Delete a service account with its tokens and memberships.',
     locate: locate.serviceAccount,
-    command: ({ params }) => ({ type: 'delete-service-account', userId: locate.numericId(params.id) }),
+    command: (_, { id: userId }) => ({ type: 'delete-user', userId }),
   }),
 ]);

@@ -9,11 +9,10 @@ import { environmentOf, flagVariants } from '../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../domain/flags/variant.ts';
 import { PatchSchema } from '../../domain/json/json-patch.ts';
 import { firstEnvironment } from '../../domain/state/locate.ts';
-import { jsonResponse } from '../serving/json-response.ts';
+import { present } from '../../domain/state/refusal.ts';
 import type { Params } from '../serving/params.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import * as locate from './locators.ts';
-import { settledResponse } from './responses.ts';
 import { VariantsSchema } from './schemas.ts';
 
 const FEATURE = '/projects/:projectId/features/:featureName';
@@ -41,7 +40,7 @@ const WHOLE_FLAG: Scope = {
   locate: locate.flag,
   environment: () => null,
   variants: ({ world, params }) => {
-    const { project, record } = locate.present(locate.flag(world, params));
+    const { project, record } = present(locate.flag(world, params));
     return flagVariants(record.flag, firstEnvironment(world, project));
   },
   needs: ['UPDATE_FEATURE_VARIANTS'],
@@ -59,7 +58,7 @@ const ONE_ENVIRONMENT: Scope = {
   locate: locate.flagEnvironment,
   environment: ({ environment }) => environment,
   variants: ({ world, params }) => {
-    const { record } = locate.present(locate.flagEnvironment(world, params));
+    const { record } = present(locate.flagEnvironment(world, params));
     return environmentOf(record.flag, params.environment).variants;
   },
   needs: ['UPDATE_FEATURE_ENVIRONMENT_VARIANTS'],
@@ -82,13 +81,13 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
     ...locate.flagIn(params),
     environment: scope.environment(params),
   });
-  const response = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
+  const shows = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
   return [
     readRoute(`GET ${path}`, {
       ...shared,
       operationId: operationIds.get,
       summary: `Read ${scope.shown}.`,
-      read: (context) => settledResponse(context, response(context)),
+      shows,
     }),
     writeRoute(`PUT ${path}`, {
       ...shared,
@@ -102,7 +101,7 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
         ...named(params),
         variants: distributeWeights(body),
       }),
-      respond: (context) => jsonResponse(200, response(context)),
+      shows,
     }),
     writeRoute(`PATCH ${path}`, {
       ...shared,
@@ -112,7 +111,7 @@ function routesOf(scope: Scope): readonly RouteDraft[] {
       needs: scope.needs,
       body: PatchSchema,
       command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),
-      respond: (context) => jsonResponse(200, response(context)),
+      shows,
     }),
   ];
 }

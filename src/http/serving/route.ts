@@ -14,14 +14,14 @@ import type { Need, Right } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { Actor } from '../../domain/state/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
+import { present, type Refusal, type RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
-import { emptyResponse, type TaggedResponse } from './json-response.ts';
+import { emptyResponse, jsonResponse, type TaggedResponse } from './json-response.ts';
 import type { Params } from './params.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -262,23 +262,38 @@ interface Declared<S extends v.GenericSchema | undefined, Located extends object
   readonly locate?: Locate<Located>;
   /** 200 without a body when absent. */
   readonly success?: RouteBase['success'];
+  /**
+   * The body of the response, made of the state alone: of a read, or of a write right after it, with what the path names by then and
+   * what has happened.
+   */
+  shows?(context: RequestContext<BodyOf<S>>, located: Located, events: readonly DomainEvent[]): unknown;
 }
 
 const DONE: RouteBase['success'] = { status: 200, schema: null };
 
 /**
  * A route that reads, such as `GET /projects`; the types of `context.body` and of what is located come from its schema and its
- * `locate`. Every reader may use it unless it says who may.
+ * `locate`. Every reader may use it unless it says who may. What it `shows` waits for all of the state (invariant 4).
  */
 export function readRoute<
   S extends v.GenericSchema | undefined = undefined,
   Located extends object = Record<never, never>,
 >(
   head: `${Method} ${string}`,
-  route: Omit<ReadRoute<BodyOf<S>, Located>, Given | 'permission'> &
-    Declared<S, Located> & { readonly permission?: Right },
+  {
+    shows,
+    ...route
+  }: Omit<ReadRoute<BodyOf<S>, Located>, Given | 'permission' | 'read'> &
+    Declared<S, Located> & {
+      readonly permission?: Right;
+      readonly read?: ReadRoute<BodyOf<S>, Located>['read'];
+    },
 ): RouteDraft {
-  return { ...placeOf(head), kind: 'read', permission: 'read', success: DONE, ...route } as RouteDraft;
+  const read = (context: RequestContext<BodyOf<S>>, located: Located): ReadResponse => ({
+    revision: context.engine.lastId,
+    response: jsonResponse(200, shows?.(context, located, [])),
+  });
+  return { ...placeOf(head), kind: 'read', permission: 'read', success: DONE, read, ...route } as RouteDraft;
 }
 
 /** A route that writes, with the permission it needs. Without a schema its response is only a status. */
@@ -287,12 +302,19 @@ export function writeRoute<
   Located extends object = Record<never, never>,
 >(
   head: `${Method} ${string}`,
-  route: Omit<WriteRoute<BodyOf<S>, Located>, Given | 'respond'> &
+  {
+    shows,
+    ...route
+  }: Omit<WriteRoute<BodyOf<S>, Located>, Given | 'respond'> &
     Declared<S, Located> & { readonly respond?: WriteRoute<BodyOf<S>, Located>['respond'] },
 ): RouteDraft {
-  const { success = DONE } = route;
-  assert(route.respond !== undefined || success.schema === null, `${head} makes the body that it describes`);
-  const respond = () => emptyResponse(success.status);
+  const { success = DONE, locate } = route;
+  assert((route.respond ?? shows) !== undefined || success.schema === null, `${head} makes its body`);
+  const respond: WriteRoute<BodyOf<S>, Located>['respond'] = (context, events) => {
+    if (shows === undefined) return emptyResponse(success.status);
+    const located = present(locate?.(context.world, context.params) ?? ({} as Located));
+    return jsonResponse(success.status, shows(context, located, events));
+  };
   return { ...placeOf(head), kind: 'write', success, respond, ...route } as RouteDraft;
 }
 
