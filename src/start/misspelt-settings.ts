@@ -1,6 +1,6 @@
 /** Environment variables that are probably settings with a slip in the name, which would do nothing. */
 import { GROWTH_LIMITS } from '../domain/flags/growth-limits.ts';
-import { nearestName } from '../domain/state/nearest-name.ts';
+import { nearestName } from '../domain/json/nearest-name.ts';
 import type { Addon } from '../host/addon.ts';
 import type { Environment } from '../process/settings.ts';
 import { SERVER_SETTINGS } from './setting-rows.ts';

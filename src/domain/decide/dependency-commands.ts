@@ -62,9 +62,7 @@ function refuseDepth(child: Flag, { feature }: Dependency): Refusal | null {
   }
   const isNew = child.dependencies.every((one) => one.feature !== feature);
   if (!isNew || child.dependencies.length < PARENTS_PER_FLAG_MAX) return null;
-  return invalidOperation(
-    `The flag "${child.name}" has ${PARENTS_PER_FLAG_MAX} parents, and cannot have more.`,
-  );
+  return invalidOperation(`A flag can have at most ${PARENTS_PER_FLAG_MAX} parents.`);
 }
 
 interface RemoveDependency extends NamesChild {

@@ -34,7 +34,7 @@ export function createEnvironment(world: World, { name, fields }: CreateEnvironm
     return nameExists(`An environment named "${name}" exists already.`);
   }
   if (environments.length >= ENVIRONMENTS_MAX) {
-    return invalidOperation(`There are ${ENVIRONMENTS_MAX} environments, and there cannot be more.`);
+    return invalidOperation(`The limit is ${ENVIRONMENTS_MAX} environments. Delete one first.`);
   }
   const last = environments.at(-1)?.sortOrder ?? 0;
   const data: Environment = {

@@ -125,7 +125,7 @@ export function changeLink(world: World, command: ChangeLink, context: DecideCon
     return metadataEvents(world, located, { links: links.with(at, { id, url, title }) });
   }
   if (links.length >= LINKS_MAX) {
-    return invalidOperation(`The flag "${name}" has ${LINKS_MAX} links, and cannot have more.`);
+    return invalidOperation(`A flag can have at most ${LINKS_MAX} links.`);
   }
   return metadataEvents(world, located, { links: [...links, { id: context.newId(), url, title }] });
 }

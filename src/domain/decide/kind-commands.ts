@@ -80,7 +80,7 @@ export function createRecord(
   const refusal = refuseNameOrProject(world, kind, change);
   if (refusal !== null) return refusal;
   if (world.directory[kind].size >= countMax) {
-    return invalidOperation(`There are ${countMax} ${noun}s, and there cannot be more.`);
+    return invalidOperation(`The limit is ${countMax} ${noun}s. Delete one first.`);
   }
   return refuseRecord(world, kind, change) ?? [eventOf(events.created, change.after, null)];
 }

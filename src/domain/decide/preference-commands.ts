@@ -36,7 +36,7 @@ export function markFavorite(world: World, command: MarkFavorite): Decision {
   if (favorites.includes(flag ?? project) === isMarked) return UNCHANGED;
   if (isMarked && favorites.length >= FAVORITES_MAX) {
     return invalidOperation(
-      `The user ${userId} has ${FAVORITES_MAX} favorites of this kind, and cannot have more.`,
+      `A user can have at most ${FAVORITES_MAX} favorite ${flag === null ? 'projects' : 'flags'}.`,
     );
   }
   const data = { userId };

@@ -5,13 +5,13 @@ import { defaultStrategyOf, type StrategyInput, strategyIssue } from '../flags/s
 import { urlNameFrom } from '../flags/url-name.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual, jsonSize } from '../json/json.ts';
+import { didYouMean } from '../json/nearest-name.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
 import { tokensOfProjectChanged } from '../people/token-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
 import { locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
-import { didYouMean } from '../state/nearest-name.ts';
 import {
   invalid,
   invalidOperation,

@@ -27,6 +27,7 @@ import {
   type StorableIssue,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
+import { nearestName } from './nearest-name.ts';
 import { list } from './schema.ts';
 
 /** Protects the event loop, because each operation may shift a whole list. People write a handful of operations. */
@@ -183,13 +184,13 @@ class Patching {
   }
 
   #replace(path: Tokens, sized: Sized): OperationIssue | null {
-    if (valueAt(this.document, path) === undefined) return nothingAt(path);
+    if (valueAt(this.document, path) === undefined) return nothingAt(this.document, path);
     return this.#insert('replace', path, sized);
   }
 
   #test(path: Tokens, value: JsonValue): OperationIssue | null {
     const found = valueAt(this.document, path);
-    if (found === undefined) return nothingAt(path);
+    if (found === undefined) return nothingAt(this.document, path);
     if (jsonEqual(found, value)) return null;
     return {
       kind: 'test-failed',
@@ -198,7 +199,7 @@ class Patching {
   }
 
   #remove(path: Tokens): OperationIssue | null {
-    if (valueAt(this.document, path) === undefined) return nothingAt(path);
+    if (valueAt(this.document, path) === undefined) return nothingAt(this.document, path);
     this.document = jsonPatch.applyOperation(this.document, {
       op: 'remove',
       path: pointerOf(path),
@@ -208,12 +209,12 @@ class Patching {
 
   #copy(from: Tokens, path: Tokens): OperationIssue | null {
     const value = valueAt(this.document, from);
-    return value === undefined ? nothingAt(from) : this.#add(path, sizedOf(value));
+    return value === undefined ? nothingAt(this.document, from) : this.#add(path, sizedOf(value));
   }
 
   #move(from: Tokens, path: Tokens): OperationIssue | null {
     const value = valueAt(this.document, from);
-    if (value === undefined) return nothingAt(from);
+    if (value === undefined) return nothingAt(this.document, from);
     if (startsWith(path, from)) {
       if (path.length === from.length) return null;
       return invalid(`${written(from)} cannot be moved into itself`);
@@ -300,7 +301,7 @@ function placeIssue(document: JsonValue, path: Tokens): OperationIssue | null {
   if (last === undefined) return null;
   const parentPath = path.slice(0, -1);
   const parent = valueAt(document, parentPath);
-  if (parent === undefined) return nothingAt(parentPath);
+  if (parent === undefined) return nothingAt(document, parentPath);
   if (isJsonObject(parent)) return null;
   if (!isJsonArray(parent)) return invalid(`at ${written(parentPath)} there is neither an object nor a list`);
   if (last === '-') return null;
@@ -319,8 +320,12 @@ function badPointer(field: 'path' | 'from', pointer: string, reason: string): Op
   return invalid(`its ${field} ${shown(pointer)} is not a valid pointer: ${reason}`);
 }
 
-function nothingAt(path: Tokens): OperationIssue {
-  return invalid(`there is nothing at ${written(path)}`);
+function nothingAt(document: JsonValue, path: Tokens): OperationIssue {
+  const depth = path.findIndex((_, at) => valueAt(document, path.slice(0, at + 1)) === undefined);
+  const parent = valueAt(document, path.slice(0, depth));
+  const meant = isJsonObject(parent) ? nearestName(path[depth] ?? '', Object.keys(parent)) : null;
+  const hint = meant === null ? '' : ` (did you mean ${written(path.with(depth, meant))}?)`;
+  return invalid(`there is nothing at ${written(path)}${hint}`);
 }
 
 function invalid(reason: string): OperationIssue {

@@ -31,10 +31,7 @@ const DocumentSchema = v.pipe(
     createdAt: Time,
     isService: v.exactOptional(v.literal(true)),
   }),
-  v.check(
-    ({ email, username }) => email !== null || username !== null,
-    'A user needs an email or a username.',
-  ),
+  v.check(({ email, username }) => email !== null || username !== null, 'An email or username is required.'),
 );
 
 export type User = WithRoleId<Immutable<v.InferOutput<typeof DocumentSchema>>>;

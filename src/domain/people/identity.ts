@@ -23,7 +23,7 @@ export function refuseIdentity(
   chosenBy: ChosenBy = 'admin',
 ): Refusal | null {
   if (user.email === null && user.username === null) {
-    return invalid('A user needs an email or a username, and would have neither.', '/body/email');
+    return invalid('An email or username is required.', '/body/email');
   }
   const isAlone = chosenBy === 'nobody';
   if (isAlone && user.username?.includes('@') === true && user.username !== user.email) {

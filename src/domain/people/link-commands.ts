@@ -84,9 +84,7 @@ export function createInvitation(
   { now, clockMs, actor }: DecideContext,
 ): Decision {
   if (world.directory.invitations.size >= INVITATIONS_MAX) {
-    return invalidOperation(
-      `There are ${INVITATIONS_MAX} invitations, and there cannot be more; use one of them again.`,
-    );
+    return invalidOperation(`The limit is ${INVITATIONS_MAX} invitations. Reuse an existing one.`);
   }
   const refusal = refusePast(expiresAt, clockMs);
   if (refusal !== null) return refusal;
@@ -145,7 +143,7 @@ export function signUp(
   if (isRefusal(invitation)) return invitation;
   const { name, rootRole, users } = invitation;
   if (users.length >= INVITED_USERS_MAX) {
-    return invalidOperation(`${INVITED_USERS_MAX} users came by this invitation, and more cannot.`);
+    return invalidOperation(`This invitation has reached its limit of ${INVITED_USERS_MAX} users.`);
   }
   const user: User = {
     id: world.directory.lastUserId + 1,

@@ -9,9 +9,10 @@ import {
   type RolePermission,
 } from '../access/roles.ts';
 import { jsonSize } from '../json/json.ts';
+import { didYouMean } from '../json/nearest-name.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { noEnvironment } from '../state/locate.ts';
-import { didYouMean } from '../state/nearest-name.ts';
+
 import { invalid, invalidOperation, notFound, type Refusal, refuse } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { allRoles, findRole } from './roles-and-groups.ts';

@@ -41,9 +41,7 @@ export function createPersonalToken(
     return nameExists(`The user ${userId} has a personal token described as "${description}" already.`);
   }
   if (others.length >= PERSONAL_TOKENS_PER_USER_MAX) {
-    return invalidOperation(
-      `The user ${userId} has ${PERSONAL_TOKENS_PER_USER_MAX} personal tokens, and cannot have more.`,
-    );
+    return invalidOperation(`A user can have at most ${PERSONAL_TOKENS_PER_USER_MAX} personal tokens.`);
   }
   const id = world.directory.lastPersonalTokenId + 1;
   const data: PersonalTokenData = { id, userId, description, createdAt: context.now, expiresAt };
@@ -118,7 +116,7 @@ export function createApiToken(world: World, { token }: CreateApiToken, context:
   const refusal = refuseScope(world, token);
   if (refusal !== null) return refusal;
   if (world.directory.apiTokens.size >= API_TOKENS_MAX) {
-    return invalidOperation(`There are ${API_TOKENS_MAX} API tokens, and there cannot be more.`);
+    return invalidOperation(`The limit is ${API_TOKENS_MAX} API tokens. Delete one first.`);
   }
   const { digest, ...fields } = token;
   const data: ApiTokenData = { ...fields, createdAt: context.now };

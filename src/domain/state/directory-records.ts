@@ -1,6 +1,7 @@
 /** Records of the kinds that the directory holds: found, and listed. */
+
+import { didYouMean } from '../json/nearest-name.ts';
 import { type IdOf, type ManagedKindName, managedKindOf, type RecordOf } from '../kinds/kinds.ts';
-import { didYouMean } from './nearest-name.ts';
 import { notFound, type Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 

@@ -4,8 +4,8 @@
  */
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
+import { didYouMean } from '../json/nearest-name.ts';
 import type { FlagRecord } from './flag-record.ts';
-import { didYouMean } from './nearest-name.ts';
 import { invalid, notFound, type Refusal } from './refusal.ts';
 import {
   type DirectoryState,

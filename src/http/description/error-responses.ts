@@ -63,7 +63,7 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
   },
   PayloadTooLargeError: {
     when: 'The body is too large.',
-    message: 'The body is larger than 1048576 bytes.',
+    message: 'The body is larger than 1 MiB.',
   },
   UnsupportedMediaTypeError: {
     when: 'The body is not JSON in UTF-8.',

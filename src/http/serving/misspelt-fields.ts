@@ -2,7 +2,7 @@
 import { shown } from '../../domain/json/issues.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
-import { nearestName } from '../../domain/state/nearest-name.ts';
+import { nearestName } from '../../domain/json/nearest-name.ts';
 import type { Schema } from './route.ts';
 
 /** A likely slip in a request that is accepted. */

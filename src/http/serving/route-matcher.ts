@@ -10,7 +10,7 @@
  * - Parameters are decoded once, after matching: a `%2F` is part of the value and never splits it.
  */
 import assert from 'node:assert/strict';
-import { nearestName } from '../../domain/state/nearest-name.ts';
+import { nearestName } from '../../domain/json/nearest-name.ts';
 import { notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 

@@ -32,14 +32,20 @@ const UNKNOWN_ENCODING = refusal(501, 'The only Transfer-Encoding that the serve
 const TOO_MANY_HEADERS = refusal(431, `The request has more than ${HEADERS_MAX} headers.`);
 export const UNKNOWN_VERSION = refusal(505, 'The server supports only HTTP 1.0 and 1.1.');
 export const MALFORMED = refusal(400, 'The request is not well-formed HTTP/1.1.');
+/** Whole MiB and KiB as such, and other sizes in bytes. */
+function sizeText(bytes: number): string {
+  if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20} MiB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}
+
 export const HEAD_TOO_LARGE = refusal(
   431,
-  `The request line and headers are larger than ${HEADER_BLOCK_BYTES_MAX} bytes.`,
+  `The request line and headers are larger than ${sizeText(HEADER_BLOCK_BYTES_MAX)}.`,
 );
 const targetTooLong = (bytesMax: number): RequestRefusal =>
-  refusal(414, `The path and query are longer than ${bytesMax} bytes.`);
+  refusal(414, `The path and query are longer than ${sizeText(bytesMax)}.`);
 export const bodyTooLarge = (bytesMax: number): RequestRefusal =>
-  refusal(413, `The request body is larger than ${bytesMax} bytes.`);
+  refusal(413, `The request body is larger than ${sizeText(bytesMax)}.`);
 export const BODIES_TOO_MANY = refusal(503, 'The server is receiving too many request bodies at once.');
 export const REQUESTS_TOO_MANY = refusal(503, 'Too many requests have come at once.');
 export const WAITED_IN_VAIN = refusal(

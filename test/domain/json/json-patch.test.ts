@@ -127,6 +127,19 @@ test('a path that leads to nothing is refused with the operation that has it', (
   }
 });
 
+test('a misspelt field in a path is refused with the path that was meant', () => {
+  const document = { description: 'x', list: [{ weight: 1 }] };
+  for (const [path, meant] of [
+    ['/descripton', '/description'],
+    ['/list/0/wieght', '/list/0/weight'],
+    ['/lists/0/weight', '/list/0/weight'],
+  ] as const) {
+    const { message } = refused(document, replace(path, 'y'));
+    assert.match(message, new RegExp(`there is nothing at "${path}" \\(did you mean "${meant}"\\?\\)\\.$`));
+  }
+  assert.match(refused(document, remove('/other')).message, /there is nothing at "\/other"\.$/);
+});
+
 test('a position in a list is only what is written as one', () => {
   for (const token of ['01', '00', '-0', '+1', '1e0', '1.0', ' 1', '', '0x0', 'length', '4294967296', '１']) {
     refused({ list: [1, 2] }, expectValue(`/list/${token}`, 1));

@@ -19,7 +19,7 @@ describeEngines('refusals of the transport', (server) => {
     assert.equal(status, 413);
     assert.deepEqual(body, {
       errorCode: 'GENERAL',
-      errorDetails: 'The request body is larger than 1048576 bytes.',
+      errorDetails: 'The request body is larger than 1 MiB.',
     });
     assert.equal(headers.get('access-control-allow-origin'), '*');
   });

@@ -78,7 +78,7 @@ describe('the access log', () => {
     const body = JSON.stringify({ name: 'x'.repeat(2 ** 20) });
     const response = await server.call('POST', '/projects/default/features', body);
     assert.equal(response.status, 413);
-    assert.match(response.body.message, /larger than 1048576 bytes/);
+    assert.match(response.body.message, /larger than 1 MiB/);
     const { errorId, path, status } = lastLine();
     assert.deepEqual(
       [errorId, path, status],
