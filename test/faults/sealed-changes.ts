@@ -30,9 +30,9 @@ import {
   SNAPSHOT_HEADER_BYTES,
   sealBlock,
 } from '../../src/persistence/snapshots/snapshot-format.ts';
-import { CommandSource } from '../simulation/random-command.ts';
 import { FOLDER, openTestEngine, settle } from '../support/engine.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { CommandSource } from '../support/random-commands.ts';
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
 
 const { journal: JOURNAL, snapshots: SNAPSHOTS } = dataFolder(FOLDER);

@@ -11,10 +11,10 @@ import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { RESPONSE_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
 import type { EventQuery } from '../../src/persistence/event-log/event-filter.ts';
 import { eventsOf } from '../support/event-page.ts';
+import type { CommandSource } from '../support/random-commands.ts';
+import { PROJECTS, pick } from '../support/random-values.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { isInjected } from './injected.ts';
-import type { CommandSource } from './random-command.ts';
-import { PROJECTS, pick } from './random-values.ts';
 import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
 

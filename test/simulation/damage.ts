@@ -13,10 +13,10 @@ import { frameEnd, type RawFrame, sealFrame } from '../../src/persistence/journa
 import { SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
 import { inlineLogReader } from '../support/inline-log-reader.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { pick } from '../support/random-values.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { framesIn } from '../support/segment-bytes.ts';
 import { FOLDER } from './folder.ts';
-import { pick } from './random-values.ts';
 import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
 

@@ -2,8 +2,9 @@
  * The plan of one life of the process: how the disk and the clock behave, what goes wrong, and how it ends.
  * Chosen by a seed. Most lives have one trouble or two, since in a life with all of them little would ever happen.
  */
+
+import { pick } from '../support/random-values.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import { pick } from './random-values.ts';
 
 /** How a life ends unless something else ends it before. A power cut may also follow on each of the others. */
 export type Ending = 'close' | 'kill' | 'power-cut';

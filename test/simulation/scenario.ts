@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { CommandSource } from '../support/random-commands.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { Client } from './client.ts';
 import { damageAndReopen } from './damage.ts';
 import { FOLDER } from './folder.ts';
 import { Life, type Surroundings } from './life.ts';
 import { CALM_LIFE, planLife } from './life-plan.ts';
-import { CommandSource } from './random-command.ts';
 import type { Tally } from './tally.ts';
 import { Witness } from './witness.ts';
 

@@ -6,9 +6,9 @@
 // Own process: it takes long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { COMMAND_TYPES } from '../support/random-commands.ts';
 import { runs } from '../support/runs.ts';
 import { changedSource, MORE_MUTANTS, MUTANTS, runMutant } from './mutants.ts';
-import { COMMAND_TYPES } from './random-command.ts';
 import { runSeeds } from './run-seeds.ts';
 import { simulate } from './scenario.ts';
 import { countsOf, emptyTally } from './tally.ts';

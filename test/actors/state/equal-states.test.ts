@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { loadSnapshotRecord, snapshotSections, stateHash } from '../../../src/actors/state/world-snapshot.ts';
-import type { Command } from '../../../src/domain/decide/decide.ts';
 import { draftOf, emptyWorld, type World } from '../../../src/domain/state/world.ts';
 import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
 import { openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
-import { COMMAND_TYPES, commands, withRealIds } from '../../support/every-command.ts';
+
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { COMMAND_TYPES, commandRuns, commandsOn } from '../../support/random-commands.ts';
 
 const COMMANDS = 20_000;
 /** The number of those before a snapshot that is asked for; others are taken on the way. */
@@ -28,13 +28,12 @@ describe('the state after 20,000 random commands', () => {
     t.diagnostic(`SEED=${seed}`);
     const engine = await openTestEngine({ eventsPerSnapshot: 700 });
     const { manual, store } = engine;
-    const list = fc.sample(commands, { seed, numRuns: COMMANDS });
     const accepted = new Set<string>();
-    await runAll(engine, list.slice(0, SNAPSHOT_AFTER), accepted);
+    await runAll(engine, { seed, count: SNAPSHOT_AFTER }, accepted);
     manual.runFreely();
     await store.keeper.take();
     manual.holdTurns();
-    await runAll(engine, list.slice(SNAPSHOT_AFTER), accepted);
+    await runAll(engine, { seed: seed + 1, count: COMMANDS - SNAPSHOT_AFTER }, accepted);
     manual.runFreely();
     await settle();
     const message = `SEED=${seed}`;
@@ -57,9 +56,9 @@ describe('the state after 20,000 random commands', () => {
 
   it('is the same after any short run of commands', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(commands, { maxLength: 40 }), async (list) => {
+      fc.asyncProperty(commandRuns(0, 40), async (run) => {
         const engine = await openTestEngine();
-        await runAll(engine, list, new Set());
+        await runAll(engine, run, new Set());
         const again = await openTestEngine({ disk: engine.disk.copy() });
         expectSame(again, engine.store.engine.world, 'replay');
         assert.equal(
@@ -73,22 +72,26 @@ describe('the state after 20,000 random commands', () => {
 });
 
 /** Runs all, in batches, and notes the types that were accepted and changed something. */
-async function runAll(engine: TestEngine, list: readonly Command[], accepted: Set<string>): Promise<void> {
+async function runAll(
+  engine: TestEngine,
+  run: { readonly seed: number; readonly count: number },
+  accepted: Set<string>,
+): Promise<void> {
   const { store, manual } = engine;
-  for (let start = 0; start < list.length; start += BATCH) {
-    for (const command of list.slice(start, start + BATCH)) {
-      const real = deepFreeze(withRealIds(store.engine.world, command));
-      const submitted = engine.submit(real, {
-        respond: (_world, events) => {
-          if (events.length > 0) accepted.add(command.type);
-          return null;
-        },
-      });
-      manual.nowMs += 1;
-      manual.runTurns();
-      deepFreezeState(store.engine.world);
-      if (submitted.outcome?.kind === 'fault') throw submitted.outcome.error;
-    }
+  let made = 0;
+  for (const command of commandsOn(store.engine, run)) {
+    const submitted = engine.submit(deepFreeze(command), {
+      respond: (_world, events) => {
+        if (events.length > 0) accepted.add(command.type);
+        return null;
+      },
+    });
+    manual.nowMs += 1;
+    manual.runTurns();
+    deepFreezeState(store.engine.world);
+    if (submitted.outcome?.kind === 'fault') throw submitted.outcome.error;
+    made += 1;
+    if (made % BATCH > 0 && made < run.count) continue;
     await store.engine.journal.flush();
     manual.nowMs += BATCH_PAUSE_MS;
   }

@@ -1,6 +1,6 @@
 /** Random contents of a server of the Unleash Admin API, and random changes of them; all within what its open-source edition offers. */
 import { AdminCallError, type AdminClient } from '../../../src/addons/migration/admin-client.ts';
-import { pick, someOf } from '../../simulation/random-values.ts';
+import { pick, someOf } from '../../support/random-values.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 
 const ENVIRONMENTS = ['development', 'production'];

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { beginLog } from '../../../src/addons/replication/command.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { LAG_MS_MAX } from '../../../src/http/serving/probes.ts';
@@ -10,8 +9,8 @@ import { createDataFolder, dataFolder } from '../../../src/persistence/disk/data
 import { FencedError } from '../../../src/persistence/journal/commit-log.ts';
 import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
 import { createFlag, FOLDER, openTestEngine, type Submitted } from '../../support/engine.ts';
-import { commands } from '../../support/every-command.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { commandsOn } from '../../support/random-commands.ts';
 import { HISTORY } from '../../support/replication/memory-log.ts';
 import {
   CLUSTER,
@@ -52,7 +51,10 @@ describe('a cluster', () => {
     const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
     const cluster = await clusterOf(2);
     const leader = await cluster.leader();
-    for (const command of fc.sample(commands, { seed, numRuns: 400 })) leader.submit(command);
+    for (const command of commandsOn(leader.store!.engine, { seed, count: 400 })) {
+      leader.submit(command);
+      await cluster.pass(1);
+    }
     await cluster.pass(100);
     const late = cluster.add();
     await cluster.until('the late node runs', () => late.store !== null);

@@ -12,25 +12,37 @@ import {
   tagKey,
 } from '../../../src/domain/flags/flag.ts';
 import { sameMetadata } from '../../../src/domain/flags/metadata.ts';
-import { bySortOrder, hasEnabledStrategy } from '../../../src/domain/flags/strategy.ts';
+import { hasEnabledStrategy } from '../../../src/domain/flags/strategy.ts';
 import { jsonEqual } from '../../../src/domain/json/json.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
+import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { formerFlag } from '../../support/every-command.ts';
+import { commandRuns, commandsOn } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const ENVIRONMENTS = ['development', 'production'];
 
-/** Strategies as a flag holds them: in their order. */
-const former = formerFlag.map((flag) =>
-  flagOf(
-    flag as Flag,
-    flag,
-    (flag as Flag).environments
-      .filter(({ name }) => ENVIRONMENTS.includes(name))
-      .map((one) => ({ ...one, strategies: one.strategies.toSorted(bySortOrder) })),
-  ),
-);
+/** The largest flag that random commands have left, as if it were the one that the property changes. */
+const former = commandRuns(20, 60)
+  .map((run): readonly FlagRecord[] => {
+    const state = new TestWorld();
+    for (const command of commandsOn(state, run)) state.run(command);
+    return [...state.world.projects.values()].flatMap(({ flags }) => [...flags.values()]);
+  })
+  .filter((records) => records.length > 0)
+  .map((records): Flag => {
+    const { flag } = records.reduce((largest, one) => (one.bytes > largest.bytes ? one : largest));
+    const alone = {
+      ...flag,
+      name: 'a',
+      project: 'default',
+      archivedAt: null,
+      dependencies: [],
+      children: [],
+    };
+    const environments = flag.environments.filter(({ name }) => ENVIRONMENTS.includes(name));
+    return flagOf(alone, alone, environments);
+  });
 
 const rollbackTo = (target: Flag): Command<'rollback-flags'> => ({
   type: 'rollback-flags',

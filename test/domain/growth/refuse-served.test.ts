@@ -10,7 +10,7 @@ import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { ServedBytes } from '../../../src/domain/state/served-bytes.ts';
 import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../../src/domain/state/served-size.ts';
 import type { World } from '../../../src/domain/state/world.ts';
-import { anyCommands } from '../../support/random-commands.ts';
+import { commandRuns, commandsOn } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31));
@@ -74,9 +74,9 @@ function bytesServed(world: World, environment: string, inlineSegments: boolean)
 
 describe('the bytes of flags as SDKs get them', () => {
   it('are counted with each change as they would be counted anew, and never fewer than SDKs get', () => {
-    const property = fc.property(anyCommands, (commands) => {
+    const property = fc.property(commandRuns(20, 120), (run) => {
       const state = new TestWorld();
-      for (const command of commands) state.run(command);
+      for (const command of commandsOn(state, run)) state.run(command);
       const { world } = state;
       let anew = new ServedBytes();
       for (const { flags } of world.projects.values())

@@ -3,7 +3,7 @@
  * met about as often as not. Ids and groups are ASCII: see the head of the test for why.
  */
 import { hostname } from 'node:os';
-import { pick, someOf } from '../../../simulation/random-values.ts';
+import { pick, someOf } from '../../../support/random-values.ts';
 import type { SeededRandom } from '../../../support/seeded-random.ts';
 import type { SdkConstraint, SdkDocument, SdkFeature, SdkSegment, SdkStrategy } from './sdk-document.ts';
 

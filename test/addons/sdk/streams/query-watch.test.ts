@@ -13,7 +13,8 @@ import {
   type HydrationPosition,
 } from '../../../../src/addons/sdk/stream-format.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../../support/engine.ts';
-import { commands, withRealIds } from '../../../support/every-command.ts';
+import { commandRuns, commandsOn } from '../../../support/random-commands.ts';
+import { seededRandom } from '../../../support/seeded-random.ts';
 
 const EVERYTHING = queryOfScope({ projects: '*', environment: 'development' }, false);
 
@@ -127,27 +128,25 @@ async function openLargeProject(): Promise<LargeProject> {
 describe('a watch', () => {
   it('tells a client all that it needs to have what a new client gets, after any commands', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(commands, fc.boolean()), { minLength: 20, maxLength: 80, size: 'max' }),
-        async (steps) => {
-          const engine = await openTestEngine();
-          const watches = QUERIES.map((query) => watchOf(engine, query));
-          const clients = await Promise.all(watches.map(hydrate));
-          for (const [command, isLookedAt] of steps) {
-            await engine.execute(withRealIds(engine.store.engine.world, command));
-            if (!isLookedAt) continue;
-            for (const [at, watch] of watches.entries()) await catchUp(clients[at]!, watch);
-          }
-          for (const [at, watch] of watches.entries()) {
-            await catchUp(clients[at]!, watch);
-            const fresh = await hydrate(watchOf(engine, QUERIES[at]!));
-            assert.deepEqual(clients[at]!.state, fresh.state, `query ${at}`);
-            assert.deepEqual((await hydrate(watch)).state, fresh.state);
-          }
-          engine.manual.runFreely();
-          await engine.store.close();
-        },
-      ),
+      fc.asyncProperty(commandRuns(20, 80), async (run) => {
+        const engine = await openTestEngine();
+        const watches = QUERIES.map((query) => watchOf(engine, query));
+        const clients = await Promise.all(watches.map(hydrate));
+        const looks = seededRandom(run.seed);
+        for (const command of commandsOn(engine.store.engine, run)) {
+          await engine.execute(command);
+          if (looks.chance(0.5)) continue;
+          for (const [at, watch] of watches.entries()) await catchUp(clients[at]!, watch);
+        }
+        for (const [at, watch] of watches.entries()) {
+          await catchUp(clients[at]!, watch);
+          const fresh = await hydrate(watchOf(engine, QUERIES[at]!));
+          assert.deepEqual(clients[at]!.state, fresh.state, `query ${at}`);
+          assert.deepEqual((await hydrate(watch)).state, fresh.state);
+        }
+        engine.manual.runFreely();
+        await engine.store.close();
+      }),
       { numRuns: 60 },
     );
   });

@@ -3,15 +3,23 @@
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
 import { distributeWeights, type Variant } from '../../src/domain/flags/variant.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json/json.ts';
-import type { SeededRandom } from '../support/seeded-random.ts';
+import type { PatchOperation } from '../../src/domain/json/json-patch.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+export interface ValueRandom extends SeededRandom {
+  /** Whether texts come that are long enough for something else to happen. */
+  readonly longTexts?: false;
+}
 
 /** Names of projects. Those of JavaScript's own objects are among them: there a plain object in place of a Map would show. */
 export const PROJECTS = ['default', 'alpha', 'beta', '__proto__'] as const;
 export const ENVIRONMENTS = ['development', 'production', 'staging', 'constructor'] as const;
 export const FLAGS = ['__proto__', 'toString', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7'] as const;
 
+const SHORT_TEXTS = ['', 'plain', 'Größe "größer" ✓', '🚩\u0000\n', '0'] as const;
+
 /** The last one is longer than a disk's page, so that its frame can be torn in the middle. */
-const TEXTS = ['', 'plain', 'Größe "größer" ✓', '🚩\u0000\n', '0', 'x'.repeat(700)] as const;
+const TEXTS = [...SHORT_TEXTS, 'x'.repeat(700)] as const;
 
 /**
  * Texts of the sizes at which something else happens, which come seldom, because they cost the simulation time: longer than a small
@@ -29,22 +37,24 @@ const NUMBERS = [0, 1, -1.5, 1e300, 2 ** 53, 4_294_967_296] as const;
 
 const KEYS = ['rollout', 'groupId', 'constructor', '', 'a/b~c', 'é'] as const;
 
-export function pick<T>(random: SeededRandom, from: readonly T[]): T {
+export function pick<T>(random: ValueRandom, from: readonly T[]): T {
   const chosen = from[random.below(from.length)];
   if (chosen === undefined) throw new Error('nothing to pick from');
   return chosen;
 }
 
-export const anyText = (random: SeededRandom): string =>
-  pick(random, random.chance(LONG_TEXT_CHANCE) ? LONG_TEXTS : TEXTS);
+export function anyText(random: ValueRandom): string {
+  if (random.longTexts === false) return pick(random, SHORT_TEXTS);
+  return pick(random, random.chance(LONG_TEXT_CHANCE) ? LONG_TEXTS : TEXTS);
+}
 
 /** Any of them, each at most once, and at least one if there is any. */
-export function someOf<T>(random: SeededRandom, from: readonly T[]): T[] {
+export function someOf<T>(random: ValueRandom, from: readonly T[]): T[] {
   const chosen = from.filter(() => random.chance(0.4));
   return chosen.length > 0 ? chosen : from.slice(0, 1);
 }
 
-export function anyJson(random: SeededRandom, depth = 0): JsonValue {
+export function anyJson(random: ValueRandom, depth = 0): JsonValue {
   const kind = random.below(depth < 3 ? 6 : 4);
   if (kind === 0) return random.chance(0.5) ? null : random.chance(0.5);
   if (kind === 1) return pick(random, NUMBERS);
@@ -53,11 +63,11 @@ export function anyJson(random: SeededRandom, depth = 0): JsonValue {
   return anyObject(random, depth + 1);
 }
 
-export function anyObject(random: SeededRandom, depth = 0): JsonObject {
+export function anyObject(random: ValueRandom, depth = 0): JsonObject {
   return Object.fromEntries(someOf(random, KEYS).map((key) => [key, anyJson(random, depth)]));
 }
 
-export function anyVariants(random: SeededRandom): Variant[] {
+export function anyVariants(random: ValueRandom): Variant[] {
   const names = ['red', 'green', 'blue'].filter(() => random.chance(0.6));
   const variants = names.map(
     (name): Variant => ({
@@ -72,7 +82,7 @@ export function anyVariants(random: SeededRandom): Variant[] {
   return variants.length === 0 ? [] : distributeWeights(variants);
 }
 
-export function anyStrategy(random: SeededRandom): StrategyInput {
+export function anyStrategy(random: ValueRandom): StrategyInput {
   return {
     name: pick(random, ['default', 'flexibleRollout']),
     title: random.chance(0.5) ? null : anyText(random),
@@ -85,4 +95,33 @@ export function anyStrategy(random: SeededRandom): StrategyInput {
     segments: random.chance(0.2) ? [1, 2] : [],
     ...(random.chance(0.3) ? { sortOrder: random.below(5) } : {}),
   };
+}
+
+const PATCH_VALUES = [
+  ...[null, true, false, '', 'release', 7, [], { rollout: 5 }],
+  ...[[1], [{ name: 'v1', weight: 0, stickiness: 'default' }]],
+  ...['red', 'blue'].map((name) => ({ name, weight: 10, weightType: 'variable', stickiness: 'default' })),
+] as const;
+
+/** Aimed at what flags, strategies and variants have, and beside it. */
+export function anyPatch(random: ValueRandom, pointers: readonly string[]): PatchOperation[] {
+  const path = () => pick(random, random.chance(0.9) ? pointers : ['/missing', '/__proto__/x', '']);
+  const value = () => (random.chance(0.5) ? anyText(random) : pick(random, PATCH_VALUES));
+  const operation = (): PatchOperation => {
+    const op = pick(random, [
+      'add',
+      'add',
+      'replace',
+      'replace',
+      'replace',
+      'remove',
+      'test',
+      'move',
+      'copy',
+    ]);
+    if (op === 'remove') return { op, path: path() };
+    if (op === 'move' || op === 'copy') return { op, from: path(), path: path() };
+    return { op, path: path(), value: value() } as PatchOperation;
+  };
+  return Array.from({ length: 1 + random.below(2) }, operation);
 }
