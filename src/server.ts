@@ -38,6 +38,7 @@ import { exitCodeOf, fail } from './start/failures.ts';
 import { misspeltSettings } from './start/misspelt-settings.ts';
 import { type NodeOptions, openNode, stalenessCheck } from './start/node.ts';
 import { listen, type RequestRouter, surfacesOf } from './start/surfaces.ts';
+import { unclaimedFiles } from './start/unclaimed-files.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
@@ -204,7 +205,7 @@ function createSurfaces(
   { config }: ServerOptions,
   api: () => Api,
 ): readonly Surface[] {
-  const { engine, keeper, recoveryMs, historyCheck, heads } = store;
+  const { engine, keeper, recoveryMs, historyCheck } = store;
   const replica = cluster === null ? null : () => cluster.replica.view;
   const sources: MetricsSources = {
     ...{
@@ -216,7 +217,6 @@ function createSurfaces(
       replica,
       recoveryMs,
       historyCheck,
-      heads,
     },
     routes: () => api().meters,
     refusedLogins: () => api().refusedLogins(),
@@ -233,7 +233,8 @@ function createSurfaces(
   const described = [
     ...surfaces,
     probeSurface({
-      ...{ engine, historyCheck, heads, replica },
+      ...{ engine, historyCheck, replica },
+      addons: addons.flatMap(({ health }) => health ?? []),
       metrics: config.metrics ? metrics : null,
       phase: () => router.phase,
     }),
@@ -325,6 +326,13 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
       );
     },
   });
+  const unclaimed = await unclaimedFiles(realFileSystem, config.dataDir, ADDONS);
+  if (unclaimed.length > 0)
+    // Operators: nothing, unless they belong to an add-on that was taken away by mistake
+    log.info(
+      { names: unclaimed },
+      'No part of this server knows some files in the data folder; they are left alone',
+    );
   const { recovery, engine } = server.store;
   // Operators: nothing
   log.info(

@@ -1,7 +1,7 @@
 /**
  * Reads, beside requests, the old history that a start has not read: frames from before the snapshot (deferred-part.ts). The same
  * reading verifies and indexes them, and until it is done, the event log responds with 503. Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads, and
- * holds it against the signed heads.
+ * the observer of the journal may check what it knows of it.
  *
  * The state depends on none of it, so damage does not end the server: it goes on with flags and changes, says on `/health`, in a
  * metric and in the log which file is damaged, and fails the requests that need damaged events. A start that has to read a
@@ -33,8 +33,8 @@ export interface HistoryCheckOptions {
   durableId(): number;
   /** Makes the file of the segment anew from elsewhere; whether it could. Rejects where it may be able to later. */
   mendSegment?(segment: number): Promise<boolean>;
-  /** Holds the journal against its signed heads. */
-  checkHeads?(): Promise<void>;
+  /** Awaited after a pass over the whole journal. Must not reject. */
+  afterPass?(): Promise<void>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds, monotonic. */
@@ -91,27 +91,13 @@ export class HistoryCheck {
     for (const part of parts) if (!(await this.#read(part))) return;
     const kept = new Set(parts.map(({ segment }) => segmentFileName(segment)));
     for (const file of this.#damages.keys()) if (!kept.has(basename(file))) this.#damages.delete(file);
-    await this.#checkHeads();
+    await this.#options.afterPass?.();
     if (this.#isStopped) return;
     const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
     // Operators: nothing, if `damagedFiles` is 0
     log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'The whole journal was read again');
     this.#passed();
-  }
-
-  async #checkHeads(): Promise<void> {
-    const { checkHeads, log } = this.#options;
-    try {
-      await checkHeads?.();
-    } catch (error) {
-      if (this.#isStopped) return;
-      // Operators: look at `err`
-      log.error(
-        { err: error },
-        'The journal could not be held against its signed heads; it is tried again later',
-      );
-    }
   }
 
   /** Leaves the rest to be read after the next start. */

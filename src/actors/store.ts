@@ -16,10 +16,7 @@ import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type FileJournalOptions } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
-import { readLogHistory } from '../persistence/journal/log-history.ts';
 import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
-import { headsPath } from '../persistence/proof/heads-file.ts';
-import type { HeadSigner } from '../persistence/proof/signed-head.ts';
 import {
   type RecoveryLog,
   type RecoveryProgress,
@@ -31,9 +28,8 @@ import { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
 import { cacheOf } from './cache.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
-import { HeadKeeper } from './head-keeper.ts';
-import type { HeadStatus } from './head-view.ts';
 import { HistoryCheck } from './history-check.ts';
+import type { JournalObserver, ObservedJournal } from './journal-observer.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
@@ -79,8 +75,8 @@ export interface StoreOptions {
   readonly eventRetentionDays?: number | null;
   /** Time between two readings of all of the journal; it is read once, after the start, when absent or null. */
   readonly historyCheckMs?: number | null;
-  /** Signs what the journal holds; nobody does when absent. */
-  readonly signer?: HeadSigner | UnusableKey;
+  /** Opens what observes the journal. */
+  observe?(journal: ObservedJournal): Promise<JournalObserver>;
   /** Schedules the durable mark and the pauses of work in the background; uses real time by default. */
   readonly timer?: Timer;
   /** Makes the journal file that begins with this event anew from elsewhere; whether it could. Rejects where it may be able to later. */
@@ -89,11 +85,6 @@ export interface StoreOptions {
   holdsLock?(): Promise<boolean>;
   onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
-}
-
-/** Why nothing can be signed. */
-export interface UnusableKey {
-  readonly problem: string;
 }
 
 export interface Store {
@@ -105,8 +96,6 @@ export interface Store {
   readonly reads: LogReads;
   /** Reads what the start has not read. */
   readonly historyCheck: HistoryCheck;
-  /** Signs the history; null where nobody does. */
-  readonly heads: HeadStatus | null;
   /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
 }
@@ -127,7 +116,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       engine.durable(id);
       keeper.noticed(id);
     },
-    onFrames: (frames) => heads?.durable(frames),
+    onFrames: (frames) => observer.durable?.(frames),
     onFailure: (failure) => onFailure(failure),
   });
   const engine = openEngine(options, recovered, journal);
@@ -139,8 +128,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const onFailed = (error: unknown): void =>
     // Operators: look at `err`
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
-  const heads = openHeads(options, engine);
-  const keeper = openKeeper(options, recovered, { engine, heads, onFailed });
+  const observer = (await options.observe?.(observedBy(options, engine))) ?? {};
+  const keeper = openKeeper(options, recovered, { engine, observer, onFailed });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog, cache: cacheOf(engine) });
   const historyCheck = new HistoryCheck({
     ...{ eventLog, log, monotonicMs: clock.monotonic, parts: recovery.deferred },
@@ -149,18 +138,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     timer: options.timer ?? realTimer,
     durableId: () => engine.durableId,
     now: clock.now,
-    checkHeads: async () => heads?.check(),
+    afterPass: async () => observer.check?.(),
     ...given(options, 'mendSegment'),
   });
   const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
   void historyCheck.run();
-  heads?.start();
+  observer.start?.();
   return {
     ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
-    heads: heads ?? unusableKey(options),
     close: () => {
       historyCheck.stop();
-      return close({ engine, keeper, heads, recovery }, onFailed);
+      return close({ engine, keeper, observer, recovery }, onFailed);
     },
   };
 }
@@ -226,16 +214,14 @@ function openEngine(
 function openKeeper(
   options: StoreOptions,
   { eventLog, recovery }: RecoveredState,
-  { engine, heads, onFailed }: Pick<Store, 'engine'> & Signing & { onFailed(error: unknown): void },
+  { engine, observer, onFailed }: Pick<Store, 'engine'> & Observed & { onFailed(error: unknown): void },
 ): SnapshotKeeper {
   const { fs, clock, log } = options;
   const retention = new EventRetention({
     ...{ fs, folder: options.folder, eventLog, log },
     retentionDays: options.eventRetentionDays ?? null,
     now: clock.now,
-    // Without the key nobody can say that events of a signed history are deleted.
-    beforeDeletion: async (firstId) =>
-      heads === null ? !(await fs.exists(headsPath(options.folder))) : heads.cut(firstId),
+    beforeDeletion: async (firstId) => (await observer.beforeDeletion?.(firstId)) ?? true,
   });
   return new SnapshotKeeper({
     ...{ engine, fs, onFailed },
@@ -256,35 +242,24 @@ function openKeeper(
   });
 }
 
-interface Signing {
-  /** Null where nothing is signed. */
-  readonly heads: HeadKeeper | null;
+interface Observed {
+  readonly observer: JournalObserver;
 }
 
-function openHeads(options: StoreOptions, engine: Engine): HeadKeeper | null {
-  const { fs, folder, signer, log, clock, timer = realTimer } = options;
-  if (signer === undefined) return null;
-  if ('problem' in signer) {
-    // Operators, of "History is not signed: …": put [the key](docs/audit.md#keys) back, and start again
-    log.error({}, signer.problem);
-    return null;
-  }
+function observedBy(options: StoreOptions, engine: Engine): ObservedJournal {
+  const { fs, folder, log, clock, timer = realTimer } = options;
   const background = new Background(backgroundClock(options));
-  return new HeadKeeper({
-    ...{ fs, folder, signer, log, timer },
+  return {
+    ...{ fs, folder, log, timer },
+    now: clock.now,
     pause: () => background.pause(),
-    history: async () => (await readLogHistory(fs, folder))?.id ?? null,
     firstId: () => engine.eventLog.firstId,
     durable: () => ({ id: engine.durableId, chain: engine.journal.durableChain }),
-    now: clock.now,
-    onSigned: (head) => {
-      engine.signedHead = head;
+    notify: (notice) => {
+      engine.notice = notice;
     },
-  });
+  };
 }
-
-const unusableKey = ({ signer }: StoreOptions): HeadStatus | null =>
-  signer !== undefined && 'problem' in signer ? { newest: null, ...signer } : null;
 
 /** Read in some 30 ms: a journal that is not much longer is wholly read before the start. */
 const DEFERRED_BYTES_MIN = 16 * 1024 * 1024;
@@ -337,7 +312,7 @@ function backgroundClock({ clock, timer }: Pick<StoreOptions, 'clock' | 'timer'>
 
 /** Closes the journal properly even when the last snapshot fails. */
 async function close(
-  { engine, keeper, heads, recovery }: Pick<Store, 'engine' | 'keeper' | 'recovery'> & Signing,
+  { engine, keeper, observer, recovery }: Pick<Store, 'engine' | 'keeper' | 'recovery'> & Observed,
   onFailed: (error: unknown) => void,
 ): Promise<void> {
   keeper.hurry();
@@ -346,7 +321,7 @@ async function close(
   const isUntouched = recovery.isOlder && engine.lastId === recovery.lastId;
   if (!isUntouched) await keeper.take().catch(onFailed);
   await engine.journal.close();
-  await heads?.close();
+  await observer.close?.();
   assert(engine.durableId === engine.lastId, 'a closed store has all on disk');
   assert(keeper.newestId <= engine.durableId, 'no snapshot is ahead of the journal');
   await engine.eventLog.close();

@@ -11,6 +11,7 @@ import {
 import { bytesText, secondsText } from '../host/format.ts';
 import { progressOn } from '../host/progress.ts';
 import { buildFolder, copyUpTo } from '../operations/copy-folder.ts';
+import type { HistoryFiles } from '../operations/history-files.ts';
 import { boundaryAt, newestOfStopped } from '../operations/journal-reading.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
@@ -40,6 +41,7 @@ Examples:
       const backup = await backUp({
         fs: context.fs,
         folder: dataDirectory(context, options),
+        historyFiles: await context.historyFiles(),
         to: resolve(options.to),
         onCopied: (bytes) => bar.show('copying', bytes, null),
         onVerified: (bytes) => bar.show('verifying', bytes, null),
@@ -60,6 +62,8 @@ interface BackupOptions {
   readonly fs: FileSystem;
   readonly folder: string;
   readonly to: string;
+  /** Copied with the journal; none unless given. */
+  readonly historyFiles?: readonly HistoryFiles[];
   onCopied?(bytesDone: number): void;
   onVerified?(bytesDone: number): void;
   /** For tests. */
@@ -75,7 +79,7 @@ interface Backup {
 }
 
 export async function backUp(options: BackupOptions): Promise<Backup> {
-  const { fs, to, ask = askServer } = options;
+  const { fs, to, historyFiles = [], ask = askServer } = options;
   const from = dataFolder(options.folder);
   const flushed = await ask(options.folder, 'flush');
   const lastId = flushed?.durableId ?? (await newestOfStopped(fs, options.folder));
@@ -89,6 +93,7 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
       to: target,
       lastId,
       end,
+      historyFiles,
       ...(options.onCopied === undefined ? {} : { onProgress: options.onCopied }),
     });
     await verifyCopy(fs, target, { lastId, onVerified: options.onVerified });

@@ -18,7 +18,6 @@ const COMMANDS: NonNullable<Addon['verbs']> = {
   snapshot: async () => (await import('./running-server.ts')).addSnapshot,
   backup: async () => (await import('./backup.ts')).addBackup,
   verify: async () => (await import('./verify.ts')).addVerify,
-  audit: async () => (await import('./audit.ts')).addAudit,
   restore: async () => (await import('./restore.ts')).addRestore,
   upgrade: async () => (await import('./upgrade.ts')).addUpgrade,
   export: async () => (await import('./export.ts')).addExport,
@@ -41,6 +40,10 @@ export async function runCommands(
   const context: CommandContext = {
     terminal,
     fs: realFileSystem,
+    historyFiles: () => {
+      const surroundings = { fs: realFileSystem, env: terminal.env };
+      return Promise.all(ADDONS.flatMap(({ historyFiles }) => historyFiles?.(surroundings) ?? []));
+    },
     monotonicMs,
     now,
     finish: (code) => {

@@ -9,6 +9,7 @@ import { misuse } from '../host/command-failure.ts';
 import { rateText, timeText } from '../host/format.ts';
 import { stateProgressOn } from '../host/progress.ts';
 import { buildFolder, copyUpTo, loadSnapshotFile, refuseOccupied } from '../operations/copy-folder.ts';
+import type { HistoryFiles } from '../operations/history-files.ts';
 import { boundaryAt, newestEvent, newestState } from '../operations/journal-reading.ts';
 import { type Moment, resolveMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
@@ -55,6 +56,7 @@ Examples:
         to: resolve(options.to),
         moment: momentIn(options),
         stateOnly: options.stateOnly === true,
+        historyFiles: await context.historyFiles(),
         monotonicMs: context.monotonicMs,
         onProgress: bars.onProgress,
       }).finally(() => bars.end());
@@ -103,6 +105,8 @@ interface RestoreOptions {
   readonly moment: Moment | null;
   /** Leaves out the events: the new folder starts with a snapshot alone. */
   readonly stateOnly?: boolean;
+  /** Copied with the events; none unless given. */
+  readonly historyFiles?: readonly HistoryFiles[];
   onProgress?(progress: StateProgress): void;
   monotonicMs(): number;
 }
@@ -133,7 +137,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
 }
 
 async function restoreFolder(options: RestoreOptions): Promise<Restored> {
-  const { fs, moment, to } = options;
+  const { fs, moment, to, historyFiles = [] } = options;
   const from = dataFolder(options.from);
   const source = { fs, folder: from.journal };
   const upTo =
@@ -147,7 +151,7 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
   await buildFolder(fs, to, async (target) => {
     const { lastId: id, lastAt: at, chain, world } = state;
     if (end === null) await writeState(options, target, { id, at, chain }, world);
-    else await copyUpTo({ fs, from, to: target, lastId: state.lastId, end });
+    else await copyUpTo({ fs, from, to: target, lastId: state.lastId, end, historyFiles });
     await proveStart(options, target, picture);
   });
   return {

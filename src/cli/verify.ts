@@ -62,7 +62,8 @@ async function verify(context: CommandContext, folder: string, wantsDeep: boolea
   const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'bytes', monotonicMs);
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
-  const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
+  const historyFiles = await context.historyFiles();
+  const verified = await verifyFolder({ fs, folder, historyFiles, onProgress }).finally(() => bar.end());
   const readAt = monotonicMs();
   const isSound = verified.damages.length === 0;
   const bars = stateProgressOn(terminal, monotonicMs);

@@ -3,14 +3,17 @@
  * src/start/addons.ts taken away, everything else compiles.
  */
 import type { Engine } from '../actors/engine.ts';
+import type { JournalObserver, ObservedJournal } from '../actors/journal-observer.ts';
 import type { Store, StoreHooks } from '../actors/store.ts';
 import type { UsageView } from '../actors/usage-view.ts';
 import type { Tracer } from '../http/serving/call.ts';
 import type { ClusterAccess } from '../http/serving/cluster.ts';
 import type { AddonMetrics } from '../http/serving/metrics.ts';
+import type { AddonHealth } from '../http/serving/probes.ts';
 import type { Route } from '../http/serving/route.ts';
 import type { Surface } from '../http/serving/surface.ts';
 import type { HandedOn, TransportRequest } from '../http/transport/transport.ts';
+import type { HistoryFiles } from '../operations/history-files.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { FrameSource } from '../persistence/journal/mended-segment.ts';
 import type { ArchiveView, ReplicaView } from '../persistence/journal/node-view.ts';
@@ -26,6 +29,13 @@ export interface Addon {
   readonly settings?: readonly SettingRow[];
   /** Commands of `flagstaff` by name, each loaded once its name is given: an edge that starts anew has no time for the others. */
   readonly verbs?: Readonly<Record<string, () => Promise<AddCommand>>>;
+  /** Names in the data folder that it uses. */
+  readonly files?: readonly string[];
+  /** Its files about the events of the journal, for commands that copy, verify and repair the folder. */
+  readonly historyFiles?: (surroundings: {
+    readonly fs: FileSystem;
+    readonly env: Environment;
+  }) => Promise<HistoryFiles>;
   /** Copies from which `flagstaff repair --from` can take what is lost, by name. */
   readonly copies?: Readonly<Record<string, () => Promise<WithCopy>>>;
   /** Reads the settings of a server; null where they turn the add-on off. Throws a ConfigError for a value that cannot be used. */
@@ -68,6 +78,8 @@ export interface ConfiguredAddon {
   readonly routes?: Readonly<Record<string, readonly Route[]>>;
   /** The origin at which browsers reach the server, where PUBLIC_URL does not say so. */
   readonly publicOrigin?: string;
+  /** Called when the journal is open, before the state is served; at most one add-on has it. */
+  readonly observe?: (journal: ObservedJournal) => Promise<JournalObserver>;
   /** Joins other nodes, behind a log that they share; at most one add-on has it. */
   readonly join?: (node: JoiningNode) => Promise<Membership>;
   /** Called once the state is there, and before a request is served. */
@@ -146,6 +158,8 @@ export interface AddonParts {
   /** Counts uses of flags and secrets; at most one add-on has it. */
   readonly usage?: UsageView;
   readonly metrics?: AddonMetrics;
+  /** Its part of `/health`. */
+  readonly health?: () => AddonHealth;
   /** Called at a stop, once nothing is served any more, and before the journal is closed. */
   close?(): Promise<void>;
 }

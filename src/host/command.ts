@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { HistoryFiles } from '../operations/history-files.ts';
 import { type Moment, parseMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
@@ -14,6 +15,8 @@ import type { Terminal } from './terminal.ts';
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly fs: FileSystem;
+  /** Files of add-ons in data folders. */
+  historyFiles(): Promise<readonly HistoryFiles[]>;
   monotonicMs(): number;
   /** Milliseconds since 1970. */
   now(): number;

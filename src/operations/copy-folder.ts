@@ -32,11 +32,11 @@ import type { Boundary } from '../persistence/journal/frame.ts';
 import { readLogBeginning, writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../persistence/journal/segment-file.ts';
-import { copyHeads } from '../persistence/proof/heads-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot, type SnapshotReading } from '../persistence/snapshots/snapshot-reader.ts';
+import type { HistoryFiles } from './history-files.ts';
 import { OperationError } from './operation-error.ts';
 import type { StateProgress } from './state-at.ts';
 
@@ -51,6 +51,8 @@ export interface CopyOptions {
   readonly lastId: number;
   /** The boundary after that event's frame; null where no journal is to be copied. */
   readonly end: Boundary | null;
+  /** Copied with the journal; none unless given. */
+  readonly historyFiles?: readonly HistoryFiles[];
   onProgress?(bytesDone: number): void;
 }
 
@@ -102,7 +104,7 @@ export async function buildFolder<T>(
 
 /** Copies the journal up to the boundary, and the good snapshots that are not newer. Returns the bytes copied. */
 export async function copyUpTo(options: CopyOptions): Promise<number> {
-  const { fs, from, to, end, lastId } = options;
+  const { fs, from, to, end, lastId, historyFiles = [] } = options;
   assert(
     end === null || end.segment <= lastId + 1,
     'the last copied segment holds or follows the last event',
@@ -114,7 +116,7 @@ export async function copyUpTo(options: CopyOptions): Promise<number> {
   }
   if (end !== null) {
     await copyJournal(options, copy, end);
-    await copyHeads(fs, { from: from.root, to: to.root, lastId });
+    for (const files of historyFiles) await files.copy({ from: from.root, to: to.root, lastId });
   }
   await fs.syncFolder(to.snapshots);
   await fs.syncFolder(to.journal);

@@ -2,7 +2,7 @@
  * Verifies every byte of the journal and of every snapshot of a data folder, and that they belong together. It
  * reports every damage and changes nothing. A server may be running.
  *
- * The mark is read first, then the signed heads, then the snapshots, then the journal. Each refers only to what the next one holds, so a
+ * The mark is read first, then files of add-ons, then the snapshots, then the journal. Each refers only to what the next one holds, so a
  * server that keeps writing meanwhile never looks like damage.
  */
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistence/journal/durable-mark.ts';
 import { LOG_BEGINNING_FILE_NAME, readLogBeginning } from '../persistence/journal/log-beginning.ts';
 import { type SegmentStart, segmentFileName } from '../persistence/journal/segment.ts';
-import { eachHead } from '../persistence/proof/heads-file.ts';
 import { missingBeginning } from '../persistence/recovery/recovery-refusal.ts';
 import { checkStart } from '../persistence/recovery/start-check.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
 import { tryState } from './copy-folder.ts';
+import type { HistoryFiles } from './history-files.ts';
 import { OperationError } from './operation-error.ts';
 import { type Damage, type IntactRun, type JournalVerification, verifyJournal } from './verify-journal.ts';
 
@@ -41,8 +41,8 @@ export interface FolderVerification {
   readonly mark: DurableMark | null;
   /** The recorded beginning of the log. */
   readonly beginning: SegmentStart | null;
-  /** The last event that was signed, and the checksum of its frame; null where none was. */
-  readonly signed: { readonly lastId: number; readonly chain: number } | null;
+  /** The last event that files of add-ons know of; 0 for none. */
+  readonly recordedId: number;
   /** Id of the newest event that is whole. */
   readonly lastId: number;
 }
@@ -50,15 +50,17 @@ export interface FolderVerification {
 export interface VerifyOptions {
   readonly fs: FileSystem;
   readonly folder: string;
+  /** Files of add-ons in the folder; none unless given. */
+  readonly historyFiles?: readonly HistoryFiles[];
   onProgress?(bytesDone: number): void;
 }
 
 export async function verifyFolder(options: VerifyOptions): Promise<FolderVerification> {
-  const { fs, onProgress } = options;
+  const { fs, historyFiles = [], onProgress } = options;
   const folder = dataFolder(options.folder);
   const reading = await readDurableMark(fs, folder.journal);
   const mark = reading.state === 'good' ? reading.mark : null;
-  const signed = await lastSigned(fs, folder.root);
+  const recordedIds = await Promise.all(historyFiles.map((files) => files.newestId(folder.root)));
   const damages: Damage[] = [];
   const snapshots = await verifySnapshots(fs, folder.snapshots, damages);
   const snapshotBytes = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -89,14 +91,16 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
       `${LOG_BEGINNING_FILE_NAME} cannot be read; older journal files, if any are missing, are not missed.`,
     );
   }
-  return { damages, notes, journal, snapshots, mark, beginning, signed, lastId };
-}
-
-async function lastSigned(fs: FileSystem, root: string): Promise<FolderVerification['signed']> {
-  let signed: FolderVerification['signed'] = null;
-  for await (const { head, boundary } of eachHead(fs, root))
-    if (boundary !== null) signed = { lastId: head.lastId, chain: boundary.chain };
-  return signed;
+  return {
+    damages,
+    notes,
+    journal,
+    snapshots,
+    mark,
+    beginning,
+    recordedId: Math.max(0, ...recordedIds),
+    lastId,
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The list of add-ons, which is all that this program knows of them. */
+import { audit } from '../addons/audit/addon.ts';
 import { edge } from '../addons/edge/addon.ts';
 import { migration } from '../addons/migration/addon.ts';
 import { people } from '../addons/people/addon.ts';
@@ -24,13 +25,8 @@ export const ADDONS: readonly Addon[] = [
   replication,
   edge,
   migration,
-  repair({
-    copies: () => Object.assign({}, ...ADDONS.map(({ copies }) => copies)),
-    historyKey: async ({ fs, terminal }, folder) => {
-      const { keyFileOf, readHistoryKey } = await import('./history-key.ts');
-      return (await readHistoryKey(fs, keyFileOf(terminal.env, folder)))?.publicKey ?? null;
-    },
-  }),
+  audit,
+  repair(() => Object.assign({}, ...ADDONS.map(({ copies }) => copies))),
 ];
 
 /** The add-ons that the settings turn on. Rejects with a ConfigError for a value that cannot be used. */

@@ -39,11 +39,11 @@ export async function createAdminToken(engine: Engine): Promise<string> {
 // server may read, and not to the log, which is kept longer than secrets should be and read by many people.
 
 /** A file in the data folder. Nothing reads it. */
-const FILE_NAME = 'first-admin-token';
+export const FIRST_TOKEN_FILE_NAME = 'first-admin-token';
 
 /** Writes the token durably and returns the path of the file. A file of an earlier start that failed is replaced. */
 export async function writeFirstToken(fs: FileSystem, folder: string, secret: string): Promise<string> {
-  const file = join(folder, FILE_NAME);
+  const file = join(folder, FIRST_TOKEN_FILE_NAME);
   await replaceFile(fs, file, Buffer.from(`${secret}\n`), { durable: true });
   return file;
 }

@@ -23,7 +23,6 @@ import {
   originIn,
   text,
 } from '../process/settings.ts';
-import { keyFileOf } from './history-key.ts';
 import {
   CONNECTIONS_PER_ADDRESS_MAX,
   HISTORY_CHECK_HOURS,
@@ -63,8 +62,6 @@ export interface Config {
   readonly eventRetentionDays: number | null;
   /** Time between two readings of all of the journal; null for none. */
   readonly historyCheckMs: number | null;
-  /** The file of the key that signs the history. */
-  readonly historyKeyFile: string;
   /** Whether responses are counted and timed, and the metrics page exists. */
   readonly metrics: boolean;
   /** The bearer token that readers of the metrics page must present; null: none is needed. */
@@ -110,7 +107,6 @@ export function readConfig(env: Environment): Config {
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
     historyCheckMs: historyCheck(env),
-    historyKeyFile: keyFileOf(env, dataDirOf(env)),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: secretIn(env, 'METRICS_TOKEN', 16),
     frontendOrigins: frontendOrigins(env),

@@ -14,7 +14,6 @@ import type { Log } from '../process/log.ts';
 import { coreUsedMs } from '../process/schedule-times.ts';
 import type { Config } from './config.ts';
 import { recordFirstEvents } from './first-start.ts';
-import { openSigner } from './history-key.ts';
 
 export interface NodeOptions {
   readonly config: Config;
@@ -73,7 +72,8 @@ async function open(
   { commits, lock, fs }: StoreParts,
   hooks: Partial<StoreHooks> = {},
 ): Promise<Store> {
-  const { dataDir, historyKeyFile } = options.config;
+  const { dataDir } = options.config;
+  const observe = options.addons?.find((one) => one.observe !== undefined)?.observe;
   return openStore({
     ...hooks,
     fs,
@@ -91,7 +91,7 @@ async function open(
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
     historyCheckMs: options.config.historyCheckMs,
-    signer: await openSigner(fs, dataDir, historyKeyFile),
+    ...(observe !== undefined && { observe }),
     limits: options.config.limits,
     memoryBudgetBytes: options.config.memoryBudgetBytes,
     onCommit: (observation) => commits.observe(observation),

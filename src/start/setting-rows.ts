@@ -99,12 +99,6 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
     `hours, up to ${HISTORY_CHECK_HOURS.max}, between two readings of [the whole journal](docs/operating.md#old-history); \`0\` for none`,
   ),
   {
-    names: ['HISTORY_KEY_FILE'],
-    initial: '`history.key` in the data folder',
-    purpose:
-      'key that [signs the history](docs/audit.md#keys), made at the first start; better where only the server may read',
-  },
-  {
     names: ['EVENT_RETENTION_DAYS'],
     initial: 'for ever',
     purpose: `days, 1 to ${grouped(RETENTION_DAYS_MAX)}, after which [old events](docs/operating-commands.md#retention) are deleted`,

@@ -806,7 +806,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Somebody changes history, and makes all checksums anew',
     promise: 'The public key and one signed head that is kept elsewhere show it.',
-    tests: named('cli/audit.test.ts')(
+    tests: named('addons/audit/command.test.ts')(
       'finds another author, which no checksum shows',
       'finds that the oldest events were deleted, where no signed head says so',
       'finds the folder of last week in place of that of today',

@@ -43,10 +43,10 @@ function serve(disk: MemoryFileSystem): Promise<Served> {
 }
 
 async function serveUntil(stop: (error: Error) => void, disk: MemoryFileSystem): Promise<Served> {
+  const [config, log] = [testConfig(FOLDER, { INIT_ADMIN_API_TOKENS: '' }), createLog('silent')];
+  const configured = await configureAddons({}, config, log);
   const options = {
-    config: testConfig(FOLDER, { INIT_ADMIN_API_TOKENS: '' }),
-    log: createLog('silent'),
-    stop,
+    ...{ config, log, stop, addons: configured },
     announceToken: async (secret: string) => void (await writeFirstToken(disk, FOLDER, secret)),
     store: { logReader: inlineLogReader(disk), timer: TIMER },
   };
@@ -58,12 +58,11 @@ async function serveUntil(stop: (error: Error) => void, disk: MemoryFileSystem):
   });
   const { engine } = store;
   const host = { engine, fs: disk, folder: FOLDER, broadcast: null };
-  const configured = await configureAddons({}, options.config, options.log);
   const addons = await Promise.all(configured.map(async ({ open }) => open?.(host)));
   const served = { state: stateHash(engine.world), lastId: engine.lastId };
   for (const addon of addons) await addon?.close?.();
   await store.close();
-  return { ...served, signedId: store.heads?.newest?.lastId ?? null };
+  return { ...served, signedId: engine.notice?.id ?? null };
 }
 
 /** Thrown once the process is dead. */

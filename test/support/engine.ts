@@ -128,7 +128,7 @@ export type TestEngineOptions = Partial<
     | 'mailboxLengthMax'
     | 'log'
     | 'segmentBytes'
-    | 'signer'
+    | 'observe'
     | 'timer'
   >
 > & {

@@ -4,14 +4,6 @@ import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL, type JournalTail } from '../../src/persistence/journal/journal.ts';
-import {
-  type ChainPlace,
-  followChain,
-  NOWHERE,
-  type Place,
-} from '../../src/persistence/proof/chain-reading.ts';
-import { eachHead, type RecordedHead } from '../../src/persistence/proof/heads-file.ts';
-import { HistoryChain } from '../../src/persistence/proof/history-chain.ts';
 import { type RecoveryReport, recover } from '../../src/persistence/recovery/recovery.ts';
 import { type SnapshotSection, writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
@@ -143,20 +135,4 @@ export async function snapshotOf(fs: FileSystem, { lastId, lastAt, chain }: Jour
     durable,
   });
   return written.path;
-}
-
-/** The place behind an event, and the link of its frame. */
-export async function chainAt(disk: FileSystem, id: number, begin = NOWHERE): Promise<ChainPlace> {
-  const chain = new HistoryChain(begin.link);
-  let place: Place = begin;
-  while (place.lastId < id)
-    place = await followChain({ fs: disk, folder: JOURNAL }, { chain, from: place, upToId: id });
-  return { ...place, link: chain.link };
-}
-
-/** The signed heads of a data folder, oldest first. */
-export async function headsOf(disk: FileSystem, folder: string): Promise<readonly RecordedHead[]> {
-  const heads: RecordedHead[] = [];
-  for await (const head of eachHead(disk, folder)) heads.push(head);
-  return heads;
 }

@@ -6,6 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Registry } from 'prom-client';
+import { headMetrics } from '../../src/addons/audit/configure.ts';
+import type { HeadStatus } from '../../src/addons/audit/head-keeper.ts';
 import { type EdgeMetricsSources, edgeMetrics } from '../../src/addons/edge/metrics.ts';
 import { EDGE_OPTIONS, OTHER_OPTIONS } from '../../src/addons/edge/options.ts';
 import { metricsOf } from '../../src/addons/usage/configure.ts';
@@ -69,7 +71,12 @@ function exitCodes(): string {
 }
 
 function metrics(): string {
-  return metricTable(createMetrics(unread<MetricsSources>(), [metricsOf(unread<Usage>())]));
+  return metricTable(
+    createMetrics(unread<MetricsSources>(), [
+      headMetrics(unread<() => HeadStatus>()),
+      metricsOf(unread<Usage>()),
+    ]),
+  );
 }
 
 function metricsOfEdge(): string {

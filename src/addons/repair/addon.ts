@@ -1,8 +1,8 @@
 /** Repair of damaged data folders. */
 import type { Addon } from '../../host/addon.ts';
-import type { RepairHost } from './command.ts';
+import type { Copies } from './command.ts';
 
-export const repair = (host: RepairHost): Addon => ({
+export const repair = (copies: Copies): Addon => ({
   name: 'repair',
-  verbs: { repair: async () => (await import('./command.ts')).addRepair(host) },
+  verbs: { repair: async () => (await import('./command.ts')).addRepair(copies) },
 });

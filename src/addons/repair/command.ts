@@ -12,24 +12,19 @@ import {
 } from '../../host/command.ts';
 import { CommandFailure, misuse } from '../../host/command-failure.ts';
 import { progressOn } from '../../host/progress.ts';
+import type { HistoryFiles, Prover } from '../../operations/history-files.ts';
 import { OperationError } from '../../operations/operation-error.ts';
 import { damageText, type FolderVerification, verifyFolder } from '../../operations/verify-folder.ts';
 import { lockFolder } from '../../persistence/disk/folder-lock.ts';
 import type { FrameSource } from '../../persistence/journal/mended-segment.ts';
-import type { PublicKey } from '../../persistence/proof/signed-head.ts';
-import { TrustedKeys } from '../../persistence/proof/trusted-keys.ts';
 import { refuseUnfinishedImport } from '../../persistence/recovery/unfinished-work.ts';
 import { EXIT } from '../../process/exit-codes.ts';
 import { checkCopy, folderSource } from './rebuild.ts';
 import { finishRepair, repair } from './repair.ts';
 import { rangeText, type Way, type Ways, waysToRepair } from './ways.ts';
 
-/** The rest of the program, as far as a repair needs it. */
-export interface RepairHost {
-  copies(): NonNullable<Addon['copies']>;
-  /** The key that signs the history of the folder; null where there is none. */
-  historyKey(context: CommandContext, folder: string): Promise<PublicKey | null>;
-}
+/** The copies that add-ons offer. */
+export type Copies = () => NonNullable<Addon['copies']>;
 
 const SIDES = ['state', 'history'] as const;
 type Side = (typeof SIDES)[number];
@@ -42,7 +37,7 @@ interface RepairCommandOptions extends CommonOptions {
 }
 
 export const addRepair =
-  (host: RepairHost): AddCommand =>
+  (copies: Copies): AddCommand =>
   (program, context) => {
     withCommonOptions(program.command('repair'))
       .description('Repair a damaged data folder, so that a server starts on it.')
@@ -62,7 +57,7 @@ export const addRepair =
         'after',
         `
 It shows what each way keeps, and asks for one. With --from it takes from a backup, however old, or from another node's
-folder, exactly what is lost, proves it by checksums and signed heads, and keeps all the rest. Without a copy it cuts the
+folder, exactly what is lost, proves it by checksums and by what is signed, and keeps all the rest. Without a copy it cuts the
 journal at the damage, and keeps one side. The old files are moved, unchanged, into a folder damaged-<time> inside the
 data folder, from which "flagstaff restore" makes any state that can still be read. Stop the server first.
 
@@ -78,7 +73,8 @@ Examples:
         const folder = dataDirectory(context, options);
         const lock = lockFolder(folder);
         try {
-          await new RepairCommand(host, context, options, folder).run();
+          const historyFiles = await context.historyFiles();
+          await new RepairCommand(copies, context, options, { folder, historyFiles }).run();
         } finally {
           lock.release();
         }
@@ -94,23 +90,30 @@ interface Choice {
 }
 
 class RepairCommand {
-  readonly #host: RepairHost;
+  readonly #copies: Copies;
   readonly #context: CommandContext;
   readonly #options: RepairCommandOptions;
   readonly #folder: string;
+  readonly #historyFiles: readonly HistoryFiles[];
 
-  constructor(host: RepairHost, context: CommandContext, options: RepairCommandOptions, folder: string) {
-    this.#host = host;
+  constructor(
+    copies: Copies,
+    context: CommandContext,
+    options: RepairCommandOptions,
+    { folder, historyFiles }: { readonly folder: string; readonly historyFiles: readonly HistoryFiles[] },
+  ) {
+    this.#copies = copies;
     this.#context = context;
     this.#options = options;
     this.#folder = folder;
+    this.#historyFiles = historyFiles;
   }
 
   async run(): Promise<void> {
     const { fs, terminal, monotonicMs } = this.#context;
-    const folder = this.#folder;
+    const [folder, historyFiles] = [this.#folder, this.#historyFiles];
     const { dryRun, from } = this.#options;
-    if (!dryRun && (await finishRepair(fs, folder)))
+    if (!dryRun && (await finishRepair({ fs, folder, historyFiles })))
       return this.#print(
         { repaired: true, resumed: true },
         'A repair that had been interrupted is now finished.',
@@ -118,7 +121,7 @@ class RepairCommand {
     await refuseUnfinishedImport(fs, folder);
     const bar = progressOn(terminal, 'bytes', monotonicMs);
     const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
-    const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
+    const verified = await verifyFolder({ fs, folder, historyFiles, onProgress }).finally(() => bar.end());
     const { damages } = verified;
     if (damages.length === 0)
       return this.#print({ repaired: false, damages }, 'Nothing is damaged; nothing was changed.');
@@ -132,7 +135,7 @@ class RepairCommand {
     const choice = from ?? this.#options.prefer ?? (await this.#ask(table));
     if (from === undefined && isSide(choice)) return this.#cut(verified, ways[choice]);
     const use = (copy: FrameSource): Promise<void> => this.#takeFrom(copy, verified, ways);
-    const named = this.#host.copies()[choice];
+    const named = this.#copies()[choice];
     if (named !== undefined) return (await named())(this.#context, folder, use);
     const copy = resolve(choice);
     if (await fs.exists(copy)) return use(folderSource(fs, copy));
@@ -156,37 +159,39 @@ class RepairCommand {
   async #cut(verified: FolderVerification, way: Way | null): Promise<void> {
     if (way === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
     const said = `The folder has ${keptText(way)}.`;
-    return this.#repair(verified, { way, copy: null, said, plan: shownWay(way) }, null);
+    return this.#repair(verified, { way, copy: null, said, plan: shownWay(way) }, []);
   }
 
   async #takeFrom(copy: FrameSource, verified: FolderVerification, ways: Ways): Promise<void> {
-    const { fs } = this.#context;
     const { whole: way, missing: taken } = ways;
     // A repair reads it anyway, and changes nothing where the copy does not have all.
     if (this.#options.dryRun) await checkCopy(copy, taken);
-    const key = await this.#host.historyKey(this.#context, this.#folder);
+    const found = await Promise.all(this.#historyFiles.map((files) => files.prover(this.#folder)));
+    const provers = found.filter((prove) => prove !== null);
     const proof =
-      key === null
+      provers.length === 0
         ? 'There is no key here, so checksums alone prove it.'
-        : 'Checksums prove it, and the signed heads as far as they reach.';
+        : 'Checksums prove it, and what is signed as far as that reaches.';
     const what =
       taken.length === 0 ? 'No event is lost here' : `${copy.name} has ${taken.map(rangeText).join(', ')}`;
     const plan = { from: copy.name, taken, ...shownWay(way) };
-    const keys = key === null ? null : await TrustedKeys.read(fs, this.#folder, [key]);
-    await this.#repair(verified, { way, copy, said: `${what}. No change is lost. ${proof}`, plan }, keys);
+    await this.#repair(verified, { way, copy, said: `${what}. No change is lost. ${proof}`, plan }, provers);
   }
 
   async #repair(
     verified: FolderVerification,
     { way, copy, said, plan }: Choice,
-    keys: TrustedKeys | null,
+    provers: readonly Prover[],
   ): Promise<void> {
     const { damages } = verified;
     const text = [...damages.map(damageText), said].join('\n');
     if (this.#options.dryRun) return this.#print({ repaired: false, damages, plan }, text);
     const { fs, now } = this.#context;
     const asideName = `damaged-${new Date(now()).toISOString().replaceAll(':', '-')}`;
-    const repaired = await repair({ fs, folder: this.#folder, verified, way, copy, keys, asideName });
+    const repaired = await repair({
+      ...{ fs, folder: this.#folder, historyFiles: this.#historyFiles },
+      ...{ verified, way, copy, provers, asideName },
+    });
     this.#print({ damages, plan, repaired: true, ...repaired }, `${text}\n${doneText(repaired.aside)}`);
   }
 

@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import { loaderOf } from '../../actors/state/state-loader.ts';
 import { stateHash } from '../../actors/state/world-snapshot.ts';
 import { copyFile, recordOldest } from '../../operations/copy-folder.ts';
+import type { HistoryFiles, Prover } from '../../operations/history-files.ts';
 import { OperationError } from '../../operations/operation-error.ts';
 import type { FolderVerification } from '../../operations/verify-folder.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
@@ -19,9 +20,6 @@ import { writeFully } from '../../persistence/disk/write-fully.ts';
 import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
 import { LOG_BEGINNING_FILE_NAME } from '../../persistence/journal/log-beginning.ts';
 import type { FrameSource } from '../../persistence/journal/mended-segment.ts';
-import { type AuditOptions, auditFolder } from '../../persistence/proof/audit.ts';
-import { copyHeads, headsPath } from '../../persistence/proof/heads-file.ts';
-import type { TrustedKeys } from '../../persistence/proof/trusted-keys.ts';
 import { recover } from '../../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../../persistence/recovery/unfinished-work.ts';
 import { rebuildJournal } from './rebuild.ts';
@@ -35,8 +33,9 @@ export interface RepairOptions {
   readonly way: Way;
   /** Has what the way keeps and the folder lacks; null where the way keeps only what is there. */
   readonly copy: FrameSource | null;
-  /** The keys whose signed heads prove what the copy gives; null to keep the heads whoever signed them. */
-  readonly keys: TrustedKeys | null;
+  readonly historyFiles: readonly HistoryFiles[];
+  /** Proofs of the events that the copy gives. */
+  readonly provers: readonly Prover[];
   /** The unused name of the folder, within the data folder, to which the old files are moved. */
   readonly asideName: string;
 }
@@ -61,12 +60,12 @@ export async function repair(options: RepairOptions): Promise<Repaired> {
     throw error;
   });
   await declareReady(fs, folder, asideName);
-  await exchange(fs, folder, aside);
+  await exchange(options, aside);
   return { ...started, aside };
 }
 
 async function build(options: RepairOptions, to: DataFolder): Promise<Omit<Repaired, 'aside'>> {
-  const { fs, way, verified, copy, keys } = options;
+  const { fs, way, verified, copy, historyFiles, provers } = options;
   const from = dataFolder(options.folder);
   for (const { path } of way.snapshots)
     await copyFile(fs, { from: path, to: join(to.snapshots, basename(path)), bytes: null });
@@ -78,15 +77,10 @@ async function build(options: RepairOptions, to: DataFolder): Promise<Omit<Repai
     await file.write(mark);
     await file.close();
   }
-  // What was signed reaches back to the beginning of the log.
+  // What they say reaches back to the beginning of the log.
   if (oldest !== undefined && way.unlisted === null) {
-    const wants = ({ note }: { readonly note: string }): boolean => keys?.signed(note) ?? true;
-    await copyHeads(fs, { from: from.root, to: to.root, lastId: way.lastId, wants });
-    if (copy !== null && keys !== null)
-      await proveSigned(
-        { fs, folder: to.root, keys, kept: null, newestId: async () => way.lastId },
-        copy.name,
-      );
+    for (const files of historyFiles) await files.copy({ from: from.root, to: to.root, lastId: way.lastId });
+    if (copy !== null) for (const prove of provers) refuseUnproved(await prove(to.root, way.lastId), copy);
   }
   const loader = loaderOf();
   const log = { info: () => undefined, warn: () => undefined };
@@ -96,16 +90,16 @@ async function build(options: RepairOptions, to: DataFolder): Promise<Omit<Repai
   throw new OperationError('unsound', message);
 }
 
-async function proveSigned(audit: AuditOptions, copy: string): Promise<void> {
-  const { differences } = await auditFolder(audit);
-  const [first] = differences;
-  if (first === undefined) return;
-  const message = `With what ${copy} has, the events from ${first.from} to ${first.to} are ${first.what}. Nothing was changed.`;
-  throw new OperationError('unsound', message);
+function refuseUnproved(problem: string | null, copy: FrameSource): void {
+  if (problem === null) return;
+  throw new OperationError('unsound', `With what ${copy.name} has, ${problem}. Nothing was changed.`);
 }
 
+type Exchanged = Pick<RepairOptions, 'fs' | 'folder' | 'historyFiles'>;
+
 /** Finishes a repair that was interrupted after it was ready; false when there is none. */
-export async function finishRepair(fs: FileSystem, folder: string): Promise<boolean> {
+export async function finishRepair(exchanged: Exchanged): Promise<boolean> {
+  const { fs, folder } = exchanged;
   const path = readyFile(folder);
   if (!(await fs.exists(path))) return false;
   const asideName = await withFile(fs, path, async (file) => {
@@ -113,7 +107,7 @@ export async function finishRepair(fs: FileSystem, folder: string): Promise<bool
     await file.read(bytes, 0, bytes.length, 0);
     return bytes.toString();
   });
-  await exchange(fs, folder, join(folder, asideName));
+  await exchange(exchanged, join(folder, asideName));
   return true;
 }
 
@@ -130,14 +124,12 @@ async function declareReady(fs: FileSystem, folder: string, asideName: string): 
 }
 
 /** Skips each step that was done before, so that all of it can be repeated. */
-async function exchange(fs: FileSystem, folder: string, aside: string): Promise<void> {
+async function exchange({ fs, folder, historyFiles }: Exchanged, aside: string): Promise<void> {
   await fs.makeFolder(aside);
-  const beginning = (of: string): string => join(of, LOG_BEGINNING_FILE_NAME);
-  // What the old journal began with, and what was signed of it, must not be asked of the new one.
-  if (await fs.exists(join(repairFolder(folder), 'journal'))) {
-    await moveIfThere(fs, beginning(folder), beginning(aside));
-    await moveIfThere(fs, headsPath(folder), headsPath(aside));
-  }
+  const besideJournal = [LOG_BEGINNING_FILE_NAME, ...historyFiles.flatMap(({ names }) => names)];
+  // What is said of the old journal must not be asked of the new one.
+  if (await fs.exists(join(repairFolder(folder), 'journal')))
+    for (const name of besideJournal) await moveIfThere(fs, join(folder, name), join(aside, name));
   for (const name of ['snapshots', 'journal']) {
     const [current, repaired] = [join(folder, name), join(repairFolder(folder), name)];
     if (!(await fs.exists(repaired))) continue;
@@ -146,8 +138,8 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
     await fs.syncFolder(aside);
     await fs.syncFolder(folder);
   }
-  for (const pathIn of [beginning, headsPath])
-    await moveIfThere(fs, pathIn(repairFolder(folder)), pathIn(folder));
+  for (const name of besideJournal)
+    await moveIfThere(fs, join(repairFolder(folder), name), join(folder, name));
   await fs.syncFolder(folder);
   await fs.remove(readyFile(folder));
   rmSync(repairFolder(folder), { recursive: true, force: true });

@@ -78,10 +78,10 @@ export function waysToRepair(verified: FolderVerification): Ways {
 const listedFrom = ({ parts, lastId }: Way): number => parts[0]?.from ?? lastId + 1;
 
 /** The newest event that anything in the folder knows of. */
-const newestKnown = ({ mark, signed, snapshots, journal }: FolderVerification): number =>
+const newestKnown = ({ mark, recordedId, snapshots, journal }: FolderVerification): number =>
   Math.max(
     mark?.lastId ?? 0,
-    signed?.lastId ?? 0,
+    recordedId,
     ...snapshots.map(({ id }) => id),
     ...journal.runs.map(({ lastId }) => lastId),
   );

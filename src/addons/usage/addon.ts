@@ -3,5 +3,6 @@ import type { Addon } from '../../host/addon.ts';
 
 export const usage: Addon = {
   name: 'usage',
+  files: ['usage'],
   configure: async (setup) => (await import('./configure.ts')).configureUsage(setup),
 };

@@ -1,7 +1,7 @@
 /** The stream of recorded events (docs/specification/events.md#stream). */
 
 import type { Engine } from '../../actors/engine.ts';
-import { type HeadView, shownHead } from '../../actors/head-view.ts';
+import type { Notice } from '../../actors/journal-observer.ts';
 import { callerName } from '../../actors/loop-accounts.ts';
 import { FollowUp } from '../../actors/turn.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -184,9 +184,9 @@ export class RecordedStreams {
 
   #tick(): void {
     this.#mustCheck = true;
-    const { signedHead } = this.#engine;
+    const { notice } = this.#engine;
     this.#silent = [...this.#streams].filter(
-      (stream) => stream.isSilentFor(TICKS_TO_ALL) || stream.lacks(signedHead),
+      (stream) => stream.isSilentFor(TICKS_TO_ALL) || stream.lacks(notice),
     );
     this.#work.want();
   }
@@ -204,7 +204,7 @@ export class RecordedStreams {
       this.#hasNews = false;
       this.#untold = [...this.#streams];
     } else if (this.#silent.length > 0) {
-      for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive(this.#engine.signedHead);
+      for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive(this.#engine.notice);
     } else return true;
     return false;
   }
@@ -263,8 +263,8 @@ class RecordedStream {
   #toldId: number | null = null;
   readonly #knownId: number | null;
   readonly #told: Told;
-  /** The last event of the signed head that the client was told of. */
-  #headId = 0;
+  /** The last event of the notice that the client was sent. */
+  #noticeId = 0;
   #silentTicks = 0;
 
   constructor(
@@ -302,16 +302,16 @@ class RecordedStream {
     return this.#silentTicks >= ticks;
   }
 
-  /** Whether its client copies the log, and has not got this head. */
-  lacks(head: HeadView | null): head is HeadView {
-    return this.#told === 'whole' && head !== null && head.lastId !== this.#headId && this.#toldId !== null;
+  /** Whether its client copies the log, and has not got this notice. */
+  lacks(notice: Notice | null): notice is Notice {
+    return this.#told === 'whole' && notice !== null && notice.id !== this.#noticeId && this.#toldId !== null;
   }
 
-  keepAlive(head: HeadView | null): void {
+  keepAlive(notice: Notice | null): void {
     if (this.#isWaiting) return;
-    if (!this.lacks(head)) return void this.#write(KEEP_ALIVE);
-    this.#headId = head.lastId;
-    this.#write(message('signed', this.#toldId ?? 0, { head: shownHead(head) }));
+    if (!this.lacks(notice)) return void this.#write(KEEP_ALIVE);
+    this.#noticeId = notice.id;
+    this.#write(message(notice.type, this.#toldId ?? 0, notice.data));
   }
 
   end(): void {

@@ -4,7 +4,6 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
-import type { HeadStatus } from '../../actors/head-view.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import { stateBytes } from '../../domain/state/records.ts';
@@ -28,8 +27,6 @@ export interface MetricsSources {
   readonly version: string;
   readonly recoveryMs: number;
   readonly historyCheck: HistoryCheck;
-  /** Signs the history; null where nobody does. */
-  readonly heads: HeadStatus | null;
   /** Responses with 401 since the start. */
   refusedLogins(): number;
   readonly engine: Engine;
@@ -116,16 +113,6 @@ const GAUGES: readonly Row<MetricsSources>[] = [
     'flagstaff_journal_damaged_files',
     'Files of old history found damaged. Not 0: the log names the place.',
     ({ historyCheck }) => historyCheck.damages.length,
-  ],
-  [
-    'flagstaff_signed_event_id',
-    'The last event that a signed head stands for. Behind `flagstaff_last_event_id` for minutes: the log says why.',
-    ({ heads }) => heads?.newest?.lastId ?? 0,
-  ],
-  [
-    'flagstaff_history_contradicted',
-    '1: the journal is not what was signed, or no key can sign it. The log and `/health` say why.',
-    ({ heads }) => (heads?.problem == null ? 0 : 1),
   ],
   [
     'flagstaff_writable',

@@ -6,7 +6,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
-import { type HeadStatus, shownHead } from '../../actors/head-view.ts';
 import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
@@ -33,11 +32,19 @@ interface MetricsPage {
 /** A node that may lag more should not be asked: an application is to see a switch within 5 seconds, or ask another node. */
 export const LAG_MS_MAX = 4_000;
 
+/** The health of an add-on. */
+export interface AddonHealth {
+  /** A sentence on what needs somebody; null where nothing does. */
+  readonly warning: string | null;
+  /** Fields of its own in the response. */
+  readonly shown: object;
+}
+
 export interface ProbeOptions {
   readonly engine: Engine;
   readonly historyCheck: HistoryCheck;
-  /** Signs the history; null where nobody does. */
-  readonly heads: HeadStatus | null;
+  /** The health of each add-on that has one. */
+  readonly addons: readonly (() => AddonHealth)[];
   /** The view of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */
@@ -123,14 +130,14 @@ function holdsToken(request: TransportRequest, token: string): boolean {
  * Above the memory budget and with damage in old history, the process is healthy all the same: a restart would not help, and switches
  * still work.
  */
-function healthResponse({ engine, historyCheck, heads, replica }: ProbeOptions): HttpResponse {
+function healthResponse({ engine, historyCheck, addons, replica }: ProbeOptions): HttpResponse {
   const { journal, world, memoryBudgetBytes } = engine;
   const view = replica?.() ?? null;
-  const head = heads?.newest ?? null;
+  const ofAddons = addons.map((health) => health());
   const warnings = [
     memoryWarning(stateBytes(world), memoryBudgetBytes),
     damageWarning(historyCheck),
-    heads?.problem ?? null,
+    ...ofAddons.map((one) => one.warning),
     view?.problem ?? null,
     ...(view?.warnings ?? []),
   ];
@@ -140,7 +147,7 @@ function healthResponse({ engine, historyCheck, heads, replica }: ProbeOptions):
     ...(historyCheck.lastPassAt !== null && {
       historyCheckedAt: new Date(historyCheck.lastPassAt).toISOString(),
     }),
-    ...(head !== null && { head: shownHead(head) }),
+    ...Object.assign({}, ...ofAddons.map(({ shown }) => shown)),
     ...(view !== null && { cluster: clusterHealth(view) }),
   };
   if (journal.writable) return jsonResponse(200, { health: 'GOOD', ...more });

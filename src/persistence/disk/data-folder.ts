@@ -5,7 +5,7 @@
  *   data/flagstaff.sock                        how commands reach that process (src/control/control-protocol.ts)
  *   data/log.beginning                         with which event the journal begins (log-beginning.ts)
  *   data/log.history                           which history the journal tells, and who decides it (log-history.ts)
- *   data/history.heads, data/history.key       signed heads of the history, and the key (src/persistence/proof/)
+ *   data/history.heads, data/history.key       signed heads of the history, and the key (src/addons/audit/)
  *   data/journal/<first event id>.journal      the events themselves, never rewritten (segment.ts)
  *   data/journal/<first event id>.index        derived from the segment, may be deleted at any time
  *   data/journal/durable.mark                  how far the journal was on disk for certain (durable-mark.ts)

@@ -21,7 +21,7 @@ import { crc32 } from 'node:zlib';
 import { type FileSystem, isUnreadable, readLeniently, withFile } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/write-fully.ts';
 
-const LOG_HISTORY_FILE_NAME = 'log.history';
+export const LOG_HISTORY_FILE_NAME = 'log.history';
 
 const FILE_BYTES = 58;
 const CHECKSUM_AT = 49;

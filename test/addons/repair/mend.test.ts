@@ -21,7 +21,6 @@ import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.t
 import { assertMended, mendSingleDamages, type Whole, wholeFolder } from '../../faults/single-damages.ts';
 import { forge } from '../../support/forged-folder.ts';
 import { freePort } from '../../support/free-port.ts';
-import { headsOf } from '../../support/journal-fixture.ts';
 import {
   contentOf,
   copyOf,
@@ -35,6 +34,7 @@ import {
 } from '../../support/operator.ts';
 import { MemoryArchive } from '../../support/replication/memory-archive.ts';
 import { startTestServer } from '../../support/server.ts';
+import { headsOf } from '../audit/audit-fixture.ts';
 
 /** The archive of a leader with this folder: files that are cut otherwise. */
 async function archiveOf(folder: string): Promise<FileArchive> {
@@ -88,7 +88,8 @@ async function leaderlessNats(): Promise<Server> {
 async function mendWith(folder: string, copy: FrameSource): Promise<void> {
   const verified = await verifyFolder({ fs: realFileSystem, folder });
   const way = waysToRepair(verified).whole;
-  await repair({ fs: realFileSystem, folder, verified, way, copy, keys: null, asideName: 'damaged-then' });
+  const none = { historyFiles: [], provers: [] };
+  await repair({ fs: realFileSystem, folder, verified, way, copy, ...none, asideName: 'damaged-then' });
 }
 
 describe('flagstaff repair --from', () => {

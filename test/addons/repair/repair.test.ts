@@ -375,7 +375,15 @@ describe('flagstaff repair', () => {
       assert(verified.damages.some(({ file }) => file === path));
       const way = waysToRepair(verified).state;
       assert(way !== null);
-      const cut = { folder, verified, way, copy: null, keys: null, asideName: 'damaged-then' };
+      const cut = {
+        folder,
+        verified,
+        way,
+        copy: null,
+        historyFiles: [],
+        provers: [],
+        asideName: 'damaged-then',
+      };
       const repaired = await repair({ fs, ...cut });
       assert.deepEqual([repaired.lastId, repaired.stateHash], [newest.id, newest.stateHash]);
       const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);

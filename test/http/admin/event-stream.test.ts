@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { recordedStreams, STREAMS_PER_CALLER_MAX } from '../../../src/http/admin/event-stream.ts';
 import { EVENTS_TOLD_MAX, TOLD_LENGTH_MAX } from '../../../src/http/admin/recorded-news.ts';
-import { PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
 import { type OpenedStream, openStream } from '../../addons/sdk/event-stream.ts';
 import { addUser, FEATURES, makeFlag, record, refused } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';
@@ -98,24 +97,6 @@ describeInterface('GET /api/admin/event-stream', (server) => {
     });
     assert.equal((await next()).event, 'missed');
     stream.close();
-  });
-
-  it('tells Admins who copy the log of each signed head, and nobody else', async () => {
-    const whole = await openStream(server().origin, '/api/admin/event-stream/full', { token: ADMIN_TOKEN });
-    const heads = await streamed(server());
-    await makeFlag(server().call, 'signed');
-    const { engine } = server().server.store;
-    const lastId = engine.durableId;
-    for (;;) {
-      const { event, data } = await whole.next();
-      if (event !== 'signed' || data.head.lastId < lastId) continue;
-      assert(PublicKey.parse(data.head.key)?.signed(data.head.note));
-      assert.equal(parseHead(data.head.note)?.lastId, data.head.lastId);
-      break;
-    }
-    await describe('signed', 'after the head');
-    for (const event of ['opened', 'recorded', 'recorded']) assert.equal((await heads.next()).event, event);
-    for (const stream of [whole, heads]) stream.close();
   });
 
   it('goes on from the id that the client knows, and says so when more was missed than it tells', async () => {

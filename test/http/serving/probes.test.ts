@@ -16,7 +16,7 @@ function metricsPage(token: string | null) {
   };
   const { routes } = probeSurface({
     engine: undefined as never,
-    heads: null,
+    addons: [],
     historyCheck: undefined as never,
     replica: null,
     metrics: { registry, token, monotonicMs: () => nowMs },

@@ -1,10 +1,9 @@
 /** Retention, through whole servers on a clock that the test sets. */
 import assert from 'node:assert/strict';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
-import type { StoreOptions } from '../../../src/actors/store.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { dropOldEvents } from '../../../src/persistence/event-log/retention.ts';
@@ -24,8 +23,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const FEATURES = '/projects/default/features';
 const DAYS_KEPT = 10;
 
-/** Retention of a signed history goes by blocks of 64 events, of which there are too few here (test/actors/head-keeper.test.ts). */
-const UNSIGNED = { signer: undefined } as unknown as Pick<StoreOptions, 'signer'>;
+/** Retention of a signed history goes by blocks of 64 events, of which there are too few here (test/addons/audit/head-keeper.test.ts). */
+const UNSIGNED = { observe: async () => ({}) };
 
 const firstIdOf = (path: string): number => Number(/(\d{20})\.journal$/.exec(path)?.[1]);
 
@@ -240,49 +239,4 @@ describe('a clock that is wrong by ten years', () => {
       await server.stop();
     }
   });
-});
-
-it('what was signed before a deletion holds for what is left, which a start and an audit call whole', async () => {
-  let now = Date.UTC(2030, 0, 1);
-  const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
-  const env = { EVENT_RETENTION_DAYS: String(DAYS_KEPT) };
-  const server = await startTestServer({ env, store: { clock, segmentBytes: 1_024 } });
-  try {
-    for (const name of ['first', 'second', 'third', 'fourth']) {
-      now += 20 * DAY_MS;
-      for (let index = 0; index < 30; index += 1)
-        await server.call('POST', FEATURES, { name: `${name}-${index}` });
-      await server.server.store.keeper.take();
-    }
-    await server.restart();
-    const { heads, historyCheck, engine } = server.server.store;
-    assert(engine.eventLog.firstId > 1, 'something was deleted');
-    await historyCheck.pass();
-    assert(heads !== null && heads.problem === null);
-    const head = join(copyOf(server.folder), 'kept-head');
-    writeFileSync(head, heads.newest?.note ?? '');
-    const audited = await outputOf(['audit', 'verify', '-d', server.folder, '--head', head]);
-    assert.deepEqual([audited.proved, audited.signed.lastId], [true, engine.lastId]);
-    assert(audited.firstId > 1 && audited.firstId < engine.eventLog.firstId + 64);
-    const copy = copyOf(server.folder);
-    const { out: oldKey } = await flagstaff(['audit', 'key', '-d', copy]);
-    const { out: newKey } = await flagstaff(['audit', 'replace-key', '-d', copy]);
-    for (const key of [oldKey, newKey]) {
-      const audited = await outputOf(['audit', 'verify', '-d', copy, '--key', key]);
-      assert.equal(audited.proved, true, 'the deletion is said by the new key too');
-    }
-    const store = { clock, segmentBytes: 1_024, ...UNSIGNED };
-    const unsigned = await startTestServer({ folder: copy, env, store });
-    const { firstId } = unsigned.server.store.engine.eventLog;
-    for (let day = 0; day < 2; day += 1) {
-      now += 100 * DAY_MS;
-      await unsigned.call('POST', FEATURES, { name: `later-${day}` });
-      await unsigned.server.store.keeper.take();
-    }
-    const stays = unsigned.server.store.engine.eventLog.firstId === firstId;
-    await unsigned.stop();
-    assert(stays, 'without the key all stays');
-  } finally {
-    await server.stop();
-  }
 });

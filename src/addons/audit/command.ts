@@ -8,18 +8,18 @@ import {
   printResult,
   withCommonOptions,
   withDataDir,
-} from '../host/command.ts';
-import { misuse } from '../host/command-failure.ts';
-import { rateText } from '../host/format.ts';
-import { progressOn } from '../host/progress.ts';
-import { newestEvent } from '../operations/journal-reading.ts';
-import { OperationError } from '../operations/operation-error.ts';
-import { lockFolder } from '../persistence/disk/folder-lock.ts';
-import { type Audit, auditFolder, type Difference } from '../persistence/proof/audit.ts';
-import { type Head, PublicKey, parseHead } from '../persistence/proof/signed-head.ts';
-import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
-import { EXIT } from '../process/exit-codes.ts';
-import { keyFileOf, readHistoryKey, replaceHistoryKey } from '../start/history-key.ts';
+} from '../../host/command.ts';
+import { misuse } from '../../host/command-failure.ts';
+import { rateText } from '../../host/format.ts';
+import { progressOn } from '../../host/progress.ts';
+import { newestEvent } from '../../operations/journal-reading.ts';
+import { OperationError } from '../../operations/operation-error.ts';
+import { lockFolder } from '../../persistence/disk/folder-lock.ts';
+import { EXIT } from '../../process/exit-codes.ts';
+import { type Audit, auditFolder, type Difference } from './audit.ts';
+import { keyFileOf, readHistoryKey, replaceHistoryKey } from './history-key.ts';
+import { type Head, PublicKey, parseHead } from './signed-head.ts';
+import { TrustedKeys } from './trusted-keys.ts';
 
 interface KeyOptions extends CommonOptions {
   readonly key?: readonly string[];

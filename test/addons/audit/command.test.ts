@@ -4,13 +4,12 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { recordOldest } from '../../src/operations/copy-folder.ts';
-import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
-import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { HeadsFile, headsPath } from '../../src/persistence/proof/heads-file.ts';
-import { type Head, HeadSigner, PublicKey } from '../../src/persistence/proof/signed-head.ts';
-import { forge, type Signed } from '../support/forged-folder.ts';
-import { headsOf } from '../support/journal-fixture.ts';
+import { HeadsFile, headsPath } from '../../../src/addons/audit/heads-file.ts';
+import { type Head, HeadSigner, PublicKey } from '../../../src/addons/audit/signed-head.ts';
+import { recordOldest } from '../../../src/operations/copy-folder.ts';
+import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
+import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { forge, type Signed } from '../../support/forged-folder.ts';
 import {
   copyOf,
   fileAt,
@@ -19,8 +18,9 @@ import {
   pastFolder,
   segmentsIn,
   verifyAlone,
-} from '../support/operator.ts';
-import { startTestServer, temporaryFolder } from '../support/server.ts';
+} from '../../support/operator.ts';
+import { startTestServer, temporaryFolder } from '../../support/server.ts';
+import { headsOf } from './audit-fixture.ts';
 
 /** Changes the frame at `index`, of those that a person made. */
 const changed =

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { HeadSigner, handoverOf, PublicKey, parseHead } from '../../../src/persistence/proof/signed-head.ts';
+import { HeadSigner, handoverOf, PublicKey, parseHead } from '../../../src/addons/audit/signed-head.ts';
 
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
 const HEAD = {

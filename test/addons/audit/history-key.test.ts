@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { type FileSystem, type OpenFile, realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { type Handover, handoverOf, PublicKey } from '../../src/persistence/proof/signed-head.ts';
-import { ConfigError } from '../../src/process/settings.ts';
-import { openSigner, readHistoryKey, replaceHistoryKey } from '../../src/start/history-key.ts';
-import { headsOf } from '../support/journal-fixture.ts';
-import { copyOf, flagstaff, pastFolder } from '../support/operator.ts';
-import { startTestServer } from '../support/server.ts';
+import { openSigner, readHistoryKey, replaceHistoryKey } from '../../../src/addons/audit/history-key.ts';
+import { type Handover, handoverOf, PublicKey } from '../../../src/addons/audit/signed-head.ts';
+import { type FileSystem, type OpenFile, realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { ConfigError } from '../../../src/process/settings.ts';
+import { copyOf, flagstaff, pastFolder } from '../../support/operator.ts';
+import { startTestServer } from '../../support/server.ts';
+import { headsOf } from './audit-fixture.ts';
 
 class Crash extends Error {}
 
@@ -148,9 +148,9 @@ describe('a key file', () => {
     writeFileSync(keyFileIn(copy), '');
     const server = await startTestServer({ folder: copy });
     await server.stop();
-    const { newest } = server.server.store.heads!;
-    assert.equal(newest?.lastId, server.server.store.engine.lastId);
-    assert.equal((await readHistoryKey(realFileSystem, keyFileIn(copy)))?.publicKey.text, newest.key);
+    const newest = (await headsOf(realFileSystem, copy)).at(-1);
+    assert.equal(newest?.head.lastId, server.server.store.engine.lastId);
+    assert((await readHistoryKey(realFileSystem, keyFileIn(copy)))?.publicKey.signed(newest.note));
   });
 
   it('that is damaged, or that the server may not read, costs signatures and nothing else', async () => {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { headsPath } from '../../src/persistence/proof/heads-file.ts';
-import { forge, framesOf } from '../support/forged-folder.ts';
-import { headsOf } from '../support/journal-fixture.ts';
-import { copyOf, flagstaff, pastFolder, segmentsIn, verifyAlone } from '../support/operator.ts';
-import { ROOT_FOLDER, temporaryFolder } from '../support/server.ts';
+import { headsPath } from '../../../src/addons/audit/heads-file.ts';
+import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { forge, framesOf } from '../../support/forged-folder.ts';
+import { copyOf, flagstaff, pastFolder, segmentsIn, verifyAlone } from '../../support/operator.ts';
+import { ROOT_FOLDER, temporaryFolder } from '../../support/server.ts';
+import { headsOf } from './audit-fixture.ts';
 
 describe('the verifier of the manual', () => {
   let folder: string;

@@ -11,8 +11,13 @@
  */
 import assert from 'node:assert/strict';
 import { createHash, type Hash } from 'node:crypto';
-import { FRAME_HEADER_BYTES, type FrameBody, payloadBytesAt, STAMP_AT } from '../journal/frame-format.ts';
-import { peekId } from '../journal/frame-payload.ts';
+import {
+  FRAME_HEADER_BYTES,
+  type FrameBody,
+  payloadBytesAt,
+  STAMP_AT,
+} from '../../persistence/journal/frame-format.ts';
+import { peekId } from '../../persistence/journal/frame-payload.ts';
 
 export const LINK_BYTES = 32;
 

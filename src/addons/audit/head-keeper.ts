@@ -1,30 +1,23 @@
 /**
- * Signs what the journal holds (persistence/proof/). The writer of the journal hands over each batch that is durable, which carries the
+ * Signs what the journal holds. The writer of the journal hands over each batch that is durable, which carries the
  * chain of hashes on; a second after a change its newest link is signed. No change waits for it.
  *
  * A start reads the journal behind the newest head first, which after an upgrade is all of it. A journal that contradicts its heads,
  * because it begins or ends elsewhere or has another frame, gets no further head: the server goes on, and says so.
  */
 import assert from 'node:assert/strict';
-import { DataFolderError, dataFolder } from '../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
-import type { DurableFrames } from '../persistence/journal/batch.ts';
-import type { Boundary } from '../persistence/journal/frame.ts';
-import { FRAME_FORMAT } from '../persistence/journal/frame-format.ts';
-import type { Timer } from '../persistence/journal/mark-keeper.ts';
-import { auditFolder } from '../persistence/proof/audit.ts';
-import {
-  type ChainPlace,
-  type Following,
-  followChain,
-  NOWHERE,
-  type Place,
-} from '../persistence/proof/chain-reading.ts';
-import { eachHead, HeadsFile, newestCut, placeOf } from '../persistence/proof/heads-file.ts';
-import { HistoryChain } from '../persistence/proof/history-chain.ts';
-import type { HeadSigner } from '../persistence/proof/signed-head.ts';
-import { TrustedKeys } from '../persistence/proof/trusted-keys.ts';
-import type { HeadStatus, HeadView } from './head-view.ts';
+import type { JournalObserver, ObservedJournal } from '../../actors/journal-observer.ts';
+import { DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
+import type { DurableFrames } from '../../persistence/journal/batch.ts';
+import type { Boundary } from '../../persistence/journal/frame.ts';
+import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
+import { readLogHistory } from '../../persistence/journal/log-history.ts';
+import { auditFolder, contradictionIn } from './audit.ts';
+import { type ChainPlace, type Following, followChain, NOWHERE, type Place } from './chain-reading.ts';
+import { eachHead, HeadsFile, newestCut, placeOf } from './heads-file.ts';
+import { HistoryChain } from './history-chain.ts';
+import type { HeadSigner } from './signed-head.ts';
+import { TrustedKeys } from './trusted-keys.ts';
 
 /** Changes within this time share a head. */
 const HEAD_DELAY_MS = 1_000;
@@ -38,28 +31,20 @@ const FRAMES_AT_ONCE = 1_000;
 /** A stop reads so much of what is not signed yet; the next start goes on. */
 const STEPS_AT_STOP_MAX = 64;
 
-export interface HeadKeeperOptions {
-  readonly fs: FileSystem;
-  /** The data folder. */
-  readonly folder: string;
-  readonly signer: HeadSigner;
-  /** The id of the history, once it is known. */
-  readonly history: () => Promise<string | null>;
-  readonly log: {
-    warn(details: object, message: string): void;
-    error(details: object, message: string): void;
-  };
-  readonly timer: Timer;
-  /** Awaited between two readings of the journal. */
-  pause(): Promise<void>;
-  /** The oldest event that is kept. */
-  firstId(): number;
-  /** The last event on disk, and the checksum of its frame. */
-  durable(): { readonly id: number; readonly chain: number };
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Told of each head. */
-  onSigned?(head: HeadView): void;
+/** The newest signed head, as it is shown. */
+export interface HeadView {
+  readonly note: string;
+  readonly lastId: number;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The key that verifies it. */
+  readonly key: string;
+}
+
+export interface HeadStatus {
+  readonly newest: HeadView | null;
+  /** Why no further head is signed; null where nothing speaks against it. */
+  readonly problem: string | null;
 }
 
 /** So many events lie at least between two heads that are left in the file; a difference is known to lie between them. */
@@ -73,8 +58,9 @@ interface ChainEnd {
 /** Taken at once: the chain goes on while a head is written. */
 const signable = ({ chain, place }: ChainEnd): ChainPlace => ({ ...place, link: chain.link });
 
-export class HeadKeeper implements HeadStatus {
-  readonly #options: HeadKeeperOptions;
+export class HeadKeeper implements HeadStatus, JournalObserver {
+  readonly #journal: ObservedJournal;
+  readonly #signer: HeadSigner;
   #file: HeadsFile | null = null;
   /** The end of the journal, and the chain up to there; null until the journal was read. */
   #end: ChainEnd | null = null;
@@ -87,15 +73,17 @@ export class HeadKeeper implements HeadStatus {
   #hasFailed = false;
   #isStopped = false;
 
-  constructor(options: HeadKeeperOptions) {
-    this.#options = options;
+  constructor(journal: ObservedJournal, signer: HeadSigner) {
+    this.#journal = journal;
+    this.#signer = signer;
   }
 
   get newest(): HeadView | null {
     const newest = this.#file?.newest ?? null;
     if (newest === null) return null;
     const { note, head } = newest;
-    return { note, lastId: head.lastId, at: head.at, key: this.#options.signer.publicKey.text };
+    const at = new Date(head.at).toISOString();
+    return { note, lastId: head.lastId, at, key: this.#signer.publicKey.text };
   }
 
   get problem(): string | null {
@@ -130,7 +118,7 @@ export class HeadKeeper implements HeadStatus {
    * Signs that the events before this one are deleted, and those up to the end of a block. Resolves, when that is on disk, with whether it
    * is; without an end of a block behind them they have to stay. Rejects where heads contradict the journal.
    */
-  cut(firstId: number): Promise<boolean> {
+  beforeDeletion(firstId: number): Promise<boolean> {
     return this.#alone(async () => {
       const history = await this.#follow();
       if (this.#problem !== null) throw new Error(this.#problem);
@@ -143,20 +131,27 @@ export class HeadKeeper implements HeadStatus {
 
   /** Holds all of the journal against its heads; what is damaged is for others to tell. */
   async check(): Promise<void> {
-    const { fs, folder, signer, pause, durable } = this.#options;
-    const { differences } = await auditFolder({
-      ...{ fs, folder, kept: null, framesMax: FRAMES_AT_ONCE },
-      keys: await TrustedKeys.read(fs, folder, [signer.publicKey]),
-      newestId: async () => durable().id,
-      rest: async () => {
-        await pause();
-        if (this.#isStopped) throw new Error('The server is stopping');
-      },
-    });
-    // A head may have been read while it was written, and then has no signature.
-    const first = differences.find(({ kind }) => kind === 'changed' || kind === 'missing');
-    if (first === undefined || this.#problem !== null) return;
-    this.#contradicted(`the events from ${first.from} to ${first.to} are ${first.what}.`);
+    const { fs, folder, pause, durable, log } = this.#journal;
+    try {
+      const audit = await auditFolder({
+        ...{ fs, folder, kept: null, framesMax: FRAMES_AT_ONCE },
+        keys: await TrustedKeys.read(fs, folder, [this.#signer.publicKey]),
+        newestId: async () => durable().id,
+        rest: async () => {
+          await pause();
+          if (this.#isStopped) throw new Error('The server is stopping');
+        },
+      });
+      const contradiction = contradictionIn(audit);
+      if (contradiction !== null && this.#problem === null) this.#contradicted(`${contradiction}.`);
+    } catch (error) {
+      if (this.#isStopped) return;
+      // Operators: look at `err`
+      log.error(
+        { err: error },
+        'The journal could not be held against its signed heads; it is tried again later',
+      );
+    }
   }
 
   /** Signs what is left, and closes the file. The journal is durable to its end. */
@@ -169,7 +164,7 @@ export class HeadKeeper implements HeadStatus {
 
   #schedule(): void {
     if (this.#cancel !== null || this.#round !== null || this.#isStopped || this.#problem !== null) return;
-    this.#cancel = this.#options.timer(this.#hasFailed ? RETRY_DELAY_MS : HEAD_DELAY_MS, () => {
+    this.#cancel = this.#journal.timer(this.#hasFailed ? RETRY_DELAY_MS : HEAD_DELAY_MS, () => {
       this.#cancel = null;
       void this.#begin();
     });
@@ -178,7 +173,7 @@ export class HeadKeeper implements HeadStatus {
   async #begin(): Promise<void> {
     await this.#alone(() => this.#attempt());
     // Changes came meanwhile, the round failed, or the history has no id yet.
-    if (this.newest?.lastId !== this.#options.durable().id) this.#schedule();
+    if (this.newest?.lastId !== this.#journal.durable().id) this.#schedule();
   }
 
   /** One round is under way at a time. */
@@ -204,14 +199,14 @@ export class HeadKeeper implements HeadStatus {
       this.#hasFailed = true;
       if (error instanceof DataFolderError) return this.#contradicted(error.message);
       // Operators: look at `err`
-      this.#options.log.error({ err: error }, 'The history could not be signed; it is tried again');
+      this.#journal.log.error({ err: error }, 'The history could not be signed; it is tried again');
     }
   }
 
   /** Follows the chain to the end of the journal. Gives the id of the history; null where nothing can be signed. */
   async #follow(): Promise<string | null> {
-    const { history: readHistory, durable, pause } = this.#options;
-    const history = await readHistory();
+    const { fs, folder, durable, pause } = this.#journal;
+    const history = (await readLogHistory(fs, folder))?.id ?? null;
     if (history === null || durable().id === 0) return null;
     const { newest } = await this.#opened(history);
     if (this.#problem !== null) return null;
@@ -238,21 +233,21 @@ export class HeadKeeper implements HeadStatus {
   }
 
   #step(following: Following): Promise<Place> {
-    const { fs, folder } = this.#options;
+    const { fs, folder } = this.#journal;
     const source = { fs, folder: dataFolder(folder).journal };
     return followChain(source, { ...following, framesMax: FRAMES_AT_ONCE });
   }
 
   async #opened(history: string): Promise<HeadsFile> {
     if (this.#file !== null) return this.#file;
-    const { fs, folder, signer, log, firstId, onSigned } = this.#options;
+    const { fs, folder, log, firstId } = this.#journal;
     const file = await HeadsFile.open(fs, folder);
-    const isForeign = file.newest !== null && !signer.publicKey.signed(file.newest.note);
+    const isForeign = file.newest !== null && !this.#signer.publicKey.signed(file.newest.note);
     if (isForeign || file.isDamaged) {
       await file.setAside();
       // Operators: nothing, if you copied the folder or changed [the key](docs/audit.md#keys); else find out who did
       log.warn(
-        { key: signer.publicKey.text },
+        { key: this.#signer.publicKey.text },
         'Another key signed the heads of this folder, or they are damaged; they were set aside, and all history is signed anew',
       );
     }
@@ -262,12 +257,12 @@ export class HeadKeeper implements HeadStatus {
       await this.#cutAt({ ...NOWHERE, lastId: firstId() - 1 }, history);
     const problem = await this.#contradiction(file);
     if (problem !== null) this.#contradicted(problem);
-    else if (this.newest !== null) onSigned?.(this.newest);
+    else this.#notify();
     return file;
   }
 
   async #contradiction({ newest }: HeadsFile): Promise<string | null> {
-    const { fs, folder, signer, durable, firstId } = this.#options;
+    const { fs, folder, durable, firstId } = this.#journal;
     const { id, chain } = durable();
     if (newest === null) return null;
     const { lastId } = newest.head;
@@ -275,15 +270,15 @@ export class HeadKeeper implements HeadStatus {
     if (lastId > id) return `${told}: it ends with event ${id}, and the head with ${lastId}.`;
     if (lastId === id && newest.boundary !== null && newest.boundary.chain !== chain)
       return `${told}: event ${id} differs.`;
-    const cutId = (await newestCut(fs, folder, signer.publicKey))?.head.lastId ?? 0;
+    const cutId = (await newestCut(fs, folder, this.#signer.publicKey))?.head.lastId ?? 0;
     if (firstId() <= cutId + 1) return null;
     return `the events from ${cutId + 1} to ${firstId() - 1} are missing, and no signed head says that they were deleted.`;
   }
 
   /** The last end of a block, up to an event, at which a head stands. */
   async #lastPlaceUpTo(id: number): Promise<ChainPlace> {
-    const { fs, folder, signer } = this.#options;
-    const keys = await TrustedKeys.read(fs, folder, [signer.publicKey]);
+    const { fs, folder } = this.#journal;
+    const keys = await TrustedKeys.read(fs, folder, [this.#signer.publicKey]);
     let place = NOWHERE;
     for await (const recorded of eachHead(fs, folder))
       if (recorded.endsBlock && recorded.head.lastId <= id && keys.signed(recorded.note))
@@ -293,7 +288,7 @@ export class HeadKeeper implements HeadStatus {
 
   /** The first end of a block at an event or behind it; null where none is. */
   async #blockEndAt(id: number): Promise<ChainPlace | null> {
-    const { pause, durable } = this.#options;
+    const { pause, durable } = this.#journal;
     const begin = await this.#lastPlaceUpTo(id);
     const chain = new HistoryChain(begin.link);
     let found = begin.lastId === id ? begin : null;
@@ -307,15 +302,13 @@ export class HeadKeeper implements HeadStatus {
   }
 
   async #cutAt({ lastId, link, boundary }: ChainPlace, history: string): Promise<void> {
-    const { signer, now } = this.#options;
     assert(this.#file !== null, 'a journal that was followed has a file of heads');
-    const head = { history, lastId, link, isCut: true, at: now() };
-    await this.#file.cut({ note: signer.sign(head), head, boundary, endsBlock: true });
+    const head = { history, lastId, link, isCut: true, at: this.#journal.now() };
+    await this.#file.cut({ note: this.#signer.sign(head), head, boundary, endsBlock: true });
   }
 
   async #sign(place: ChainPlace, history: string): Promise<void> {
-    const { onSigned, durable } = this.#options;
-    assert(place.lastId <= durable().id, 'only what is durable is signed');
+    assert(place.lastId <= this.#journal.durable().id, 'only what is durable is signed');
     const blockEnd = this.#blockEnd;
     this.#blockEnd = null;
     if (blockEnd !== null && blockEnd.lastId >= (this.newest?.lastId ?? 0)) {
@@ -323,20 +316,24 @@ export class HeadKeeper implements HeadStatus {
       this.#strideId = blockEnd.lastId;
     }
     if (place.lastId > (this.newest?.lastId ?? 0)) await this.#append(place, history, false);
-    if (this.newest !== null) onSigned?.(this.newest);
+    this.#notify();
   }
 
   async #append({ lastId, link, boundary }: ChainPlace, history: string, endsBlock: boolean): Promise<void> {
-    const { signer, now } = this.#options;
     assert(this.#file !== null, 'a journal that was followed has a file of heads');
-    const head = { history, lastId, link, isCut: false, at: now() };
-    await this.#file.append({ note: signer.sign(head), head, boundary, endsBlock });
+    const head = { history, lastId, link, isCut: false, at: this.#journal.now() };
+    await this.#file.append({ note: this.#signer.sign(head), head, boundary, endsBlock });
+  }
+
+  #notify(): void {
+    const head = this.newest;
+    if (head !== null) this.#journal.notify({ type: 'signed', id: head.lastId, data: { head } });
   }
 
   #contradicted(problem: string): void {
     this.#problem = `History is not signed any more: ${problem}`;
     this.#end = null;
     // Operators, of "History is not signed any more: …": run `flagstaff verify` and `flagstaff audit verify`; then see [what a difference means](docs/audit.md#what-a-difference-means)
-    this.#options.log.error({}, this.#problem);
+    this.#journal.log.error({}, this.#problem);
   }
 }

@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { HeadKeeper, type HeadKeeperOptions } from '../../src/actors/head-keeper.ts';
-import type { DurableFrames } from '../../src/persistence/journal/batch.ts';
-import { readDurableMark } from '../../src/persistence/journal/durable-mark.ts';
-import { newHistoryId, writeLogHistory } from '../../src/persistence/journal/log-history.ts';
-import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../src/persistence/journal/segment.ts';
-import { HeadsFile, headsPath } from '../../src/persistence/proof/heads-file.ts';
-import { HeadSigner, parseHead } from '../../src/persistence/proof/signed-head.ts';
-import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
-import { appendFrames, chainAt, headsOf, JOURNAL } from '../support/journal-fixture.ts';
-import { MemoryFileSystem } from '../support/memory-file-system.ts';
+import type { ObservedJournal } from '../../../src/actors/journal-observer.ts';
+import { HeadKeeper } from '../../../src/addons/audit/head-keeper.ts';
+import { HeadsFile, headsPath } from '../../../src/addons/audit/heads-file.ts';
+import { HeadSigner, parseHead } from '../../../src/addons/audit/signed-head.ts';
+import type { DurableFrames } from '../../../src/persistence/journal/batch.ts';
+import { readDurableMark } from '../../../src/persistence/journal/durable-mark.ts';
+import { newHistoryId, writeLogHistory } from '../../../src/persistence/journal/log-history.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../../src/persistence/journal/segment.ts';
+import { createFlag, FOLDER, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
+import { appendFrames, JOURNAL } from '../../support/journal-fixture.ts';
+import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { chainAt, headsOf } from './audit-fixture.ts';
 
 const newSigner = (): HeadSigner => new HeadSigner(generateKeyPairSync('ed25519').privateKey);
 
@@ -31,6 +33,7 @@ class Timers {
 }
 
 interface Opened extends TestEngine {
+  readonly keeper: HeadKeeper;
   readonly timers: Timers;
   readonly logged: string[];
 }
@@ -44,10 +47,16 @@ async function open(signer: HeadSigner, disk = new MemoryFileSystem()): Promise<
     error: (_details: object, message: string) => void logged.push(message),
   };
   await disk.makeFolder(FOLDER);
-  const engine = await openTestEngine({ disk, signer, log, timer: timers.timer });
+  let keeper: HeadKeeper | null = null;
+  const observe = async (journal: ObservedJournal): Promise<HeadKeeper> => {
+    keeper = new HeadKeeper(journal, signer);
+    return keeper;
+  };
+  const engine = await openTestEngine({ disk, observe, log, timer: timers.timer });
+  assert(keeper !== null);
   await writeLogHistory(disk, FOLDER, { id: newHistoryId(), decidedBy: 'disk' });
   await timers.pass();
-  return { ...engine, timers, logged };
+  return { ...engine, keeper, timers, logged };
 }
 
 async function close({ store, manual }: Opened): Promise<void> {
@@ -58,13 +67,13 @@ async function close({ store, manual }: Opened): Promise<void> {
 test('a head stands for all that is on disk, a second after a change, and at a stop', async () => {
   const signer = newSigner();
   const opened = await open(signer);
-  const { store, disk, timers } = opened;
+  const { store, disk, timers, keeper } = opened;
   const seeded = store.engine.durableId;
-  assert.equal(store.heads?.newest?.lastId, seeded);
+  assert.equal(keeper.newest?.lastId, seeded);
   await opened.execute(createFlag('one'));
-  assert.equal(store.heads?.newest?.lastId, seeded, 'a change does not wait for its head');
+  assert.equal(keeper.newest?.lastId, seeded, 'a change does not wait for its head');
   await timers.pass();
-  const newest = store.heads?.newest;
+  const { newest } = keeper;
   assert.equal(newest?.lastId, seeded + 1);
   assert(signer.publicKey.signed(newest?.note ?? ''));
   assert.equal(newest?.key, signer.publicKey.text);
@@ -81,7 +90,7 @@ test('a start goes on from the last head, and signs all of a folder that has non
   await first.execute(createFlag('one'));
   await close(first);
   const again = await open(signer, first.disk);
-  assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  assert.equal(again.keeper.newest?.lastId, again.store.engine.durableId);
   assert.deepEqual(again.logged, []);
   await close(again);
 });
@@ -97,15 +106,13 @@ test('a journal without the last changes that were signed gets no further head, 
   for (const name of first.disk.namesIn(FOLDER).filter((name) => name.startsWith('history')))
     earlier.put(`${FOLDER}/${name}`, first.disk.bytesOf(`${FOLDER}/${name}`));
   const third = await open(signer, earlier);
-  assert.match(third.store.heads?.problem ?? '', /contradicts its newest signed head: it ends with event/);
+  assert.match(third.keeper.problem ?? '', /contradicts its newest signed head: it ends with event/);
   assert.match(third.logged.join(), /not signed any more/);
   await third.execute(createFlag('other'));
   await third.timers.pass();
   assert.equal(third.stops.length, 0, 'it serves all the same');
   await close(third);
 });
-
-const HISTORY = 'ab'.repeat(16);
 
 /** Frames as the journal hands them over. */
 async function framesOf(disk: MemoryFileSystem, firstId: number, lastId: number): Promise<DurableFrames> {
@@ -120,16 +127,17 @@ async function framesOf(disk: MemoryFileSystem, firstId: number, lastId: number)
 /** A keeper of heads on a journal of events from 1 on. */
 async function keeperOn(
   disk: MemoryFileSystem,
-  { signer = newSigner(), ...options }: Partial<HeadKeeperOptions> = {},
+  { signer = newSigner(), ...options }: Partial<ObservedJournal> & { readonly signer?: HeadSigner } = {},
 ): Promise<{ readonly keeper: HeadKeeper; readonly timers: Timers; readonly problems: string[] }> {
   const timers = new Timers();
   const problems: string[] = [];
   const reading = await readDurableMark(disk, JOURNAL);
   assert(reading.state === 'good');
-  const keeper = new HeadKeeper({
-    ...{ fs: disk, folder: FOLDER, signer, timer: timers.timer, now: () => 0, pause: async () => undefined },
-    history: async () => HISTORY,
-    log: { warn: () => undefined, error: (_details, message) => void problems.push(message) },
+  const ignore = (): void => undefined;
+  const journal: ObservedJournal = {
+    ...{ fs: disk, folder: FOLDER, timer: timers.timer, now: () => 0, pause: async () => undefined },
+    log: { info: ignore, warn: ignore, error: (_details, message) => void problems.push(message) },
+    notify: ignore,
     firstId: () =>
       Number(
         disk
@@ -139,7 +147,8 @@ async function keeperOn(
       ),
     durable: () => ({ id: reading.mark.lastId, chain: reading.mark.chain }),
     ...options,
-  });
+  };
+  const keeper = new HeadKeeper(journal, signer);
   keeper.start();
   await settle();
   return { keeper, timers, problems };
@@ -149,6 +158,7 @@ async function diskWith(frames: number, segmentBytes = 16 * 1024): Promise<Memor
   const disk = new MemoryFileSystem();
   await disk.makeFolder(JOURNAL);
   await appendFrames(disk, { frames, segmentBytes });
+  await writeLogHistory(disk, FOLDER, { id: newHistoryId(), decidedBy: 'disk' });
   return disk;
 }
 
@@ -196,7 +206,7 @@ test('what retention deletes is said by a signed head before it goes, from which
   const { keeper } = await keeperOn(disk, { signer });
   const segments = disk.namesIn(JOURNAL).filter((name) => name.endsWith('.journal'));
   const oldest = Number(segments[2]?.slice(0, 20));
-  await keeper.cut(oldest);
+  await keeper.beforeDeletion(oldest);
   const [cut] = await headsOf(disk, FOLDER);
   assert(cut?.head.isCut && signer.publicKey.signed(cut.note));
   assert(cut.head.lastId >= oldest - 1 && cut.head.lastId < oldest + 64 && cut.head.lastId % 64 === 0);
@@ -219,7 +229,7 @@ test('a start on a journal whose beginning is gone, without a head that says so,
     `not signed any more: the events from 1 to ${oldest - 1} are missing, and no signed`,
   );
   assert.match(problems.join(), told);
-  await assert.rejects(keeper.cut(oldest + 100), told);
+  await assert.rejects(keeper.beforeDeletion(oldest + 100), told);
 });
 
 test('a journal whose beginning was deleted before any head was signed is signed from there on', async () => {
@@ -263,8 +273,8 @@ test('heads of another key are set aside, and all is signed anew', async () => {
   const signer = newSigner();
   const again = await open(signer, first.disk);
   assert.match(again.logged.join(), /Another key signed the heads/);
-  assert(signer.publicKey.signed(again.store.heads?.newest?.note ?? ''));
-  assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  assert(signer.publicKey.signed(again.keeper.newest?.note ?? ''));
+  assert.equal(again.keeper.newest?.lastId, again.store.engine.durableId);
   await close(again);
 });
 
@@ -277,7 +287,7 @@ test('a file of heads that ends in nothing but damage is set aside, however long
   first.disk.put(heads, Buffer.concat([first.disk.bytesOf(heads), Buffer.alloc(4 * 1024 * 1024)]));
   const again = await open(signer, first.disk);
   assert.match(again.logged.join(), /or they are damaged; they were set aside/);
-  assert.equal(again.store.heads?.newest?.lastId, again.store.engine.durableId);
+  assert.equal(again.keeper.newest?.lastId, again.store.engine.durableId);
   assert((first.disk.bytesRead.get(heads) ?? 0) < 3 * 1024 * 1024, 'the search is bounded');
   await close(again);
 });

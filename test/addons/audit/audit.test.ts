@@ -2,6 +2,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { before, describe, it } from 'node:test';
+import { auditFolder, type Difference } from '../../../src/addons/audit/audit.ts';
+import type { ChainPlace } from '../../../src/addons/audit/chain-reading.ts';
+import { HeadsFile, headsPath, type RecordedHead } from '../../../src/addons/audit/heads-file.ts';
+import { FIRST_LINK } from '../../../src/addons/audit/history-chain.ts';
+import { type Head, HeadSigner } from '../../../src/addons/audit/signed-head.ts';
+import { TrustedKeys } from '../../../src/addons/audit/trusted-keys.ts';
 import { readDurableMark } from '../../../src/persistence/journal/durable-mark.ts';
 import type { Frame } from '../../../src/persistence/journal/frame.ts';
 import { OWN_STAMP } from '../../../src/persistence/journal/frame-format.ts';
@@ -9,22 +15,9 @@ import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts
 import { writeLogBeginning } from '../../../src/persistence/journal/log-beginning.ts';
 import { segmentFileName } from '../../../src/persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../../../src/persistence/journal/segment-file.ts';
-import { auditFolder, type Difference } from '../../../src/persistence/proof/audit.ts';
-import type { ChainPlace } from '../../../src/persistence/proof/chain-reading.ts';
-import { HeadsFile, headsPath, type RecordedHead } from '../../../src/persistence/proof/heads-file.ts';
-import { FIRST_LINK } from '../../../src/persistence/proof/history-chain.ts';
-import { type Head, HeadSigner } from '../../../src/persistence/proof/signed-head.ts';
-import { TrustedKeys } from '../../../src/persistence/proof/trusted-keys.ts';
-import {
-  chainAt,
-  FOLDER,
-  frameOf,
-  headsOf,
-  idsUpTo,
-  JOURNAL,
-  openJournal,
-} from '../../support/journal-fixture.ts';
+import { FOLDER, frameOf, idsUpTo, JOURNAL, openJournal } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { chainAt, headsOf } from './audit-fixture.ts';
 
 const EVENTS = 3_600;
 /** The last event of the head that the auditor has kept; heads of the folder stand at the ends of three blocks, and at the end. */

@@ -2,13 +2,12 @@
 import { AssertionError } from 'node:assert';
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { UnusableKey } from '../actors/store.ts';
-import { DataFolderError } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, withFile } from '../persistence/disk/file-system.ts';
-import { replaceFile } from '../persistence/disk/write-fully.ts';
-import { HeadsFile, newestCut, type RecordedHead } from '../persistence/proof/heads-file.ts';
-import { HeadSigner, handoverOf, type PublicKey } from '../persistence/proof/signed-head.ts';
-import { ConfigError, type Environment, text } from '../process/settings.ts';
+import { DataFolderError } from '../../persistence/disk/data-folder.ts';
+import { type FileSystem, withFile } from '../../persistence/disk/file-system.ts';
+import { replaceFile } from '../../persistence/disk/write-fully.ts';
+import { ConfigError, type Environment, text } from '../../process/settings.ts';
+import { HeadsFile, newestCut, type RecordedHead } from './heads-file.ts';
+import { HeadSigner, handoverOf, type PublicKey } from './signed-head.ts';
 
 /** The file of the key: in the data folder, unless the operator names another one. */
 export const keyFileOf = (env: Environment, dataDir: string): string =>
@@ -23,6 +22,11 @@ export async function readHistoryKey(fs: FileSystem, file: string): Promise<Head
   const bytes = Buffer.alloc(KEY_BYTES_MAX);
   const count = await withFile(fs, file, (open) => open.read(bytes, 0, bytes.length, 0));
   return count === 0 ? null : new HeadSigner(parse(bytes.toString('utf8', 0, count), file));
+}
+
+/** Why nothing can be signed. */
+interface UnusableKey {
+  readonly problem: string;
 }
 
 /** The key that signs from now on. One that cannot be used costs signatures, and keeps no flag from being served. */

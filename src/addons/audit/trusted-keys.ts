@@ -3,7 +3,7 @@
  * both keys have signed. A key that has handed over counts up to there, so that whoever finds it later can sign nothing
  * that follows.
  */
-import type { FileSystem } from '../disk/file-system.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { eachHead } from './heads-file.ts';
 import { type Handover, handoverOf, type PublicKey, parseHead } from './signed-head.ts';
 

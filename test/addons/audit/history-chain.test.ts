@@ -2,31 +2,19 @@
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import type { DurableFrames } from '../../../src/persistence/journal/batch.ts';
 import {
   type ChainPlace,
   followChain,
   NOWHERE,
   type Place,
-} from '../../../src/persistence/proof/chain-reading.ts';
-import {
-  copyHeads,
-  HeadsFile,
-  headsPath,
-  type RecordedHead,
-} from '../../../src/persistence/proof/heads-file.ts';
-import { FIRST_LINK, HistoryChain } from '../../../src/persistence/proof/history-chain.ts';
-import { HeadSigner, handoverOf } from '../../../src/persistence/proof/signed-head.ts';
-import {
-  appendFrames,
-  chainAt,
-  FOLDER,
-  frameOf,
-  headsOf,
-  JOURNAL,
-  openJournal,
-} from '../../support/journal-fixture.ts';
+} from '../../../src/addons/audit/chain-reading.ts';
+import { copyHeads, HeadsFile, headsPath, type RecordedHead } from '../../../src/addons/audit/heads-file.ts';
+import { FIRST_LINK, HistoryChain } from '../../../src/addons/audit/history-chain.ts';
+import { HeadSigner, handoverOf } from '../../../src/addons/audit/signed-head.ts';
+import type { DurableFrames } from '../../../src/persistence/journal/batch.ts';
+import { appendFrames, FOLDER, frameOf, JOURNAL, openJournal } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { chainAt, headsOf } from './audit-fixture.ts';
 
 const FRAMES = 2500;
 

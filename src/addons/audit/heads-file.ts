@@ -14,15 +14,15 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { newerFormat, setAside } from '../disk/data-folder.ts';
-import { type FileSystem, type OpenFile, readLeniently } from '../disk/file-system.ts';
-import { replaceFile, writeFully } from '../disk/write-fully.ts';
-import type { Boundary } from '../journal/frame.ts';
-import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
+import { newerFormat, setAside } from '../../persistence/disk/data-folder.ts';
+import { type FileSystem, type OpenFile, readLeniently } from '../../persistence/disk/file-system.ts';
+import { replaceFile, writeFully } from '../../persistence/disk/write-fully.ts';
+import type { Boundary } from '../../persistence/journal/frame.ts';
+import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
 import type { ChainPlace } from './chain-reading.ts';
 import { type Head, handoverOf, type PublicKey, parseHead } from './signed-head.ts';
 
-const HEADS_FILE_NAME = 'history.heads';
+export const HEADS_FILE_NAME = 'history.heads';
 const SLOT_BYTES = 1024;
 const VERSION = 1;
 
@@ -126,22 +126,13 @@ export async function newestCut(fs: FileSystem, root: string, key: PublicKey): P
   return cut;
 }
 
-interface HeadsCopy {
-  /** The data folders. */
-  readonly from: string;
-  readonly to: string;
-  readonly lastId: number;
-  /** Takes a head or leaves it out; takes all unless given. */
-  wants?(head: RecordedHead): boolean;
-}
-
 /** Writes the heads of another folder, as far as they are about events up to `lastId`. */
 export async function copyHeads(
   fs: FileSystem,
-  { from, to, lastId, wants = () => true }: HeadsCopy,
+  { from, to, lastId }: { readonly from: string; readonly to: string; readonly lastId: number },
 ): Promise<void> {
   if (!(await fs.exists(headsPath(from)))) return;
-  const slots = slotsOf(eachHead(fs, from), (recorded) => recorded.head.lastId <= lastId && wants(recorded));
+  const slots = slotsOf(eachHead(fs, from), ({ head }) => head.lastId <= lastId);
   await replaceFile(fs, headsPath(to), slots, { durable: true });
 }
 

@@ -4,10 +4,10 @@
  * The journal alone gives the links; heads only say which they were. So a head that an auditor has kept elsewhere proves
  * everything before it, whoever has written to the folder since, and those in the folder tell how far a difference reaches.
  */
-import { DataFolderError, dataFolder } from '../disk/data-folder.ts';
-import type { FileSystem } from '../disk/file-system.ts';
-import { type JournalSource, listSegments } from '../journal/segment-file.ts';
-import type { Rest } from '../journal/segment-scan.ts';
+import { DataFolderError, dataFolder } from '../../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
+import type { Rest } from '../../persistence/journal/segment-scan.ts';
 import { type ChainPlace, followChain, NOWHERE, type Place } from './chain-reading.ts';
 import { eachHead, placeOf, type RecordedHead } from './heads-file.ts';
 import { HistoryChain } from './history-chain.ts';
@@ -59,6 +59,15 @@ export async function auditFolder(options: AuditOptions): Promise<Audit> {
     // Else retention of a running server has deleted the oldest events meanwhile.
     if (heads.begin.lastId === before.begin.lastId) return audit;
   }
+}
+
+/**
+ * The first events that are not what was signed, as a clause; null where none is. Heads that do not count here may be those of another
+ * key, and one that was read while it was written has no signature.
+ */
+export function contradictionIn({ differences }: Audit): string | null {
+  const first = differences.find(({ kind }) => kind === 'changed' || kind === 'missing');
+  return first === undefined ? null : `the events from ${first.from} to ${first.to} are ${first.what}`;
 }
 
 interface ReadHeads {

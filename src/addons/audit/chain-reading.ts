@@ -1,14 +1,19 @@
 /** Follows the chain of a history along the journal, over the bytes as they lie on disk. The checksum of each frame is verified on the way. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder.ts';
-import type { Boundary } from '../journal/frame.ts';
-import { frameEnd, type RawFrame } from '../journal/frame-format.ts';
-import { peekId } from '../journal/frame-payload.ts';
-import { readLastEvent } from '../journal/frame-reader.ts';
-import { segmentFileName } from '../journal/segment.ts';
-import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
-import { type Rest, type ScanEnd, scanFrames, scanStartOf } from '../journal/segment-scan.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder.ts';
+import type { Boundary } from '../../persistence/journal/frame.ts';
+import { frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
+import { peekId } from '../../persistence/journal/frame-payload.ts';
+import { readLastEvent } from '../../persistence/journal/frame-reader.ts';
+import { segmentFileName } from '../../persistence/journal/segment.ts';
+import {
+  type JournalSource,
+  listSegments,
+  type OpenSegment,
+  withSegment,
+} from '../../persistence/journal/segment-file.ts';
+import { type Rest, type ScanEnd, scanFrames, scanStartOf } from '../../persistence/journal/segment-scan.ts';
 import { FIRST_LINK, type HistoryChain } from './history-chain.ts';
 
 /** A place between two frames. */

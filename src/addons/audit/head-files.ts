@@ -1,0 +1,30 @@
+/** The signed heads of a data folder, as commands that copy, verify and repair the folder ask for them. */
+import type { HistoryFiles, Prover } from '../../operations/history-files.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import type { Environment } from '../../process/settings.ts';
+import { auditFolder, contradictionIn } from './audit.ts';
+import { copyHeads, eachHead, HEADS_FILE_NAME } from './heads-file.ts';
+import { keyFileOf, readHistoryKey } from './history-key.ts';
+import { TrustedKeys } from './trusted-keys.ts';
+
+export function headFiles({ fs, env }: { readonly fs: FileSystem; readonly env: Environment }): HistoryFiles {
+  return {
+    names: [HEADS_FILE_NAME],
+    copy: (between) => copyHeads(fs, between),
+    newestId: async (folder) => {
+      let newestId = 0;
+      for await (const { head } of eachHead(fs, folder)) newestId = head.lastId;
+      return newestId;
+    },
+    prover: async (folder) => {
+      const signer = await readHistoryKey(fs, keyFileOf(env, folder));
+      if (signer === null) return null;
+      const prove: Prover = async (other, lastId) => {
+        const keys = await TrustedKeys.read(fs, other, [signer.publicKey]);
+        const newestId = async (): Promise<number> => lastId;
+        return contradictionIn(await auditFolder({ fs, folder: other, keys, kept: null, newestId }));
+      };
+      return prove;
+    },
+  };
+}
