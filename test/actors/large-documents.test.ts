@@ -71,7 +71,7 @@ describe('a document beyond the longest string', () => {
       const project = projectIn(draft, draft.projects.get('default')!);
       for (let index = 0; index < FLAGS; index += 1) {
         const named = { ...flag, name: `flag-${index}` };
-        const record = new FlagRecord({ revision: 1, createdBy: null, bytes: 0, flag: named });
+        const record = FlagRecord.of({ revision: 1, createdBy: null, flag: named });
         project.flags = project.flags.with(record, null, draft.edit);
       }
     });

@@ -133,12 +133,6 @@ export function withParts(flag: Flag, parts: FlagParts): Flag {
   return flagOf(body, stale === undefined ? flag : { ...flag, stale }, flag.environments);
 }
 
-/** Removes an environment from a flag; returns the flag itself where it has nothing there. */
-export function withoutEnvironment(flag: Flag, environment: string): Flag {
-  const left = flag.environments.filter(({ name }) => name !== environment);
-  return left.length === flag.environments.length ? flag : flagOf(flag, flag, left);
-}
-
 type FlagIdentity = Pick<Flag, 'name' | 'project' | 'createdAt'>;
 
 interface FlagDataParts {

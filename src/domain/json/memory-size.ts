@@ -35,6 +35,11 @@ export function memorySize(value: unknown): number {
   return sizeOf(value, false);
 }
 
+/** Bytes of `value`, all that it holds, and its place in a list. */
+export function itemSize(value: unknown): number {
+  return SLOT_BYTES + memorySize(value);
+}
+
 /** By how many bytes `after` is larger than `before`: the difference of their sizes. */
 export function memoryGrowth(before: unknown, after: unknown): number {
   return growthOf(before, after, false);

@@ -21,15 +21,7 @@ import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import type { FlagRecord } from './flag-record.ts';
-import {
-  dropFlag,
-  dropRecord,
-  noteEnvironments,
-  noteFlag,
-  putFlag,
-  putRecord,
-  replaceFlag,
-} from './records.ts';
+import { dropFlag, dropRecord, keepDerived, noteFlag, putFlag, putRecord, replaceFlag } from './records.ts';
 import { keepServedSizes } from './served-bytes.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import { type Draft, directoryIn, type ProjectDraft, type ProjectState, projectIn } from './world.ts';
@@ -93,7 +85,7 @@ export function applyFlagEvent(draft: Draft, event: FlagEvent, stamp: EventStamp
   replaceFlag(draft, project, record, { flag, revision: stamp.id, growth });
 }
 
-/** `noteFlag` for what the event can have changed, since most changes are switches and changes of one strategy. By how many bytes the flag has grown. */
+/** `noteFlag` for what the event can have changed, since most changes are switches and changes of one strategy. */
 function noteChange(
   draft: Draft,
   { type, environment }: ChangeEvent,
@@ -106,7 +98,8 @@ function noteChange(
     keepServedSizes(before.environments, after.environments);
     return 0;
   }
-  return noteEnvironments(draft, before, after);
+  keepDerived(draft, before, after);
+  return 0;
 }
 
 /** Applies a run of events at once. False when it has to be applied one by one; nothing has changed then. */

@@ -1,6 +1,8 @@
 /** The record of a flag: the flag and what is known of it besides. Immutable; a change makes another one. */
-import type { Flag } from '../flags/flag.ts';
+import { type Flag, type FlagEnvironment, flagOf } from '../flags/flag.ts';
+import { itemSize, memoryGrowth } from '../json/memory-size.ts';
 import { Slot } from '../value/projection.ts';
+import { recordSize } from './state-memory.ts';
 
 /**
  * The most bytes of JSON for a byte of memory: a character of one byte is written as six, inside a parameter that is a list or an
@@ -16,14 +18,27 @@ export class FlagRecord {
   readonly createdBy: number | null;
   /** The flag's share of the memory of the state. */
   readonly bytes: number;
+  /** The share of each of its environments, which are among them. */
+  readonly environmentBytes: readonly number[];
   readonly #slot: Slot;
 
-  constructor(parts: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy' | 'bytes'>, slot = new Slot(null)) {
+  constructor(
+    parts: Omit<FlagRecord, 'slot' | 'jsonBytesMax' | 'changed' | 'without'>,
+    slot = new Slot(null),
+  ) {
     this.flag = parts.flag;
     this.revision = parts.revision;
     this.createdBy = parts.createdBy;
     this.bytes = parts.bytes;
+    this.environmentBytes = parts.environmentBytes;
     this.#slot = slot;
+  }
+
+  static of(parts: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>): FlagRecord {
+    const { flag } = parts;
+    const environmentBytes = flag.environments.length === 0 ? NONE : flag.environments.map(itemSize);
+    const bytes = recordSize(flagOf(flag, flag, NONE)) + sumOf(environmentBytes);
+    return new FlagRecord({ ...parts, bytes, environmentBytes });
   }
 
   /** For what surfaces derive from the flag as it is in this record. */
@@ -36,13 +51,45 @@ export class FlagRecord {
     return this.bytes * JSON_PER_MEMORY_MAX;
   }
 
-  /** The record after a change. `growth`: in bytes of memory. */
+  /** The record after a change. `growth`: in bytes of memory, without the environments. */
   changed({
     flag,
     revision,
     growth,
   }: Pick<FlagRecord, 'flag' | 'revision'> & { growth: number }): FlagRecord {
-    const { createdBy, bytes } = this;
-    return new FlagRecord({ flag, revision, createdBy, bytes: bytes + growth }, this.#slot);
+    const { createdBy } = this;
+    const environmentBytes = this.#environmentBytesOf(flag.environments);
+    const bytes = this.bytes + growth + sumOf(environmentBytes) - sumOf(this.environmentBytes);
+    return new FlagRecord({ flag, revision, createdBy, bytes, environmentBytes }, this.#slot);
   }
+
+  /** The record when the flag has lost what it has in the environment. */
+  without(environment: string, revision: number): FlagRecord {
+    const { flag } = this;
+    const left = flag.environments.filter(({ name }) => name !== environment);
+    if (left.length === flag.environments.length) return this;
+    return this.changed({ flag: flagOf(flag, flag, left), revision, growth: 0 });
+  }
+
+  #environmentBytesOf(environments: readonly FlagEnvironment[]): readonly number[] {
+    const { flag, environmentBytes } = this;
+    if (environments === flag.environments) return environmentBytes;
+    const sizes: number[] = [];
+    for (const after of environments) {
+      const at = flag.environments.findIndex(({ name }) => name === after.name);
+      const before = flag.environments[at];
+      sizes.push(
+        before === undefined ? itemSize(after) : environmentBytes[at]! + memoryGrowth(before, after),
+      );
+    }
+    return sizes;
+  }
+}
+
+const NONE: readonly never[] = [];
+
+function sumOf(sizes: readonly number[]): number {
+  let sum = 0;
+  for (const size of sizes) sum += size;
+  return sum;
 }

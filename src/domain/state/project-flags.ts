@@ -1,31 +1,35 @@
 /** The flags of a project: by name, and in the order of their creation, in chunks of up to 128. Immutable. */
-import { type Flag, withoutEnvironment } from '../flags/flag.ts';
 import { type Chunk, type Edit, PersistentMap } from '../value/persistent-map.ts';
 import type { Slot } from '../value/projection.ts';
 import type { FlagRecord } from './flag-record.ts';
-import { growthOf } from './state-memory.ts';
 
 /** Neighbouring flags. What is made of them is kept, and made anew only where one of them changed. */
 export type FlagChunk = Chunk<string, FlagRecord>;
 
-/** A project has few environments: a list of them is copied in no time. */
-type Counts = readonly { readonly name: string; readonly count: number }[];
+/** Sums over the flags in one environment. */
+interface Share {
+  readonly name: string;
+  /** Flags that are enabled there and not archived. */
+  readonly enabledCount: number;
+  /** Memory of what all flags have there, archived ones included. */
+  readonly bytes: number;
+}
 
 export class ProjectFlags {
   readonly #records: PersistentMap<string, FlagRecord>;
   /** Flags that are not archived. */
   readonly activeCount: number;
-  /** By environment: flags that are enabled there and not archived. */
-  readonly #enabledCounts: Counts;
+  /** A project has few environments: a list of them is copied in no time. */
+  readonly #shares: readonly Share[];
 
   private constructor(
     records: PersistentMap<string, FlagRecord>,
     activeCount: number,
-    enabledCounts: Counts,
+    shares: readonly Share[],
   ) {
     this.#records = records;
     this.activeCount = activeCount;
-    this.#enabledCounts = enabledCounts;
+    this.#shares = shares;
   }
 
   static none(): ProjectFlags {
@@ -69,58 +73,61 @@ export class ProjectFlags {
 
   /** Flags that an environment still serves: enabled in it and not archived. */
   enabledCount(environment: string): number {
-    return this.#enabledCounts.find(({ name }) => name === environment)?.count ?? 0;
+    return this.#shares.find(({ name }) => name === environment)?.enabledCount ?? 0;
   }
 
   /** `before`: the record of the same name; null for a flag that is new. */
   with(record: FlagRecord, before: FlagRecord | null, edit: Edit): ProjectFlags {
     const records = this.#records.with(record.flag.name, record, edit);
-    return this.#counted(records, before?.flag ?? null, record.flag);
+    return this.#counted(records, before, record);
   }
 
-  without({ flag }: FlagRecord, edit: Edit): ProjectFlags {
-    return this.#counted(this.#records.without(flag.name, edit), flag, null);
+  without(record: FlagRecord, edit: Edit): ProjectFlags {
+    return this.#counted(this.#records.without(record.flag.name, edit), record, null);
   }
 
-  /** All flags lose what they have in the environment, in which none is enabled that is not archived; with by how many bytes they grow. */
+  /**
+   * All flags lose what they have in the environment, in which none is enabled that is not archived; with by how many bytes they grow.
+   * Each does when a flag of its chunk is next looked at, so that a hundred thousand take no longer than one.
+   */
   withoutEnvironment(environment: string, revision: number): readonly [ProjectFlags, number] {
-    let bytes = 0;
-    const records = this.#records.map((record) => {
-      const { flag } = record;
-      const left = withoutEnvironment(flag, environment);
-      if (left === flag) return record;
-      const growth = growthOf(flag.environments, left.environments);
-      bytes += growth;
-      return record.changed({ flag: left, revision, growth });
-    });
-    const counts = this.#enabledCounts.filter(({ name }) => name !== environment);
-    return [new ProjectFlags(records, this.activeCount, counts), bytes];
+    const lost = this.#shares.find(({ name }) => name === environment);
+    if (lost === undefined) return [this, 0];
+    const records = this.#records.map((record) => record.without(environment, revision));
+    const shares = this.#shares.filter((one) => one !== lost);
+    return [new ProjectFlags(records, this.activeCount, shares), -lost.bytes];
   }
 
   #counted(
     records: PersistentMap<string, FlagRecord>,
-    before: Flag | null,
-    after: Flag | null,
+    before: FlagRecord | null,
+    after: FlagRecord | null,
   ): ProjectFlags {
-    const old = before?.archivedAt === null ? before : null;
-    const fresh = after?.archivedAt === null ? after : null;
-    const activeCount = this.activeCount + Number(fresh !== null) - Number(old !== null);
-    let counts = this.#enabledCounts;
-    if (old?.environments !== fresh?.environments) {
-      for (const { name, enabled } of old?.environments ?? [])
-        if (enabled && !isEnabled(fresh, name)) counts = withCount(counts, name, -1);
-      for (const { name, enabled } of fresh?.environments ?? [])
-        if (enabled && !isEnabled(old, name)) counts = withCount(counts, name, 1);
+    const activeCount = this.activeCount + isActive(after) - isActive(before);
+    const isSame =
+      before?.flag.environments === after?.flag.environments &&
+      before?.flag.archivedAt === after?.flag.archivedAt;
+    let shares = this.#shares;
+    if (!isSame) {
+      if (before !== null) shares = withShares(shares, before, -1);
+      if (after !== null) shares = withShares(shares, after, 1);
     }
-    return new ProjectFlags(records, activeCount, counts);
+    return new ProjectFlags(records, activeCount, shares);
   }
 }
 
-const isEnabled = (flag: Flag | null, environment: string): boolean =>
-  flag?.environments.some(({ name, enabled }) => enabled && name === environment) === true;
+const isActive = (record: FlagRecord | null): 0 | 1 => (record?.flag.archivedAt === null ? 1 : 0);
 
-function withCount(counts: Counts, environment: string, change: 1 | -1): Counts {
-  const at = counts.findIndex(({ name }) => name === environment);
-  const changed = { name: environment, count: (counts[at]?.count ?? 0) + change };
-  return at === -1 ? [...counts, changed] : counts.with(at, changed);
+function withShares(shares: readonly Share[], { flag, environmentBytes }: FlagRecord, sign: 1 | -1): Share[] {
+  const next = shares.slice();
+  for (let at = 0; at < environmentBytes.length; at += 1) {
+    const { name, enabled } = flag.environments[at]!;
+    const counted = enabled && flag.archivedAt === null ? sign : 0;
+    let place = 0;
+    while (place < next.length && next[place]!.name !== name) place += 1;
+    const known = next[place] ?? { enabledCount: 0, bytes: 0 };
+    const bytes = known.bytes + sign * environmentBytes[at]!;
+    next[place] = { name, enabledCount: known.enabledCount + counted, bytes };
+  }
+  return next;
 }

@@ -1,5 +1,6 @@
 /** The ways in which records come into a state that is being made and leave it, with all that is derived from them. */
-import type { Flag } from '../flags/flag.ts';
+import { type Flag, flagOf } from '../flags/flag.ts';
+import { memoryGrowth } from '../json/memory-size.ts';
 import type { Key, PersistentMap } from '../value/persistent-map.ts';
 import { FlagRecord } from './flag-record.ts';
 import { growthOf } from './state-memory.ts';
@@ -37,22 +38,26 @@ export function dropRecord<Holder extends object, Name extends keyof Holder>(
 export function putFlag(
   draft: Draft,
   project: ProjectState,
-  { flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>,
+  parts: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>,
 ): void {
-  const bytes = noteFlag(draft, null, flag);
+  const record = FlagRecord.of(parts);
+  keepDerived(draft, null, record.flag);
   const own = projectIn(draft, project);
-  own.flags = own.flags.with(new FlagRecord({ flag, revision, createdBy, bytes }), null, draft.edit);
+  own.flags = own.flags.with(record, null, draft.edit);
+  draft.memoryBytes += record.bytes;
 }
 
-/** Replaces a flag. `growth`: by how many bytes of memory, which are counted. */
+/** Replaces a flag. `growth`: by how many bytes of memory, without the environments. */
 export function replaceFlag(
   draft: Draft,
   project: ProjectState,
   before: FlagRecord,
   change: Pick<FlagRecord, 'flag' | 'revision'> & { readonly growth: number },
 ): void {
+  const after = before.changed(change);
   const own = projectIn(draft, project);
-  own.flags = own.flags.with(before.changed(change), before, draft.edit);
+  own.flags = own.flags.with(after, before, draft.edit);
+  draft.memoryBytes += after.bytes - before.bytes;
 }
 
 export function dropFlag(draft: Draft, project: ProjectState, record: FlagRecord): void {
@@ -63,30 +68,20 @@ export function dropFlag(draft: Draft, project: ProjectState, record: FlagRecord
 
 /** To be called for each flag that goes. */
 export function noteGone(draft: Draft, { flag, bytes }: FlagRecord): void {
-  draft.references = draft.references.replaced(flag, null, draft.edit);
-  draft.served = draft.served.replaced(flag, null, draft.edit);
+  keepDerived(draft, flag, null);
   draft.memoryBytes -= bytes;
 }
 
-/** To be called for each flag that comes or changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
-export function noteFlag(draft: Draft, before: Flag | null, after: Flag): number {
-  return noteGrowth(draft, { before, after }, growthOf(before, after));
+/** To be called for each flag that changes: keeps what is derived from it. Returns by how many bytes it has grown, without the environments. */
+export function noteFlag(draft: Draft, before: Flag, after: Flag): number {
+  keepDerived(draft, before, after);
+  return memoryGrowth(flagOf(before, before, after.environments), after);
 }
 
-/** `noteFlag` for a change that touches nothing of a flag but its environments. */
-export function noteEnvironments(draft: Draft, before: Flag, after: Flag): number {
-  return noteGrowth(draft, { before, after }, growthOf(before.environments, after.environments));
-}
-
-function noteGrowth(
-  draft: Draft,
-  { before, after }: { readonly before: Flag | null; readonly after: Flag },
-  growth: number,
-): number {
+/** Keeps what is derived from a flag: `before` is null for one that is new, `after` for one that is gone. */
+export function keepDerived(draft: Draft, before: Flag | null, after: Flag | null): void {
   draft.references = draft.references.replaced(before, after, draft.edit);
   draft.served = draft.served.replaced(before, after, draft.edit);
-  draft.memoryBytes += growth;
-  return growth;
 }
 
 /** Bytes of the state and of what is derived from it. */

@@ -27,19 +27,50 @@ interface Order<K> {
   readonly edit: Edit;
 }
 
+/** A change of all values that is still to be made, after another one. Neighbouring chunks share it. */
+interface Deferred<V> {
+  change(value: V): V;
+  readonly earlier: Deferred<V> | null;
+}
+
 /** Neighbouring entries. */
 export class Chunk<K, V> {
   readonly order: Order<K>;
-  readonly values: readonly V[];
+  #values: readonly V[];
+  #deferred: Deferred<V> | null;
   /** For what readers derive from the chunk; its successors have the same one. */
   readonly slot: Slot;
   readonly edit: Edit;
 
-  constructor(order: Order<K>, values: readonly V[], slot: Slot, edit: Edit) {
+  constructor(
+    order: Order<K>,
+    values: readonly V[],
+    { slot, edit, deferred = null }: Pick<Chunk<K, V>, 'slot' | 'edit'> & { deferred?: Deferred<V> | null },
+  ) {
     this.order = order;
-    this.values = values;
+    this.#values = values;
+    this.#deferred = deferred;
     this.slot = slot;
     this.edit = edit;
+  }
+
+  get values(): readonly V[] {
+    if (this.#deferred !== null) this.#settle();
+    return this.#values;
+  }
+
+  /** The chunk with each value as `change` makes it, which is called when a value is first looked at. */
+  mapped(change: (value: V) => V, edit: Edit, last: { deferred: Deferred<V> | null }): Chunk<K, V> {
+    const earlier = this.#deferred;
+    if (last.deferred?.earlier !== earlier) last.deferred = { change, earlier };
+    return new Chunk(this.order, this.#values, { slot: this.slot, edit, deferred: last.deferred });
+  }
+
+  #settle(): void {
+    const changes: Deferred<V>['change'][] = [];
+    for (let one = this.#deferred; one !== null; one = one.earlier) changes.push(one.change);
+    this.#values = changes.reduceRight((values, change) => values.map(change), this.#values);
+    this.#deferred = null;
   }
 }
 
@@ -125,15 +156,12 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     return map;
   }
 
-  /** The map with each value as `change` makes it. */
+  /** The map with each value as `change` makes it; a chunk at a time, when a value of it is first looked at. */
   map(change: (value: V) => V): PersistentMap<K, V> {
     const edit = {};
     const map = this.#own(edit);
-    map.#chunks = this.#chunks.map((chunk) => {
-      const values = chunk.values.map(change);
-      const isSame = values.every((value, at) => value === chunk.values[at]);
-      return isSame ? chunk : new Chunk(chunk.order, values, chunk.slot, edit);
-    });
+    const last = { deferred: null };
+    map.#chunks = this.#chunks.map((chunk) => chunk.mapped(change, edit, last));
     return map;
   }
 
@@ -141,10 +169,10 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     const map = this.#own(edit);
     const serial = map.#nextSerial;
     const last = map.#chunks.at(-1);
-    const hasRoom = last !== undefined && last.values.length < CHUNK_ENTRIES_MAX;
+    const hasRoom = last !== undefined && last.order.keys.length < CHUNK_ENTRIES_MAX;
     const chunk = hasRoom
       ? withOwnOrder(last, edit)
-      : new Chunk<K, V>({ keys: [], serials: [], edit }, [], new Slot(this.slot), edit);
+      : new Chunk<K, V>({ keys: [], serials: [], edit }, [], { slot: new Slot(this.slot), edit });
     (chunk.order.keys as K[]).push(key);
     (chunk.order.serials as number[]).push(serial);
     (chunk.values as V[]).push(value);
@@ -227,14 +255,15 @@ function placeOf({ order: { serials } }: Chunk<unknown, unknown>, serial: number
 
 function withOwnValues<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
   if (chunk.edit === edit) return chunk;
-  return new Chunk(chunk.order, chunk.values.slice(), chunk.slot, edit);
+  return new Chunk(chunk.order, chunk.values.slice(), { slot: chunk.slot, edit });
 }
 
 function withOwnOrder<K, V>(chunk: Chunk<K, V>, edit: Edit): Chunk<K, V> {
   if (chunk.order.edit === edit && chunk.edit === edit) return chunk;
   const { keys, serials } = chunk.order;
   const values = chunk.edit === edit ? chunk.values : chunk.values.slice();
-  return new Chunk({ keys: keys.slice(), serials: serials.slice(), edit }, values, chunk.slot, edit);
+  const order = { keys: keys.slice(), serials: serials.slice(), edit };
+  return new Chunk(order, values, { slot: chunk.slot, edit });
 }
 
 /** Drops the chunk in that place where it is empty, and joins it with the next one where both are nearly so. */
@@ -246,6 +275,6 @@ function tidy<K, V>(chunks: Chunk<K, V>[], at: number, edit: Edit): void {
     const keys = [...chunk.order.keys, ...next.order.keys];
     const serials = [...chunk.order.serials, ...next.order.serials];
     const values = [...chunk.values, ...next.values];
-    chunks.splice(at, 2, new Chunk({ keys, serials, edit }, values, chunk.slot, edit));
+    chunks.splice(at, 2, new Chunk({ keys, serials, edit }, values, { slot: chunk.slot, edit }));
   }
 }

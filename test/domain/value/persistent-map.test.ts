@@ -18,6 +18,12 @@ describe('a persistent map', () => {
       let edit = {};
       for (let step = 0; step < 20_000; step += 1) {
         const key = keyOf(random.below(900));
+        if (random.chance(0.01)) {
+          const later = (value: number) => (value * 31 + step) % 1_000_003;
+          for (const [one, value] of native) native.set(one, later(value));
+          map = map.map(later);
+          edit = {};
+        }
         if (random.chance(step % 4_000 < 2_500 ? 0.7 : 0.2)) {
           native.set(key, step);
           map = map.with(key, step, edit);
@@ -43,6 +49,23 @@ describe('a persistent map', () => {
       }
     });
   }
+
+  it('changes all values a chunk at a time, when one of them is first looked at', () => {
+    const before = PersistentMap.of(
+      Array.from({ length: 3 * CHUNK_ENTRIES_MAX }, (_, at) => [at, at] as const),
+    );
+    const changed: number[] = [];
+    const after = before
+      .map((value) => value + 1)
+      .map((value) => {
+        changed.push(value);
+        return value * 2;
+      })
+      .with(0, 7);
+    assert.equal(changed.length, CHUNK_ENTRIES_MAX);
+    assert.deepEqual([after.get(0), after.get(200), before.get(200)], [7, 402, 200]);
+    assert.deepEqual([after.get(201), changed.length], [404, 2 * CHUNK_ENTRIES_MAX]);
+  });
 
   it('shares with the version before all but the chunk that changed', () => {
     const before = PersistentMap.of(
