@@ -48,7 +48,7 @@ const pagesIn = (folder: string): string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`);
 
-const OPERATING = linesOf('docs/operating.md');
+const OPERATING = linesOf('docs/operating.md', 'docs/operating-reference.md');
 
 /** Pages that name operations of this server. The one about compatibility names those of Unleash that it lacks, too. */
 const NAMING = linesOf(

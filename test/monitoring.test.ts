@@ -15,7 +15,7 @@ import { ROOT_FOLDER, startTestServer, type TestServer, temporaryFolder } from '
 
 const FOLDER = join(ROOT_FOLDER, 'deploy', 'monitoring');
 const RULES = readFileSync(join(FOLDER, 'alerts.yaml'), 'utf8');
-const OPERATING = readFileSync(join(ROOT_FOLDER, 'docs', 'operating.md'), 'utf8');
+const REFERENCE = readFileSync(join(ROOT_FOLDER, 'docs', 'operating-reference.md'), 'utf8');
 
 interface Panel {
   readonly title: string;
@@ -93,7 +93,7 @@ describe('monitoring', () => {
   it('says of each metric of its own what to look for, and of none that it does not have', () => {
     const families = new Set([...samples.keys()].map((name) => name.replace(/_(?:bucket|sum|count)$/, '')));
     const own = [...families].filter((name) => name.startsWith('flagstaff_'));
-    const table = OPERATING.slice(OPERATING.indexOf('\n## Metrics'), OPERATING.indexOf('\n## Streams'));
+    const table = REFERENCE.slice(REFERENCE.indexOf('\n## Metrics'), REFERENCE.indexOf('\n## Log messages'));
     const rows = table.split('\n').filter((line) => line.startsWith('| `'));
     const described = rows.flatMap((row) => (row.split('|')[1] ?? '').match(METRIC) ?? []);
     assert.deepEqual(

@@ -171,7 +171,7 @@ export class HistoryCheck {
     const isNew = !this.#damages.has(damage.file);
     this.#damages.set(damage.file, damage);
     if (isNew)
-      // Operators: run `flagstaff verify`, plan to replace the disk, and [mend the folder](docs/operating-commands.md#when-the-server-refuses-to-start)
+      // Operators: run `flagstaff verify`, plan to replace the disk, and [repair the folder](docs/operating-commands.md#when-the-server-refuses-to-start)
       this.#options.log.error({ ...damage }, 'Old history is damaged; flags and changes are not affected');
   }
 }

@@ -52,7 +52,7 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
   if (path === null) {
     const message =
       'The path of the data folder is too long for a control socket: "flagstaff snapshot" cannot reach this server.';
-    // Operators, of "The path of the data folder is too long for a control socket, …": look at `err`; commands for a running server do not reach this one
+    // Operators, of "The path of the data folder is too long for a control socket, …": look at `err`; commands cannot reach this server
     options.log.warn({ folder: options.folder }, message);
     return { close: async () => undefined };
   }
@@ -60,7 +60,7 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
     rmSync(join(options.folder, SOCKET_FILE_NAME), { force: true });
     return await listen(path, options);
   } catch (error) {
-    // Operators: look at `err`; commands for a running server do not reach this one
+    // Operators: look at `err`; commands cannot reach this server
     options.log.warn({ err: error, path }, 'The control socket could not be opened.');
     return { close: async () => undefined };
   }

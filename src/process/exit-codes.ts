@@ -1,6 +1,6 @@
 /**
  * Exit codes of the server and of the operators' commands: those of sysexits.h, so that a supervisor or a script can tell what is
- * worth a restart. docs/operating.md prints their meanings.
+ * worth a restart. docs/operating-reference.md prints their meanings.
  */
 export const EXIT = {
   ok: 0,
@@ -22,16 +22,16 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export const EXIT_MEANINGS: Readonly<
   Record<keyof typeof EXIT, { readonly meaning: string; readonly advice: string }>
 > = {
-  ok: { meaning: 'done, or stopped as asked', advice: '–' },
+  ok: { meaning: 'success, or a clean shutdown', advice: '–' },
   usage: {
-    meaning: 'unknown argument, missing argument, or a question not answered with yes',
+    meaning: 'unknown or missing argument, or a confirmation that was declined',
     advice: 'correct the command line',
   },
   damagedData: {
     meaning:
-      'the data folder, or what was to be imported, is damaged or refused; `import-unleash --prove` found a flag that differs',
+      'the data folder or the import is damaged or refused; `import-unleash --prove` found a flag that differs',
     advice:
-      'read the message, which names file, offset and last good event; then [mend the folder](docs/operating-commands.md#when-the-server-refuses-to-start)',
+      'read the message, which names file, offset and last good event; then [repair the folder](docs/operating-commands.md#when-the-server-refuses-to-start)',
   },
   noInput: {
     meaning: 'a file or folder on the command line does not exist',
@@ -39,14 +39,14 @@ export const EXIT_MEANINGS: Readonly<
   },
   unavailable: {
     meaning:
-      'the port is taken; or a command needs a running server, and there is none, or it refused, or its response cannot be used',
+      'the port is taken; or a command found no running server, was refused by it, or cannot use its response',
     advice:
       'stop the other process, set another `HTTP_PORT`, or start the server; else read the message, which names the server',
   },
-  fault: { meaning: 'a fault of the program', advice: 'report it with the log; a restart is safe' },
+  fault: { meaning: 'internal error', advice: 'report it with the log; a restart is safe' },
   cannotCreate: {
-    meaning: 'what a command should create exists already, or cannot be created',
-    advice: 'name another place',
+    meaning: 'the output of a command exists already, or cannot be created',
+    advice: 'choose another path',
   },
   journalFailed: {
     meaning:
@@ -59,10 +59,10 @@ export const EXIT_MEANINGS: Readonly<
   },
   deposed: {
     meaning: 'another node of the cluster took over',
-    advice: 'start it again, as supervisors do; it [follows](docs/cluster.md#fail-over)',
+    advice: 'restart it, as supervisors do; it [follows](docs/cluster.md#fail-over)',
   },
   badConfig: {
-    meaning: 'a setting cannot be used, or this machine lacks the address in `HTTP_HOST`',
+    meaning: 'invalid setting, or this machine lacks the address in `HTTP_HOST`',
     advice: 'read the message, which names the setting',
   },
 };

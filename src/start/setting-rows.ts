@@ -32,11 +32,11 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
     purpose: 'address to listen on',
   },
   row('HTTP_PORT PORT', 4242, 'port, up to 65535; `0` lets the operating system choose'),
-  row('BASE_URI_PATH', null, 'path before all others, such as `/flags`'),
+  row('BASE_URI_PATH', null, 'path prefix for everything, such as `/flags`'),
   row(
     'PUBLIC_URL',
     null,
-    'what links for people begin with, without a path, such as `https://flags.example`',
+    'base URL for links in invitations and password resets, without a path, such as `https://flags.example`',
   ),
   row(
     'TRUSTED_PROXIES',
@@ -50,7 +50,7 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   },
   {
     names: ['INIT_ADMIN_API_TOKENS'],
-    initial: 'one is made and shown once',
+    initial: 'one is generated and shown once',
     purpose: 'admin tokens of a new data folder, `*:*.secret`, separated by commas',
   },
   row(
@@ -58,7 +58,7 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
     null,
     'tokens of a new data folder for server-side SDKs, `project:environment.secret`, with `*` for every project',
   ),
-  row('INIT_FRONTEND_API_TOKENS', null, 'the same for browsers and mobile apps'),
+  row('INIT_FRONTEND_API_TOKENS', null, 'tokens of a new data folder for browsers and mobile apps'),
   row(
     'API_TOKEN_KEY',
     null,
@@ -67,14 +67,18 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   row(
     'AUTH_TYPE',
     'open-source',
-    '`none`: anybody may do everything without a token; pages of other sites may not write, and foreign host names are refused',
+    '`none`: no token is needed for anything; writes from other sites and foreign host names are refused',
   ),
   {
     names: ['SESSION_TTL_HOURS', 'SESSION_IDLE_HOURS'],
     initial: `\`${SESSION_HOURS.initial}\`, \`${SESSION_HOURS.initialIdle}\``,
-    purpose: `hours, up to ${SESSION_HOURS.max}, after which [sessions](docs/specification/rights.md#sessions) end: after they began, and after their last use`,
+    purpose: `maximum age and maximum idle time of [sessions](docs/specification/rights.md#sessions), in hours up to ${SESSION_HOURS.max}`,
   },
-  row('SECURE_COOKIES', 'auto', '`on`: browsers reach the server over HTTPS alone, as through a proxy'),
+  row(
+    'SECURE_COOKIES',
+    'auto',
+    '`on`: for browsers that reach the server only over HTTPS, as through a proxy',
+  ),
   row(
     'LOG_LEVEL',
     'info',
@@ -96,33 +100,33 @@ export const SERVER_SETTINGS: readonly SettingRow[] = [
   row(
     'HISTORY_CHECK_HOURS',
     HISTORY_CHECK_HOURS.initial,
-    `hours, up to ${HISTORY_CHECK_HOURS.max}, between two readings of [the whole journal](docs/operating.md#old-history); \`0\` for none`,
+    `hours, up to ${HISTORY_CHECK_HOURS.max}, between checks of [the whole journal](docs/operating.md#old-history); \`0\` for none`,
   ),
   {
     names: ['EVENT_RETENTION_DAYS'],
-    initial: 'for ever',
+    initial: 'forever',
     purpose: `days, 1 to ${grouped(RETENTION_DAYS_MAX)}, after which [old events](docs/operating-commands.md#retention) are deleted`,
   },
   {
     names: ['MEMORY_BUDGET_BYTES'],
     initial: "about half of Node's heap",
-    purpose: 'memory that the state may take ([the rule](docs/limits.md#memory))',
+    purpose: 'memory for the state ([how it is computed](docs/limits.md#memory))',
   },
   row(
     'GRACEFUL_SHUTDOWN_TIMEOUT',
     SHUTDOWN_TIMEOUT_MS.initial,
-    `milliseconds, up to ${grouped(SHUTDOWN_TIMEOUT_MS.max)}, for which a stop waits for requests`,
+    `milliseconds, up to ${grouped(SHUTDOWN_TIMEOUT_MS.max)}, that a shutdown waits for requests`,
   ),
   {
     names: ['CONNECTIONS_PER_ADDRESS'],
     initial: 'no limit',
     purpose: `connections that one address may have open, up to ${grouped(CONNECTIONS_PER_ADDRESS_MAX)}; makes \`HTTP_ENGINE=auto\` mean \`node\``,
   },
-  row('METRICS', 'on', '`off`: nothing is counted, and there is no metrics page'),
+  row('METRICS', 'on', '`off`: no metrics, and no metrics page'),
   row(
     'METRICS_TOKEN',
     null,
-    '16 to 250 visible ASCII characters for `Authorization: Bearer …`; without it, everybody may read the metrics',
+    '16 to 250 visible ASCII characters for `Authorization: Bearer …`; without it, the metrics are public',
   ),
-  row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first that runs here'),
+  row('HTTP_ENGINE', 'auto', '`uws` (uWebSockets.js), `node` (node:http), or the first available'),
 ];

@@ -34,9 +34,9 @@ const addonSettings = (isWanted: (name: string) => boolean): readonly SettingRow
   ADDONS.flatMap((addon) => (isWanted(addon.name) ? (addon.settings ?? []) : []));
 
 export const MANUAL_TABLES: readonly ManualTable[] = [
-  { page: 'docs/operating.md', name: 'exit codes', make: exitCodes },
-  { page: 'docs/operating.md', name: 'metrics', make: metrics },
-  { page: 'docs/operating.md', name: 'log messages', make: logTable },
+  { page: 'docs/operating-reference.md', name: 'exit codes', make: exitCodes },
+  { page: 'docs/operating-reference.md', name: 'metrics', make: metrics },
+  { page: 'docs/operating-reference.md', name: 'log messages', make: logTable },
   { page: 'docs/edge.md', name: 'options of an edge', make: edgeOptions },
   { page: 'docs/edge.md', name: 'other options of an edge', make: otherOptions },
   { page: 'docs/edge.md', name: 'metrics of an edge', make: metricsOfEdge },
@@ -120,14 +120,14 @@ function otherOptions(): string {
   return `${[...OTHER_OPTIONS.keys()].map((name) => `\`--${name}\``).join(', ')}.\n`;
 }
 
-/** Advice that goes without a table: docs/operating.md says which it is for what is not listed. */
+/** Advice that goes without a table: docs/operating-reference.md says which it is for what is not listed. */
 const OBVIOUS: ReadonlySet<string> = new Set([
   'nothing',
   'what it says',
   'look at `err`',
   'report it with the log line',
   'nothing, unless it repeats: see [fail-over](docs/cluster.md#fail-over)',
-  'nothing, unless it stays so: look at the NATS servers',
+  'nothing, unless it persists: look at the NATS servers',
 ]);
 
 /** One row for all messages with the same advice. */

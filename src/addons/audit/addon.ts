@@ -9,7 +9,7 @@ export const audit: Addon = {
       names: ['HISTORY_KEY_FILE'],
       initial: '`history.key` in the data folder',
       purpose:
-        'key that [signs the history](docs/audit.md#keys), made at the first start; better where only the server may read',
+        'key that [signs the history](docs/audit.md#keys), created at the first start; should be readable only by the server',
     },
   ],
   verbs: { audit: async () => (await import('./command.ts')).addAudit },

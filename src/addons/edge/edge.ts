@@ -208,7 +208,7 @@ export class Edge {
     try {
       await this.#reportsFile?.write(() => this.reports.lines());
     } catch (err) {
-      // Operators: look at `err`; until it is mended, a kill loses or repeats counts
+      // Operators: look at `err`; until it is fixed, a kill loses or repeats counts
       this.#log.error({ err, folder }, 'Reports that wait for the upstream cannot be written.');
     }
   }

@@ -23,17 +23,17 @@ export interface EdgeMetricsSources {
 type Row = readonly [name: string, help: string, read: (sources: EdgeMetricsSources) => number];
 
 const GAUGES: readonly Row[] = [
-  ['flagstaff_edge_mirrors', 'Sets of flags that are read from the upstream.', ({ mirrors }) => mirrors.size],
+  ['flagstaff_edge_mirrors', 'Sets of flags read from the upstream.', ({ mirrors }) => mirrors.size],
   ['flagstaff_edge_mirror_bytes', 'Memory of the flags.', ({ mirrors }) => mirrors.bytes],
-  ['flagstaff_edge_tokens', 'Tokens that the upstream has called valid.', ({ tokens }) => tokens.validCount],
+  ['flagstaff_edge_tokens', 'Tokens that the upstream validated.', ({ tokens }) => tokens.validCount],
   [
     'flagstaff_edge_tokens_waiting',
-    'Tokens that wait for the word of the upstream. High for long: somebody makes tokens up.',
+    'Tokens waiting for validation by the upstream. High for long: callers send made-up tokens.',
     ({ tokens }) => tokens.waitingCount,
   ],
   [
     'flagstaff_edge_reports_waiting_bytes',
-    'Memory of reports that the upstream has not taken, up to 32 MiB. Growing: the upstream is away.',
+    'Memory of reports not delivered yet, up to 32 MiB. Growing: the upstream is down.',
     ({ reports }) => reports.bytes,
   ],
   ['flagstaff_edge_connections', 'Open connections.', ({ transport }) => transport().openConnections],
@@ -53,12 +53,12 @@ const GAUGES: readonly Row[] = [
 const COUNTERS: readonly Row[] = [
   [
     'flagstaff_edge_token_questions_total',
-    'Requests to the upstream about tokens.',
+    'Token validation requests to the upstream.',
     ({ tokens }) => tokens.askedCount,
   ],
   [
     'flagstaff_edge_reports_dropped_total',
-    'Counts of flags that were dropped: for want of room, or because a connection broke while they were sent.',
+    'Dropped flag counts: no room, or a connection that broke while sending.',
     ({ reports }) => reports.droppedCount,
   ],
 ];
@@ -79,13 +79,13 @@ export function edgeMetrics(sources: EdgeMetricsSources): Registry {
   });
   gauge(registry, {
     name: 'flagstaff_edge_age_seconds',
-    help: 'Time since the upstream last said that the flags of an environment are the newest; the highest of several. Alert beyond a minute.',
+    help: 'Time since the upstream last confirmed that the flags of an environment are current; the highest of several. Alert beyond a minute.',
     labels: ['environment'],
     read: () => [...agesOf(mirrors)].map(([environment, value]) => ({ labels: { environment }, value })),
   });
   gauge(registry, {
     name: 'flagstaff_edge_feeds',
-    help: 'Mirrors by the way in which the upstream is read. All in polling: it neither streams nor gives deltas.',
+    help: 'Mirrors by how the upstream is read. All in polling: it supports neither streams nor deltas.',
     labels: ['way'],
     read: () =>
       FEED_WAYS.map((way) => ({

@@ -24,7 +24,7 @@ export const replication: Addon = {
     row(
       'REPLICATION_ADDRESS',
       'http://<machine>:<port>',
-      'where other nodes reach this one, to hand writes on; use a network of their own or https',
+      'address for other nodes, which forward writes to it; use a private network or https',
     ),
     row(
       'REPLICATION_DURABILITY',
@@ -34,18 +34,18 @@ export const replication: Addon = {
     row(
       'REPLICATION_ARCHIVE',
       'on',
-      '`off`: the log keeps everything, and a node whose disk is lost reads all of it',
+      '`off`: the log keeps everything, and a node that lost its disk reads all of it',
     ),
     row(
       'REPLICATION_LOG_BYTES',
       LOG_BYTES,
-      'bytes of archived journal that the log keeps for nodes that were away',
+      'bytes of archived journal that the log keeps for nodes that were down',
     ),
-    row('REPLICATION_CREDENTIALS', null, 'file of credentials of NATS (`.creds`); no test covers it yet'),
+    row('REPLICATION_CREDENTIALS', null, 'NATS credentials file (`.creds`); not tested yet'),
     row(
       'REPLICATION_TLS_CA REPLICATION_TLS_CERT REPLICATION_TLS_KEY',
       null,
-      "PEM files for `tls://`; the first is Node's own unless set",
+      "PEM files for `tls://`; the first defaults to Node's CA certificates",
     ),
   ],
   verbs: { cluster: async () => (await import('./command.ts')).addCluster },

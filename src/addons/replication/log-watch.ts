@@ -84,7 +84,7 @@ export class LogWatch {
       this.#isLogGone = error instanceof LogGoneError;
       const trouble = troubleText(error);
       // Operators, of "The NATS servers have no stream …": see [fail-over](docs/cluster.md#fail-over)
-      // Operators, of "The replicated log does not answer (…).": nothing, unless it stays so: look at the NATS servers
+      // Operators, of "The replicated log does not answer (…).": nothing, unless it persists: look at the NATS servers
       if (trouble !== this.#trouble) notes.warn({ err: error }, trouble);
       this.#trouble = trouble;
     }

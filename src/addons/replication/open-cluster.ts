@@ -301,7 +301,7 @@ async function untilReady<T>(
       const message = isGone ? said : (error as Error).message;
       if (!isGone && isOver())
         throw new LogAwayError(`The NATS servers do not respond, or have no leader yet (${message})`);
-      // Operators: nothing, unless it stays so: look at the NATS servers
+      // Operators: nothing, unless it persists: look at the NATS servers
       if (message !== said) log.warn({}, `The replicated log is not ready (${message}); trying again`);
       said = message;
       await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS));

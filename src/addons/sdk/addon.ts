@@ -9,7 +9,7 @@ export const sdk: Addon = {
     row(
       'STREAMING_HINT',
       'off',
-      '`sdk`: server-side SDKs that poll are told to stream; `all`: OpenFeature clients in pages too',
+      '`sdk`: tells polling server-side SDKs to stream; `all`: also OpenFeature clients in browsers',
     ),
   ],
   configure: async ({ env }) => ({ surfaces: (await import('./surfaces.ts')).sdkSurfaces(env) }),

@@ -1,5 +1,5 @@
 /**
- * The metrics page, in the text format of Prometheus. docs/operating.md repeats the help that says what to look for. Everything is
+ * The metrics page, in the text format of Prometheus. docs/operating-reference.md repeats the help that says what to look for. Everything is
  * read when the page is asked for; between two scrapes nothing is computed.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -53,22 +53,22 @@ export interface AddonMetrics {
 const COUNTERS: readonly Row<MetricsSources>[] = [
   [
     'flagstaff_mailbox_refusals_total',
-    'Commands refused because a mailbox was full: clients got 503, and should send less.',
+    'Commands refused because a mailbox was full: clients got 503 and should slow down.',
     ({ engine }) => engine.refusedCount,
   ],
   [
     'flagstaff_evicted_readers_total',
-    'Clients disconnected because they left too much unread.',
+    'Clients disconnected because of too many unread bytes.',
     ({ transport }) => transport.evictedReaders,
   ],
   [
     'flagstaff_slow_streams_total',
-    'Streams ended because their clients did not read. Each comes back and goes on.',
+    'Streams closed because their clients did not read. Clients reconnect and continue.',
     ({ transport }) => transport.slowStreams,
   ],
   [
     'flagstaff_auth_failures_total',
-    'Requests without a valid token. Fast growth: somebody guesses, or an application has an old one.',
+    'Requests without a valid token. Fast growth: guessing, or an application with an old token.',
     ({ refusedLogins }) => refusedLogins(),
   ],
   [
@@ -111,12 +111,12 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ],
   [
     'flagstaff_journal_damaged_files',
-    'Files of old history found damaged. Not 0: the log names the place.',
+    'Damaged files of old history. Above 0: the log names the place.',
     ({ historyCheck }) => historyCheck.damages.length,
   ],
   [
     'flagstaff_writable',
-    '1 while the journal accepts writes; 0: the disk is full, or nearly.',
+    '1 while the journal accepts writes; 0: the disk is full or nearly full.',
     ({ engine }) => (engine.journal.writable ? 1 : 0),
   ],
   [
@@ -127,7 +127,7 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ['flagstaff_last_event_id', 'Id of the newest event.', ({ engine }) => engine.lastId],
   [
     'flagstaff_durable_event_id',
-    'Id of the newest event on disk. Behind the last one for more than a moment: the disk is stuck.',
+    'Id of the newest event on disk. Behind `flagstaff_last_event_id` for more than a moment: the disk is stuck.',
     ({ engine }) => engine.durableId,
   ],
   ['flagstaff_events', 'Events that can be searched.', ({ engine }) => engine.eventLog.count],
@@ -149,7 +149,7 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ],
   [
     'flagstaff_mailbox_commands',
-    'Commands that wait: more writes than the disk takes.',
+    'Waiting commands. Growing: more writes than the disk can take.',
     ({ engine }) => engine.queuedCount,
   ],
   [
@@ -180,12 +180,12 @@ const GAUGES: readonly Row<MetricsSources>[] = [
   ],
   [
     'flagstaff_unread_bytes',
-    'Bytes of responses that clients have not read. Near 64 MiB: they ask for more than they read.',
+    'Bytes of responses that clients have not read. Near 64 MiB: clients request more than they read.',
     ({ transport }) => transport.unreadBytes,
   ],
   [
     'flagstaff_snapshot_event_id',
-    'Last event in the newest snapshot. A start replays everything behind it.',
+    'Last event in the newest snapshot. A start replays everything after it.',
     ({ keeper }) => keeper.newestId,
   ],
   [
@@ -203,21 +203,21 @@ const GAUGES: readonly Row<MetricsSources>[] = [
 const CLUSTER_GAUGES: readonly Row<ReplicaView>[] = [
   [
     'flagstaff_cluster_leading',
-    '1 on the node that takes writes. On no node: nobody leads.',
+    '1 on the node that takes writes. 0 on all nodes: there is no leader.',
     ({ isLeading }) => (isLeading ? 1 : 0),
   ],
   ['flagstaff_cluster_epoch', 'How often a node has taken over.', ({ epoch }) => epoch],
   [
     'flagstaff_cluster_lag_seconds',
-    'Time since this node last had all that the log had. `/ready` is 503 beyond 4 seconds.',
+    'Time since this node was last up to date with the log. `/ready` is 503 beyond 4 seconds.',
     ({ lagMs }) => lagMs / 1000,
   ],
   [
     'flagstaff_cluster_lag_records',
-    'Records of the replicated log not applied yet. Growing: the node does not keep up, or lost the log.',
+    'Records of the replicated log not applied yet. Growing: the node cannot keep up, or lost the log.',
     ({ lagRecords }) => lagRecords,
   ],
-  ['flagstaff_cluster_peers', 'Other nodes heard of lately.', ({ peers }) => peers.length],
+  ['flagstaff_cluster_peers', 'Other nodes seen recently.', ({ peers }) => peers.length],
   [
     'flagstaff_cluster_warnings',
     'Faults of the log, the addresses and the clocks, as this node sees them. `flagstaff cluster status` names them.',

@@ -70,7 +70,7 @@ export class RequestLog {
     }
     this.#loggedInPeriod += 1;
     const sentToken = served.head?.header('authorization') !== '';
-    // Operators: nothing, unless there are many: somebody guesses, or an application has an old token
+    // Operators: nothing, unless there are many: guessing, or an application with an old token
     this.#log.info(
       { ...fieldsOf(served), sentToken, unloggedBefore: this.#unlogged },
       'A request without a valid token was refused',

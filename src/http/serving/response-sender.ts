@@ -116,7 +116,7 @@ export class ResponseSender {
   #crossOriginOf(origins: readonly string[]): CrossOrigin {
     const ignored = origins.filter((origin) => !isOrigin(origin));
     if (ignored.length > 0) {
-      // Operators: correct them in the console, under Server; no page of an ignored origin can call
+      // Operators: correct them in the console, under Server; pages of an ignored origin cannot call
       this.#options.log.warn({ ignored }, 'Ignoring frontend API origins that are not origins in ASCII.');
     }
     return crossOriginOf(origins.filter(isOrigin));

@@ -170,7 +170,7 @@ overEachEngine('malformed framing', (engine) => {
     );
   });
 
-  // docs/operating.md says what uWebSockets.js makes of these two.
+  // docs/operating-reference.md says what uWebSockets.js makes of these two.
   test('a length with a byte from 0x80 behind it is refused, or is what stands before that byte', async (t) => {
     const { port, handled } = await start(t, engine, {
       handle: ({ path, body }, responder) =>

@@ -2,7 +2,7 @@
  * Both engines beside each other: llhttp, which parses for node:http, is the peer. Requests are mutated, and hold another request in
  * their bodies. What uWebSockets.js runs of those, llhttp runs too.
  *
- * Left out are header lines without a name, behind which uWebSockets.js sees no headers: docs/operating.md says what that means.
+ * Left out are header lines without a name, behind which uWebSockets.js sees no headers: docs/operating-reference.md says what that means.
  */
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
@@ -128,7 +128,7 @@ test('whatever runs behind a mutated request, whole or in two pieces, on uWebSoc
   assert(hidden > 0, 'a mutation that ends the first request early runs the second on both');
 });
 
-// docs/operating.md says what uWebSockets.js refuses.
+// docs/operating-reference.md says what uWebSockets.js refuses.
 test('a request cut between any two bytes runs as it does whole, or is refused where a blank ends the first piece or the version is cut', {
   skip: NO_UWS,
 }, async (t) => {
