@@ -240,7 +240,7 @@ test('the specification numbers 23 endpoints, and the server has a route for eac
 });
 
 test('a reference to a page or section that does not exist is found', () => {
-  const reference = { from: 'README.md', line: 1, path: 'docs/glossary.md', section: null };
+  const reference = { from: 'README.md', line: 1, path: 'docs/concepts.md', section: null };
   assert.equal(faultOf(reference), null);
   assert.match(faultOf({ ...reference, path: 'docs/nowhere' }) ?? '', /docs\/nowhere, which does not exist/);
   assert.match(faultOf({ ...reference, section: 'nothing' }) ?? '', /the section nothing/);
