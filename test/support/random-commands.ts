@@ -279,8 +279,7 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
         dependencies: [],
       })),
       segmentNames: new Map([...c.world.directory.segments.values()].map(({ id, name }) => [id, name])),
-      tagTypes: [],
-      contextFields: c.yes ? [{ name: c.of(CONTEXT_FIELDS), fields: {} }] : [],
+      records: c.yes ? [{ kind: 'contextFields', fields: { name: c.of(CONTEXT_FIELDS) } }] : [],
       strangers: [],
       archived: [],
     };

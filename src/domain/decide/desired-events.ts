@@ -11,7 +11,7 @@ import { type FlagMetadata, INITIAL_METADATA, withMetadata } from '../flags/meta
 import { hasEnabledStrategy, type Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { jsonEqual } from '../json/json.ts';
-import type { SentTo } from '../kinds/kinds.ts';
+import type { ManagedKindName } from '../kinds/kinds.ts';
 import type { DecideContext, Decision } from '../state/decision.ts';
 import { findNamed } from '../state/directory-records.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
@@ -31,14 +31,12 @@ export interface Here extends Parts {
   readonly variant: Variant;
   readonly link: Link;
   /** It is made where it is missing, and stays as it is elsewhere, because flags of all projects share it. */
-  readonly item: SharedItem<'tagTypes'> | SharedItem<'contextFields'>;
-}
-
-interface SharedItem<Kind extends 'tagTypes' | 'contextFields'> {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly value: SentTo<Kind>;
-  readonly isFixed: true;
+  readonly item: {
+    readonly kind: ManagedKindName;
+    readonly name: string;
+    readonly value: CreateRecord['fields'];
+    readonly isFixed: true;
+  };
 }
 
 /** The author and the time of what is made. Null where nothing is desired that may have to be made. */

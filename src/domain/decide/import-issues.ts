@@ -13,6 +13,7 @@ import { isPredefinedStrategyType } from '../kinds/strategy-type.ts';
 import { findNamed } from '../state/directory-records.ts';
 import type { ProjectState, World } from '../state/world.ts';
 import { nameOfProject } from './guards.ts';
+import type { CreateRecord } from './kind-commands.ts';
 
 /** Flags in one export, and so in one import. With `IMPORT_EVENTS_MAX` it keeps an import below 20 ms, which nothing interrupts. */
 export const TRANSFER_FLAGS_MAX = 250;
@@ -38,8 +39,8 @@ export interface ImportFlags {
   readonly flags: readonly ImportedFlag[];
   /** By the id that the file gives them: a segment is another number in each service. */
   readonly segmentNames: ReadonlyMap<number, string>;
-  readonly tagTypes: readonly SentTo<'tagTypes'>[];
-  readonly contextFields: readonly SentTo<'contextFields'>[];
+  /** Made where they are missing; elsewhere they stay as they are, because flags of all projects share them. */
+  readonly records: readonly CreateRecord[];
   /** Flags that parts of the file are about, and that are not among its flags. */
   readonly strangers: readonly string[];
   /** Flags that the file has as archived, and that are not among `flags`. */
@@ -62,6 +63,7 @@ export function importIssues(world: World, project: ProjectState, command: Impor
   const names = flags.map(({ name }) => name);
   const present = flagsHere(project, names);
   const kinds = [...new Set(flags.flatMap(({ strategies }) => strategies.map(({ name }) => name)))];
+  const fields = command.records.flatMap((one) => (one.kind === 'contextFields' ? [one.fields] : []));
   const errors = [
     issue('The file has these flags more than once.', repeated(names)),
     issue('The file says something of these flags, and does not have them.', command.strangers),
@@ -83,7 +85,7 @@ export function importIssues(world: World, project: ProjectState, command: Impor
     issue('These strategies break a rule.', brokenStrategies(command)),
     issue(
       'The file gives these context fields legal values that they do not have here.',
-      command.contextFields.filter((field) => lacksValues(world, field)).map(({ name }) => name),
+      fields.filter((field) => lacksValues(world, field)).map(({ name }) => name),
     ),
     issue('These dependencies are impossible.', impossibleDependencies(project, command)),
   ];
@@ -117,9 +119,7 @@ export function importIssues(world: World, project: ProjectState, command: Impor
     ),
     issue(
       'These context fields are different here, and stay as they are.',
-      command.contextFields
-        .filter((field) => differs(world, field) && !lacksValues(world, field))
-        .map(({ name }) => name),
+      fields.filter((field) => differs(world, field) && !lacksValues(world, field)).map(({ name }) => name),
     ),
   ];
   return { errors: errors.flat(), warnings: warnings.flat() };

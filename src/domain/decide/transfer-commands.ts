@@ -8,7 +8,7 @@ import type { DesiredFlag } from '../desired/difference.ts';
 import { environmentOf } from '../flags/flag.ts';
 import { bySortOrder } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
-import { MANAGED_KINDS } from '../kinds/kinds.ts';
+import { MANAGED_KIND_NAMES, managedKindOf } from '../kinds/kinds.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../state/decision.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { locateProject, noEnvironment } from '../state/locate.ts';
@@ -26,6 +26,7 @@ import {
   importIssues,
   segmentIds,
 } from './import-issues.ts';
+import type { CreateRecord } from './kind-commands.ts';
 
 interface ExportFlags {
   readonly environment: string;
@@ -54,7 +55,7 @@ export function importFlags(world: World, command: ImportFlags, context: DecideC
   const events = desiredEvents(
     world,
     project,
-    { items: desiredItems(command), flags: wanted.map((one) => desiredFlag(into, one)) },
+    { items: command.records.map(desiredItem), flags: wanted.map((one) => desiredFlag(into, one)) },
     context,
   );
   if (isRefusal(events)) return events;
@@ -100,17 +101,14 @@ function asRefusal(errors: readonly ImportIssue[]): Refusal {
   return refuse('ValidationError', details[0]?.message ?? '', details);
 }
 
-const desiredItems = ({ tagTypes, contextFields }: ImportFlags): readonly Here['item'][] => [
-  ...tagTypes.map((value) => ({ kind: 'tagTypes', name: value.name, value, isFixed: true }) as const),
-  ...contextFields.map(
-    (value) => ({ kind: 'contextFields', name: value.name, value, isFixed: true }) as const,
-  ),
-];
+const desiredItem = ({ kind, fields }: CreateRecord): Here['item'] => ({
+  ...{ kind, name: fields.name, value: fields, isFixed: true },
+});
 
 /** Each of them was decided as if it came alone. */
 function refuseManyShared({ directory }: World, events: readonly DomainEvent[]): Refusal | null {
-  for (const name of ['tagTypes', 'contextFields'] as const) {
-    const { noun, countMax, events: types } = MANAGED_KINDS[name];
+  for (const name of MANAGED_KIND_NAMES) {
+    const { noun, countMax, events: types } = managedKindOf(name);
     const created = events.filter(({ type }) => type === types.created).length;
     if (directory[name].size + created > countMax)
       return invalidOperation(`There would be more than ${countMax} ${noun}s.`);

@@ -41,7 +41,7 @@ export interface Kind<
   Deleted extends string | null = string | null,
   LastId extends string = string,
 > {
-  /** The name of the kind in sentences, such as `tag type`. */
+  /** The name of the kind in sentences, such as `segment`. */
   readonly noun: string;
   readonly since: Addition;
   /** Fields that came in later than the kind. */
@@ -141,7 +141,7 @@ export interface Operation {
 
 /** The routes of a kind, and what they show. */
 export interface KindRoutes<T extends object = object> {
-  /** The path of the list, such as `/tag-types`. */
+  /** The path of the list, such as `/segments`. */
   readonly path: string;
   /** The parameter for the id or name in the path of one. */
   readonly param: string;

@@ -136,11 +136,7 @@ export function environmentView(
   return { ...environment, projectCount, apiTokenCount, enabledToggleCount };
 }
 
-export function projectEnvironmentViews(
-  world: World,
-  project: ProjectState,
-  { enabledCounts }: ProjectFigures,
-) {
+export function projectEnvironmentViews(world: World, project: ProjectState) {
   const isForProject = ({ projects }: ApiToken) =>
     projects.includes(project.settings.id) || projects.includes(ALL);
   return projectEnvironments(world, project).map((environment) => ({
@@ -149,7 +145,7 @@ export function projectEnvironmentViews(
       world,
       (token) => token.environment === environment.name && isForProject(token),
     ),
-    projectEnabledToggleCount: enabledCounts.get(environment.name) ?? 0,
+    projectEnabledToggleCount: project.flags.enabledCount(environment.name),
     ...defaultStrategyIn(world, project, environment.name),
   }));
 }

@@ -4,13 +4,12 @@ import { each, inTurns } from '../../actors/turn.ts';
 import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { described, lineOfText, titled } from '../../domain/json/schema.ts';
-import type { Environment, World } from '../../domain/state/world.ts';
+import type { Environment, ProjectState, World } from '../../domain/state/world.ts';
 import { type RequestContext, type RouteDraft, readRoute, underTag, writeRoute } from '../serving/route.ts';
 import { EnvironmentNameSchema } from './bodies.ts';
 import { EnvironmentSchema, EnvironmentsSchema } from './directory-schemas.ts';
 import { environmentView } from './directory-views.ts';
 import * as locate from './locators.ts';
-import { projectFigures } from './project-figures.ts';
 import { pinnedResponse, recorded, settledResponse } from './responses.ts';
 
 const ENVIRONMENTS = '/environments';
@@ -60,44 +59,47 @@ const OrderBody = v.pipe(
   v.title('EnvironmentOrder'),
 );
 
-/** All as it is at the moment of the call. Thousands of projects may have 50 environments each, so they are counted in turns. */
+/** The uses of environments, to be counted in each project. */
+class EnvironmentUses {
+  readonly #uses: ReadonlyMap<string, { projectCount: number; enabledToggleCount: number }>;
+
+  constructor(environments: readonly Environment[]) {
+    this.#uses = new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
+  }
+
+  add({ settings, flags }: ProjectState): void {
+    for (const name of settings.environments) {
+      const use = this.#uses.get(name);
+      if (use === undefined) continue;
+      use.projectCount += 1;
+      use.enabledToggleCount += flags.enabledCount(name);
+    }
+  }
+
+  view(world: World, environment: Environment) {
+    return environmentView(world, environment, this.#uses.get(environment.name)!);
+  }
+}
+
+/** The environments with their uses, counted in turns: thousands of projects may have 50 environments each. */
 async function environmentViews(
-  { world, now, requester }: RequestContext<unknown>,
+  { world, requester }: RequestContext<unknown>,
   environments: readonly Environment[],
 ) {
-  const projects = [...world.projects.values()];
-  const namesIn = projects.map(({ settings }) => settings.environments);
-  const counts = new Map(environments.map(({ name }) => [name, { projectCount: 0, enabledToggleCount: 0 }]));
-  const views = environments.map((one) => environmentView(world, one, NO_USE));
-  const figures = await projectFigures(projects, now(), requester);
-  const add = ([at, names]: [number, readonly string[]]): void => {
-    for (const name of names) {
-      const count = counts.get(name);
-      if (count !== undefined) count.projectCount += 1;
-    }
-    for (const [name, enabled] of figures[at]!.enabledCounts) {
-      const count = counts.get(name);
-      if (count !== undefined) count.enabledToggleCount += enabled;
-    }
-  };
-  await inTurns(each(namesIn.entries(), add), requester);
-  return views.map((view) => ({ ...view, ...counts.get(view.name) }));
+  const uses = new EnvironmentUses(environments);
+  await inTurns(
+    each(world.projects.values(), (project) => uses.add(project)),
+    requester,
+  );
+  return environments.map((one) => uses.view(world, one));
 }
 
-const NO_USE = { projectCount: 0, enabledToggleCount: 0 } as const;
-
-function useOf({ projects }: World, environment: string) {
-  const use = { projectCount: 0, enabledToggleCount: 0 };
-  for (const { settings, flags } of projects.values()) {
-    if (!settings.environments.includes(environment)) continue;
-    use.projectCount += 1;
-    use.enabledToggleCount += flags.enabledCount(environment);
-  }
-  return use;
+/** The environment with its uses, for the response to a write, which is made at once. */
+function environmentNow({ world }: RequestContext<unknown>, environment: Environment) {
+  const uses = new EnvironmentUses([environment]);
+  for (const project of world.projects.values()) uses.add(project);
+  return uses.view(world, environment);
 }
-
-const shownAlone = ({ world }: RequestContext<unknown>, environment: Environment) =>
-  environmentView(world, environment, useOf(world, environment.name));
 
 const CHANGE = { permission: 'admin', locate: locate.environment, pinned: locate.environment } as const;
 
@@ -133,7 +135,7 @@ export const environmentRoutes = underTag('Environments', [
     success: { status: 201, schema: EnvironmentSchema },
     refusals: ['NameExistsError'],
     command: ({ body: { name, ...fields } }) => ({ type: 'create-environment', name, fields }),
-    shows: (context, _, events) => shownAlone(context, recorded(events, 'environment-created').data),
+    shows: (context, _, events) => environmentNow(context, recorded(events, 'environment-created').data),
   }),
   readRoute(`GET ${ENVIRONMENT}`, {
     operationId: 'getEnvironment',
@@ -158,7 +160,7 @@ export const environmentRoutes = underTag('Environments', [
     body: UpdateEnvironmentBody,
     success: { status: 200, schema: EnvironmentSchema },
     command: ({ params, body }) => ({ type: 'update-environment', name: params.name, fields: body }),
-    shows: shownAlone,
+    shows: environmentNow,
   }),
   writeRoute(`PUT ${ENVIRONMENTS}/sort-order`, {
     operationId: 'updateSortOrder',

@@ -24,8 +24,6 @@ export interface ProjectFigures extends Validity {
   readonly staleCount: number;
   /** Neither stale nor older than their type's lifetime. */
   readonly healthyCount: number;
-  /** Number of enabled flags by environment; absent when there are none. */
-  readonly enabledCounts: ReadonlyMap<string, number>;
   /** Number of flags by type; absent when there are none. */
   readonly typeCounts: ReadonlyMap<FlagType, number>;
   /** Name of the oldest flag; null when there is none. */
@@ -75,11 +73,7 @@ function figuresWork(now: number): ChunkWork<ProjectFigures> {
   };
 }
 
-/** Keyed by the objects of the state, so the figures of a deleted project are collected with it. */
-const projectCache = new WeakMap<
-  ProjectState,
-  { readonly revision: number; readonly figures: ProjectFigures }
->();
+const projectCache = new WeakMap<ProjectState, ProjectFigures>();
 
 /** The figures of each project, all as they are at the moment of the call. */
 export function projectFigures(
@@ -88,19 +82,18 @@ export function projectFigures(
   requester: Requester,
 ): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
   const asked = projects.map((project) => {
-    const { revision } = project;
     const known = projectCache.get(project);
-    const isKnown = known?.revision === revision && isValidAt(known.figures, now);
-    return { project, revision, chunks: isKnown ? null : project.flags.chunks, figures: known?.figures };
+    const figures = known !== undefined && isValidAt(known, now) ? known : null;
+    return { project, figures, chunks: figures === null ? project.flags.chunks : [] };
   });
-  const chunks = asked.flatMap((one) => one.chunks ?? []);
+  const chunks = asked.flatMap((one) => one.chunks);
   const answer = (parts: readonly ProjectFigures[]): readonly ProjectFigures[] => {
     let at = 0;
-    return asked.map(({ project, revision, chunks: own, figures: known }) => {
-      if (own === null) return known!;
+    return asked.map(({ project, chunks: own, figures: known }) => {
+      if (known !== null) return known;
       const figures = sumOf(parts.slice(at, at + own.length), now);
       at += own.length;
-      projectCache.set(project, { revision, figures });
+      projectCache.set(project, figures);
       return figures;
     });
   };
@@ -114,7 +107,6 @@ function figuresOfChunk({ values }: FlagChunk, now: number): ProjectFigures {
     figures.firstFlag ??= flag.name;
     figures.flagCount += 1;
     count(figures.typeCounts, flag.type, 1);
-    for (const { name, enabled } of flag.environments) if (enabled) count(figures.enabledCounts, name, 1);
     if (createdBy !== null) figures.creators.add(createdBy);
     if (flag.stale) {
       figures.staleCount += 1;
@@ -135,7 +127,6 @@ function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
     sum.flagCount += part.flagCount;
     sum.staleCount += part.staleCount;
     sum.healthyCount += part.healthyCount;
-    for (const [name, more] of part.enabledCounts) count(sum.enabledCounts, name, more);
     for (const [type, more] of part.typeCounts) count(sum.typeCounts, type, more);
     for (const id of part.creators) sum.creators.add(id);
     sum.validUntil = Math.min(sum.validUntil, part.validUntil);
@@ -150,7 +141,6 @@ class Figures implements ProjectFigures {
   staleCount = 0;
   healthyCount = 0;
   firstFlag: string | null = null;
-  readonly enabledCounts = new Map<string, number>();
   readonly typeCounts = new Map<FlagType, number>();
   readonly creators = new Set<number>();
 

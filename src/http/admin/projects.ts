@@ -38,7 +38,7 @@ import * as locate from './locators.ts';
 import { projectFigures } from './project-figures.ts';
 import { defaultStrategyIn, projectOverviewView } from './project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from './render-project.ts';
-import { listOf, listsResponse, PAGED, pinnedResponse, recorded, settledResponse } from './responses.ts';
+import { listOf, listsResponse, PAGED, pinnedResponse, recorded } from './responses.ts';
 import { DefaultStrategySchema, FlagListSchema, ProjectOverviewSchema } from './schemas.ts';
 import { sortedInTurns } from './sorted-page.ts';
 
@@ -255,12 +255,7 @@ export const projectEnvironmentRoutes = underTag('Environments', [
     summary: 'List the environments of a project.',
     locate: locate.project,
     success: { status: 200, schema: ProjectEnvironmentsSchema },
-    read: async (context, project) => {
-      const { world, now, requester } = context;
-      const [figures] = await projectFigures([project], now(), requester);
-      const environments = projectEnvironmentViews(world, project, figures!);
-      return settledResponse(context, { version: 1, environments });
-    },
+    shows: ({ world }, project) => ({ version: 1, environments: projectEnvironmentViews(world, project) }),
   }),
   writeRoute(`POST ${ENVIRONMENTS}`, {
     operationId: 'addEnvironmentToProject',

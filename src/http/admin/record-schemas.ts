@@ -14,7 +14,7 @@ const USE_COUNTS = {
   usedInProjects: described(UseCount, 'Projects that have such flags.'),
 } as const;
 
-/** `tag type` → `TagType`, by which the description names schemas about the kind. */
+/** `context field` → `ContextField`, by which the description names schemas about the kind. */
 export const titleOf = (kind: ManagedKindName): string =>
   managedKindOf(kind).noun.replaceAll(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -76,6 +76,20 @@ export const RECORD_TAGS: readonly (readonly [string, string])[] = MANAGED_KIND_
 export const RECORD_EXAMPLES: Readonly<Record<string, unknown>> = Object.assign(
   {},
   ...MANAGED_KIND_NAMES.map(examplesOf),
+);
+
+/** Names of records as examples, by the lists that hold such. */
+export const RECORD_NAMES: readonly (readonly [string, string])[] = MANAGED_KIND_NAMES.flatMap((kind) => {
+  const { example } = managedKindOf(kind);
+  return example === undefined ? [] : [[`${kind}.name`, example.name] as const];
+});
+
+/** Parameters in the paths of the routes. */
+export const RECORD_PARAMETERS = Object.fromEntries(
+  MANAGED_KIND_NAMES.map(managedKindOf).map(({ noun, example, routes }) => [
+    routes.param,
+    { description: `Name of the ${noun}.`, example: example?.name ?? '' },
+  ]),
 );
 
 function examplesOf(kind: ManagedKindName): object {

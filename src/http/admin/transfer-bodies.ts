@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { Command } from '../../domain/decide/decide.ts';
 import { type ImportedFlag, TRANSFER_FLAGS_MAX } from '../../domain/decide/import-issues.ts';
+import type { CreateRecord } from '../../domain/decide/kind-commands.ts';
 import type { Dependency, Tag } from '../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../domain/flags/metadata.ts';
 import { type StrategyInput, StrategyInputSchema } from '../../domain/flags/strategy.ts';
@@ -123,6 +124,18 @@ function grouped<T, U>(items: readonly T[], nameOf: (item: T) => string, part: (
   return groups;
 }
 
+/** The last record of each name, without the fields that are null. */
+function recordsOf(
+  kind: CreateRecord['kind'],
+  sent: readonly { readonly name: string }[] | null | undefined,
+) {
+  const byName = new Map((sent ?? []).map((one) => [one.name, one]));
+  return [...byName.values()].map((one) => {
+    const fields = Object.fromEntries(Object.entries(one).filter(([, value]) => value !== null));
+    return { kind, fields } as unknown as CreateRecord;
+  });
+}
+
 export function importCommand({ project, environment, data }: Import): Command<'import-flags'> {
   const strategies = grouped(
     data.featureStrategies ?? [],
@@ -169,18 +182,7 @@ export function importCommand({ project, environment, data }: Import): Command<'
       };
     }),
     segmentNames: new Map((data.segments ?? []).map(({ id, name }) => [id, name])),
-    tagTypes: [...new Map((data.tagTypes ?? []).map((one) => [one.name, one])).values()].map(
-      ({ description, ...fields }) => ({ ...fields, description: description ?? '' }),
-    ),
-    contextFields: [...new Map((data.contextFields ?? []).map((one) => [one.name, one])).values()].map(
-      ({ name, ...fields }) => ({
-        name,
-        description: fields.description ?? undefined,
-        stickiness: fields.stickiness ?? undefined,
-        sortOrder: fields.sortOrder ?? undefined,
-        legalValues: fields.legalValues ?? undefined,
-      }),
-    ),
+    records: [...recordsOf('tagTypes', data.tagTypes), ...recordsOf('contextFields', data.contextFields)],
     archived: data.features.filter(({ archived }) => archived).map(({ name }) => name),
     strangers: [...new Set(told)].filter((name) => !names.has(name)),
   };

@@ -15,6 +15,7 @@ import { type Variant, VariantSchema } from '../../domain/flags/variant.ts';
 import { jsonSize } from '../../domain/json/json.ts';
 import { described, Integer, titled } from '../../domain/json/schema.ts';
 import { type ContextField, LegalValueSchema } from '../../domain/kinds/context-field.ts';
+import { managedKindOf } from '../../domain/kinds/kinds.ts';
 import { findNamed, recordsOf } from '../../domain/state/directory-records.ts';
 import { locateFlagAnywhere, locateProject } from '../../domain/state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -159,17 +160,14 @@ const FLAG_PERMISSIONS: readonly PermissionName[] = [
 function missingPermissions(
   world: World,
   caller: Caller,
-  { project, environment, contextFields, tagTypes }: ImportFlags,
+  { project, environment, records }: ImportFlags,
 ): readonly PermissionName[] {
   const place = { projectId: project, environment };
   const lacks = (need: Need): boolean => !mayDo(world, caller, need, place);
   const missing = FLAG_PERMISSIONS.filter((name) => lacks({ permission: 'flag:write', needs: [name] }));
-  const needsField = contextFields.some(({ name }) => findNamed(world, 'contextFields', name) === undefined);
-  if (needsField && lacks({ permission: 'targeting:write', needs: ['CREATE_CONTEXT_FIELD'] }))
-    missing.push('CREATE_CONTEXT_FIELD');
-  const needsType = tagTypes.some(({ name }) => findNamed(world, 'tagTypes', name) === undefined);
-  if (needsType && lacks({ permission: 'targeting:write', needs: ['CREATE_TAG_TYPE'] }))
-    missing.push('CREATE_TAG_TYPE');
+  const made = records.filter(({ kind, fields }) => findNamed(world, kind, fields.name) === undefined);
+  const needed = new Set(made.flatMap(({ kind }) => managedKindOf(kind).routes.needs?.create ?? []));
+  for (const name of needed) if (lacks({ permission: 'targeting:write', needs: [name] })) missing.push(name);
   return missing;
 }
 

@@ -6,8 +6,8 @@ import { described, titled } from '../../domain/json/schema.ts';
 import { personalTokensOf } from '../../domain/people/token-commands.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import type { PersonalToken, ProjectSettings, ProjectState, User, World } from '../../domain/state/world.ts';
-import { type Caller, mayDo } from '../serving/access.ts';
+import type { PersonalToken, User, World } from '../../domain/state/world.ts';
+import { type Asked, type Caller, mayDo } from '../serving/access.ts';
 import { linkUrl, makeSecret, secretOf } from '../serving/fresh-secret.ts';
 import { jsonResponse } from '../serving/json-response.ts';
 import { type RequestContext, readRoute, underTag, writeRoute } from '../serving/route.ts';
@@ -218,18 +218,11 @@ const TOO_MANY_RIGHTS = refuse(
 function* grantedPermissions(world: World, caller: Caller): Generator<void, readonly string[] | null> {
   if (mayDo(world, caller, { permission: 'admin' }, NOWHERE))
     return [JSON.stringify({ permission: 'ADMIN' })];
-  const projects = [...world.projects.values()];
   const texts: string[] = [];
   let length = 0;
-  for (const permission of LISTED) {
-    const places =
-      permission.kind === 'root'
-        ? [() => grantedAtRoot(world, caller, permission)]
-        : placesToAsk(world, caller, permission, projects);
-    for (const granted of places) {
-      const text = granted()
-        .map((one) => JSON.stringify(one))
-        .join();
+  for (const info of LISTED) {
+    for (const granted of grantedOf(world, caller, info)) {
+      const text = granted.map((one) => JSON.stringify(one)).join();
       length += text.length;
       if (length > LIST_BYTES_MAX) return null;
       if (text !== '') texts.push(text);
@@ -239,41 +232,29 @@ function* grantedPermissions(world: World, caller: Caller): Generator<void, read
   return texts;
 }
 
-function needOf({ within, name }: PermissionInfo): Need {
-  return { permission: within, needs: [name] };
-}
-
-function grantedAtRoot(world: World, caller: Caller, permission: PermissionInfo): GrantedPermission[] {
-  return mayDo(world, caller, needOf(permission), NOWHERE) ? [{ permission: permission.name }] : [];
-}
-
-/** For each project, or for all at once where the caller holds it everywhere. */
-function* placesToAsk(
+/** All at once where the caller holds the permission everywhere, else by project. */
+function* grantedOf(
   world: World,
   caller: Caller,
-  info: PermissionInfo,
-  projects: readonly ProjectState[],
-): Generator<() => GrantedPermission[]> {
-  const { name: permission, kind } = info;
+  { name: permission, kind, within }: PermissionInfo,
+): Generator<readonly GrantedPermission[]> {
+  const may = (place: Asked, needs: Need['needs'] = [permission]): boolean =>
+    mayDo(world, caller, { permission: within, needs }, place);
   const everywhere = kind === 'environment' ? { environment: '*' } : {};
-  if (mayDo(world, caller, needOf(info), NOWHERE))
-    return yield () => [{ permission, project: '*', ...everywhere }];
-  for (const { settings } of projects) yield () => grantedInProject(world, caller, info, settings);
-}
-
-function grantedInProject(
-  world: World,
-  caller: Caller,
-  info: PermissionInfo,
-  { id: project, environments }: Pick<ProjectSettings, 'id' | 'environments'>,
-): GrantedPermission[] {
-  const { name: permission, kind } = info;
-  if (mayDo(world, caller, { permission: info.within }, { projectId: project, environment: null }))
-    return [{ permission, project, ...(kind === 'environment' ? { environment: '*' } : {}) }];
-  const places = kind === 'environment' ? environments : [null];
-  return places
-    .filter((environment) => mayDo(world, caller, needOf(info), { projectId: project, environment }))
-    .map((environment) => ({ permission, project, ...(environment === null ? {} : { environment }) }));
+  const project = kind === 'root' ? {} : { project: '*' };
+  if (may(NOWHERE)) return yield [{ permission, ...project, ...everywhere }];
+  if (kind === 'root') return;
+  for (const { settings } of world.projects.values()) {
+    const { id: projectId, environments } = settings;
+    const here = { permission, project: projectId };
+    const hasRight = may({ projectId, environment: null }, []);
+    if (hasRight) yield [{ ...here, ...everywhere }];
+    else if (kind === 'project') yield may({ projectId, environment: null }) ? [here] : [];
+    else
+      yield environments
+        .filter((environment) => may({ projectId, environment }))
+        .map((environment) => ({ ...here, environment }));
+  }
 }
 
 // Service accounts (docs/specification/users.md#service-accounts). The routes about their tokens are in personal-tokens.ts.

@@ -4,7 +4,7 @@
  * one, which every use of it shows; the tests hold each against its schema.
  */
 import assert from 'node:assert/strict';
-import { RECORD_EXAMPLES } from '../admin/record-schemas.ts';
+import { RECORD_EXAMPLES, RECORD_NAMES } from '../admin/record-schemas.ts';
 import type { JsonSchema } from './component-schemas.ts';
 
 const FLAG = 'checkout-redesign';
@@ -65,14 +65,14 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['rollout', null],
   ['stickiness', 'userId'],
   ['defaultStickiness', 'default'],
-  ['Segment.name segments.name', 'Nordic customers'],
+  ['Segment.name', 'Nordic customers'],
   ['FoundFlag.segments', ['Nordic customers']],
   ['Variant.name variants.name variant.name variant variants', 'one-page'],
   ['weight totalWeight', 1000],
   ['VariantDecision.bucket', 421],
   ['payload.type', 'string'],
   ['payload.value', 'compact'],
-  ['contextName contextFields.name', 'country'],
+  ['contextName', 'country'],
   ['operator', 'IN'],
   ['values', 'NO'],
   ['LegalValue.value legalValues.value', 'fi'],
@@ -82,9 +82,9 @@ const FIELDS: readonly (readonly [names: string, value: unknown])[] = [
   ['StrategyTypeParameter.type', 'list'],
   ['value tagValue', 'checkout'],
   ['Tag.type tagType', 'simple'],
-  ['tagTypes.name', 'team'],
   ['icon', 'T'],
   ['color', '#0b5394'],
+  ...RECORD_NAMES,
   // Projects and environments.
   ['project projectId projects Project.id projects.id', 'default'],
   ['newProjectId', 'checkout'],

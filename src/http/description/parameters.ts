@@ -1,4 +1,5 @@
 /** The parameters that stand in paths and queries, described once by name. */
+import { RECORD_PARAMETERS } from '../admin/record-schemas.ts';
 import type { Route } from '../serving/route.ts';
 import { type OpenApiObject, takesIfMatch } from './error-responses.ts';
 
@@ -12,6 +13,7 @@ const INTEGER = { type: 'integer', minimum: 1 };
 
 /** By the name that routes give it. */
 export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
+  ...RECORD_PARAMETERS,
   projectId: { description: 'Id of the project.', example: 'default' },
   featureName: { description: 'Name of the flag.', example: 'checkout-redesign' },
   child: { description: 'Name of the flag that depends on others.', example: 'checkout-redesign' },
@@ -32,11 +34,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   id: { description: 'Id of the thing that the path names before it.', example: '1' },
   tokenId: { description: 'Id of the personal token.', example: 1, schema: INTEGER },
   token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },
-  contextField: { description: 'Name of the context field.', example: 'country' },
-  legalValue: { description: 'The legal value.', example: 'fi' },
   appName: { description: 'Name of the application.', example: 'shop' },
   strategyName: { description: 'Name of the strategy type.', example: 'flexibleRollout' },
-  tagType: { description: 'Name of the tag type.', example: 'team' },
   linkId: { description: 'Id of the link.', example: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f' },
   ticket: { description: 'Of a token, as an evaluation names it.', example: '0'.repeat(32) },
   type: { description: 'Type of the tag.', example: 'simple' },
