@@ -3,12 +3,12 @@
 import type { Engine } from '../../actors/engine.ts';
 import type { Notice } from '../../actors/journal-observer.ts';
 import { callerName } from '../../actors/loop-accounts.ts';
-import { FollowUp } from '../../actors/turn.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Caller } from '../serving/access.ts';
 import type { RequestContext, Route, StreamOpening, StreamRoute } from '../serving/route.ts';
-import { EVENT_STREAM_HEADERS, KEEP_ALIVE } from '../serving/server-sent-events.ts';
+import { EVENT_STREAM_HEADERS } from '../serving/server-sent-events.ts';
+import { type Message, Subscribers } from '../serving/subscribers.ts';
 import { worldSeenBy } from '../serving/visible-world.ts';
 import type { ResponseStream } from '../transport/transport.ts';
 import { isForAllReaders, projectOfSegment, seesCredentials } from './events.ts';
@@ -80,13 +80,8 @@ export const eventStreamRoutes: readonly Route[] = [
   }),
 ];
 
-// All open streams that tell of recorded events: for the console, which reads again what they name. A change that becomes
-// durable wakes one worker for all of them, which works in short turns. A stream is given no more than one piece that its
-// client does not take: what is recorded meanwhile waits in the ring of the change feed, which all share, and a client that has
-// missed too much is told so and reads everything again.
-//
-// A stream lasts as long as its caller may read: that is asked again whenever users, tokens, sessions or roles change, and every second,
-// since tokens expire.
+// All open streams that tell of recorded events: for the console, which reads again what they name. What is recorded while a client does
+// not read waits in the ring of the change feed, and a client that has missed too much is told so and reads everything again.
 
 /** People look at pages; so many leave room for the streams of applications. */
 export const STREAMS_MAX = 1_000;
@@ -94,45 +89,33 @@ export const STREAMS_MAX = 1_000;
 /** Each visible tab has one. One caller must not take the room of all others. */
 export const STREAMS_PER_CALLER_MAX = 100;
 
-const TICK_MS = 1_000;
-
-/** Every stream is written to within so many ticks; proxies often give up one that was silent for 60 s. */
-const TICKS_TO_ALL = 20;
-
-/** Streams between two looks at the clock. */
-const STREAMS_A_STEP = 16;
+interface RecordedStreamRequest {
+  /** The caller whose streams are counted together. */
+  readonly callerName: string;
+  /** The events that the caller may hear of now; 'nothing' when it may no longer read any. */
+  rights(): IsHeard | 'nothing';
+  /** The last event that the client knows of; null for none. */
+  readonly knownId: number | null;
+  readonly told: Told;
+}
 
 export class RecordedStreams {
   readonly #engine: Engine;
   readonly #news: Readonly<Record<Told, RecordedNews>>;
-  readonly #work: FollowUp;
-  readonly #streams = new Set<RecordedStream>();
-  #timer: NodeJS.Timeout | null = null;
-  #accessRevision: number;
-  #sessionsRevision: number;
-  /** Rounds that are due. One begins when the last one of its kind is over, so that no stream waits for ever. */
-  #hasNews = false;
-  #mustCheck = false;
-  /** Streams that are still to be told, to be asked whether they may go on, and to be shown alive. */
-  #untold: RecordedStream[] = [];
-  #unchecked: RecordedStream[] = [];
-  #silent: RecordedStream[] = [];
+  readonly #subscribers: Subscribers<RecordedNews>;
+  /** Open streams by the name of their caller. */
+  readonly #counts = new Map<string, number>();
+  #notice: Notice | null = null;
 
   constructor(engine: Engine) {
     this.#engine = engine;
     const { feed } = engine;
     this.#news = { head: new RecordedNews(feed, 'head'), whole: new RecordedNews(feed, 'whole') };
-    this.#accessRevision = engine.world.directory.accessRevision;
-    this.#sessionsRevision = engine.world.directory.sessionsRevision;
-    this.#work = new FollowUp({
-      advance: () => this.#advance(),
-      areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
-    });
-    engine.feed.subscribe(() => this.#hear());
+    this.#subscribers = new Subscribers(engine, { onTick: () => this.#lookForNotice() });
   }
 
   get count(): number {
-    return this.#streams.size;
+    return this.#subscribers.count;
   }
 
   open(request: RecordedStreamRequest): StreamOpening | Refusal {
@@ -143,78 +126,57 @@ export class RecordedStreams {
   }
 
   #refuse({ callerName }: RecordedStreamRequest): Refusal | null {
-    if (this.#streams.size >= STREAMS_MAX) return TOO_MANY;
-    let count = 0;
-    for (const stream of this.#streams) if (stream.callerName === callerName) count += 1;
-    return count >= STREAMS_PER_CALLER_MAX ? TOO_MANY_OF_CALLER : null;
+    if (this.count >= STREAMS_MAX) return TOO_MANY;
+    return (this.#counts.get(callerName) ?? 0) >= STREAMS_PER_CALLER_MAX ? TOO_MANY_OF_CALLER : null;
   }
 
   #begin(request: RecordedStreamRequest, response: ResponseStream): void {
-    // The response to HEAD is over when it begins.
-    if (!response.isOpen) return;
-    // Since the request came, others may have taken the room, or the caller may have lost the right.
-    const isHeard = request.rights();
-    if (isHeard === 'nothing' || this.#refuse(request) !== null) return response.close();
-    const stream = new RecordedStream(response, request, { news: this.#news[request.told], isHeard });
-    response.onDrain(() => stream.advance());
-    response.onAborted(() => this.#forget(stream));
-    this.#streams.add(stream);
-    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
-    stream.advance();
+    const { callerName, rights, knownId, told } = request;
+    const news = this.#news[told];
+    let isHeard = rights();
+    // Since the request came, the response may have ended, as that to HEAD has, others may have taken the room, or the caller has lost the right.
+    if (!response.isOpen || isHeard === 'nothing' || this.#refuse(request) !== null) return response.close();
+    const { id: sentId, bytes } = news.opening(knownId);
+    const notices = told === 'whole' ? this.#noticesFor() : () => [];
+    this.#count(callerName, 1);
+    const stream = this.#subscribers.add(response, [bytes], {
+      ...{ source: news, sentId },
+      isEntitled: () => {
+        isHeard = rights();
+        return isHeard !== 'nothing';
+      },
+      *after(id) {
+        const next = isHeard === 'nothing' ? null : news.after(id, isHeard);
+        if (next !== null) yield next;
+        yield* notices(next?.id ?? id);
+      },
+      onEnd: () => this.#count(callerName, -1),
+    });
+    this.#subscribers.start(stream);
   }
 
-  #forget(stream: RecordedStream): void {
-    this.#streams.delete(stream);
-    if (this.#streams.size > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
+  #count(callerName: string, by: 1 | -1): void {
+    const count = (this.#counts.get(callerName) ?? 0) + by;
+    if (count === 0) this.#counts.delete(callerName);
+    else this.#counts.set(callerName, count);
   }
 
-  /** Takes notes only: it is called between two batches of the journal. */
-  #hear(): void {
-    if (this.#streams.size === 0) return;
-    this.#hasNews = true;
-    const { accessRevision, sessionsRevision } = this.#engine.world.directory;
-    this.#mustCheck ||=
-      accessRevision !== this.#accessRevision || sessionsRevision !== this.#sessionsRevision;
-    this.#accessRevision = accessRevision;
-    this.#sessionsRevision = sessionsRevision;
-    this.#work.want();
+  /** Gives each notice once, to a client that copies the log and has reached event `id`. */
+  #noticesFor(): (id: number) => Iterable<Message> {
+    const engine = this.#engine;
+    let sentId = 0;
+    return function* (id) {
+      const { notice } = engine;
+      if (notice === null || notice.id === sentId) return;
+      sentId = notice.id;
+      yield { id, bytes: message(notice.type, id, notice.data) };
+    };
   }
 
-  #tick(): void {
-    this.#mustCheck = true;
-    const { notice } = this.#engine;
-    this.#silent = [...this.#streams].filter(
-      (stream) => stream.isSilentFor(TICKS_TO_ALL) || stream.lacks(notice),
-    );
-    this.#work.want();
-  }
-
-  /** A little of the work; true when nothing is left. Those that lost the right are told nothing more. */
-  #advance(): boolean {
-    if (this.#unchecked.length > 0) {
-      for (const stream of this.#unchecked.splice(-STREAMS_A_STEP)) this.#check(stream);
-    } else if (this.#mustCheck) {
-      this.#mustCheck = false;
-      this.#unchecked = [...this.#streams];
-    } else if (this.#untold.length > 0) {
-      for (const stream of this.#untold.splice(-STREAMS_A_STEP)) stream.advance();
-    } else if (this.#hasNews) {
-      this.#hasNews = false;
-      this.#untold = [...this.#streams];
-    } else if (this.#silent.length > 0) {
-      for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive(this.#engine.notice);
-    } else return true;
-    return false;
-  }
-
-  #check(stream: RecordedStream): void {
-    const isHeard = stream.rights();
-    if (isHeard === 'nothing') {
-      this.#forget(stream);
-      stream.end();
-    } else stream.isHeard = isHeard;
+  #lookForNotice(): void {
+    if (this.#engine.notice === this.#notice) return;
+    this.#notice = this.#engine.notice;
+    this.#subscribers.wake();
   }
 }
 
@@ -238,92 +200,4 @@ export function recordedStreams(engine: Engine): RecordedStreams {
     streamsOf.set(engine, known);
   }
   return known;
-}
-
-// One open stream about recorded events, and how far its client is.
-
-interface RecordedStreamRequest {
-  /** The caller whose streams are counted together. */
-  readonly callerName: string;
-  /** The events that the caller may hear of now; 'nothing' when it may no longer read any. */
-  rights(): IsHeard | 'nothing';
-  /** The last event that the client knows of; null for none. */
-  readonly knownId: number | null;
-  readonly told: Told;
-}
-
-class RecordedStream {
-  readonly callerName: string;
-  readonly rights: RecordedStreamRequest['rights'];
-  /** Asked for anew when anybody's rights have changed. */
-  isHeard: IsHeard;
-  readonly #response: ResponseStream;
-  readonly #news: RecordedNews;
-  /** The last event that the client was told of; null before the first message. */
-  #toldId: number | null = null;
-  readonly #knownId: number | null;
-  readonly #told: Told;
-  /** The last event of the notice that the client was sent. */
-  #noticeId = 0;
-  #silentTicks = 0;
-
-  constructor(
-    response: ResponseStream,
-    { callerName, rights, knownId, told }: RecordedStreamRequest,
-    { news, isHeard }: { readonly news: RecordedNews; readonly isHeard: IsHeard },
-  ) {
-    this.callerName = callerName;
-    this.rights = rights;
-    this.isHeard = isHeard;
-    this.#response = response;
-    this.#news = news;
-    this.#knownId = knownId;
-    this.#told = told;
-  }
-
-  /** Tells of what is durable and was not told, if the client has taken everything before. */
-  advance(): void {
-    if (this.#isWaiting) return;
-    if (this.#toldId === null) {
-      // One that knows of an event gets what it has missed in the next message.
-      const { id, bytes } = this.#news.opening(this.#knownId);
-      this.#toldId = id;
-      if (!this.#write(bytes)) return;
-    }
-    const news = this.#news.after(this.#toldId, this.isHeard);
-    if (news === null) return;
-    this.#toldId = news.id;
-    if (news.bytes !== null) this.#write(news.bytes);
-  }
-
-  /** Called once a tick: whether it was silent for so many. */
-  isSilentFor(ticks: number): boolean {
-    this.#silentTicks += 1;
-    return this.#silentTicks >= ticks;
-  }
-
-  /** Whether its client copies the log, and has not got this notice. */
-  lacks(notice: Notice | null): notice is Notice {
-    return this.#told === 'whole' && notice !== null && notice.id !== this.#noticeId && this.#toldId !== null;
-  }
-
-  keepAlive(notice: Notice | null): void {
-    if (this.#isWaiting) return;
-    if (!this.lacks(notice)) return void this.#write(KEEP_ALIVE);
-    this.#noticeId = notice.id;
-    this.#write(message(notice.type, this.#toldId ?? 0, notice.data));
-  }
-
-  end(): void {
-    this.#response.close();
-  }
-
-  #write(bytes: Uint8Array): boolean {
-    this.#silentTicks = 0;
-    return this.#response.write(bytes);
-  }
-
-  get #isWaiting(): boolean {
-    return !this.#response.isOpen || this.#response.bufferedBytes > 0;
-  }
 }

@@ -6,6 +6,7 @@ import type { Change, ChangeFeed } from '../../actors/change-feed.ts';
 import type { RecordedEvent } from '../../domain/state/events.ts';
 import { toLoggedEvent } from '../../persistence/event-log/logged-event.ts';
 import { EVENT_END, eventHead } from '../serving/server-sent-events.ts';
+import type { Message } from '../serving/subscribers.ts';
 
 /** Events of one message. A client that missed more reads everything again, which is less work than to look at each. */
 export const EVENTS_TOLD_MAX = 100;
@@ -19,18 +20,11 @@ export type Told = 'head' | 'whole';
 /** Whether a client may hear of an event; null: of every one. */
 export type IsHeard = ((event: RecordedEvent) => boolean) | null;
 
-export interface News {
-  /** The last event that the client knows of afterwards. */
-  readonly id: number;
-  /** Null: of none of the events the client may hear. */
-  readonly bytes: Uint8Array | null;
-}
-
 export class RecordedNews {
   readonly #feed: ChangeFeed;
   readonly #told: Told;
   /** The last message: most streams are equally far. */
-  #last: { readonly afterId: number; readonly news: News } | null = null;
+  #last: { readonly afterId: number; readonly news: Message } | null = null;
 
   constructor(feed: ChangeFeed, told: Told) {
     this.#feed = feed;
@@ -38,13 +32,13 @@ export class RecordedNews {
   }
 
   /** The first message. It names what the client knows of, or the newest event where it knows of none. */
-  opening(knownId: number | null): News & { readonly bytes: Uint8Array } {
+  opening(knownId: number | null): Message & { readonly bytes: Uint8Array } {
     const id = knownId ?? this.#feed.durableId;
     return { id, bytes: message('opened', id, {}) };
   }
 
   /** The news of durable events after event `id`; null when there are none. */
-  after(id: number, isHeard: IsHeard): News | null {
+  after(id: number, isHeard: IsHeard): Message | null {
     const newestId = this.#feed.durableId;
     if (id === newestId) return null;
     const last = this.#last?.afterId === id && this.#last.news.id === newestId ? this.#last.news : null;

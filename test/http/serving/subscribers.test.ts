@@ -1,11 +1,8 @@
 /** One stream and a client that takes what it is sent, or does not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FlagStream } from '../../../../src/addons/sdk/flag-stream.ts';
-import type { QueryWatch } from '../../../../src/addons/sdk/query-watch.ts';
-import { DELTA_FORMAT } from '../../../../src/addons/sdk/stream-format.ts';
-import { WatchLog } from '../../../../src/addons/sdk/watch-log.ts';
-import type { ResponseStream } from '../../../../src/http/transport/transport.ts';
+import { type Message, Subscriber } from '../../../src/http/serving/subscribers.ts';
+import type { ResponseStream } from '../../../src/http/transport/transport.ts';
 
 /** Takes each piece only when the test says so. */
 class SlowClient {
@@ -34,31 +31,37 @@ class SlowClient {
   }
 }
 
-function streamTo(client: SlowClient, log: WatchLog, first: readonly string[] = []): FlagStream {
-  return new FlagStream({
-    response: client as unknown as ResponseStream,
-    watch: { log } as QueryWatch,
-    format: DELTA_FORMAT,
-    token: null,
-    first: first.map((text) => Buffer.from(text)),
-    hydration: null,
-    sentId: log.newestId,
-  });
+/** Messages that all streams share, of which some may be durable and some gone. */
+class SharedLog {
+  ids = [10];
+  durableId = 10;
+
+  readonly after = (id: number): readonly Message[] | null => {
+    if (!this.ids.includes(id)) return null;
+    const later = this.ids.filter((other) => other > id && other <= this.durableId);
+    return later.map((other) => ({ id: other, bytes: Buffer.from(`${other}`) }));
+  };
+
+  add(...ids: readonly number[]): void {
+    this.ids.push(...ids);
+    this.durableId = this.ids.at(-1)!;
+  }
 }
 
-const frame = (id: number) => ({ id, changes: `"${id}"` });
-const idsIn = (pieces: readonly string[]): readonly number[] =>
-  pieces.flatMap((piece) => [...piece.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)));
+function streamTo(client: SlowClient, { after }: SharedLog, first: readonly string[] = []): Subscriber {
+  const pieces = first.map((text) => Buffer.from(text));
+  const subscription = { source: null, sentId: 10, isEntitled: () => true, after };
+  return new Subscriber(client as unknown as ResponseStream, pieces, subscription);
+}
 
 describe('a stream', () => {
   it('begins piece by piece, as its client takes them, and goes on with what has changed since', () => {
-    const [client, log] = [new SlowClient(), new WatchLog(10)];
+    const [client, log] = [new SlowClient(), new SharedLog()];
     client.takesAll = false;
     const stream = streamTo(client, log, ['one', 'two']);
     assert(stream.begin(), 'its client has no room');
-    stream.advance(10);
-    log.append(frame(11));
-    stream.advance(11);
+    log.add(11);
+    stream.advance();
     stream.keepAlive();
     assert.deepEqual(client.pieces, ['one']);
     client.bufferedBytes = 0;
@@ -66,32 +69,35 @@ describe('a stream', () => {
     assert.deepEqual(client.pieces, ['one', 'two']);
     client.bufferedBytes = 0;
     assert(stream.begin() && stream.hasBegun);
-    stream.advance(11);
-    assert.deepEqual(idsIn(client.pieces), [11]);
+    stream.advance();
+    assert.deepEqual(client.pieces.slice(2), ['11']);
   });
 
   it('tells of durable changes only, each once and in order', () => {
-    const [client, log] = [new SlowClient(), new WatchLog(10)];
+    const [client, log] = [new SlowClient(), new SharedLog()];
     const stream = streamTo(client, log);
     assert(stream.begin() && stream.hasBegun, 'it begins with nothing');
-    for (const id of [11, 12, 13]) log.append(frame(id));
-    for (const durableId of [10, 12, 12, 13, 13]) stream.advance(durableId);
-    assert.deepEqual(idsIn(client.pieces), [11, 12, 13]);
+    log.add(11, 12, 13);
+    for (const durableId of [10, 12, 12, 13, 13]) {
+      log.durableId = durableId;
+      stream.advance();
+    }
+    assert.deepEqual(client.pieces, ['11', '12', '13']);
   });
 
   it('gives up a client that has fallen behind what is kept', () => {
-    const [client, log] = [new SlowClient(), new WatchLog(10, () => 5)];
+    const [client, log] = [new SlowClient(), new SharedLog()];
     const stream = streamTo(client, log);
     assert(stream.begin() && stream.hasBegun, 'it begins with nothing');
     client.takesAll = false;
-    log.append(frame(11));
-    stream.advance(11);
-    for (const id of [12, 13]) log.append(frame(id));
-    stream.advance(13);
+    log.add(11);
+    stream.advance();
+    log.ids = [12, 13];
+    stream.advance();
     assert.equal(client.hasLeft, false, 'what waits for it may still be taken');
     client.bufferedBytes = 0;
-    stream.advance(13);
+    stream.advance();
     assert.equal(client.hasLeft, true);
-    assert.deepEqual(idsIn(client.pieces), [11]);
+    assert.deepEqual(client.pieces, ['11']);
   });
 });
