@@ -149,7 +149,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.enter(button('Copy strategies… to staging'));
     await dialog.getByText('3 changes in staging').waitFor();
     await hands.enter(button('Copy', dialog));
-    await notice('one-page has in staging the strategies of development.');
+    await notice('one-page has the strategies of development in staging.');
     await hands.to(page.getByRole('switch', { name: 'one-page in development' }));
     await hands.press('Space');
     await notice('one-page is on in development.');
@@ -185,7 +185,7 @@ describeConsole('a day in the console', (shared) => {
     await call('PUT', `${FEATURES}/one-page`, { description: 'By Grace.' }, { token: grace.token });
     await hands.enter(button('Save', dialog));
     await dialog.getByText('Grace changed this').waitFor();
-    await hands.enter(button('Take both', dialog));
+    await hands.enter(button('Merge', dialog));
     await hands.enter(button('Save', dialog));
     await closed();
     const { description, type } = await flag();
@@ -220,12 +220,12 @@ describeConsole('a day in the console', (shared) => {
     await heading('flag-123');
     await hands.find('one-page', 'one-page');
     await heading('one-page');
-    await hands.to(page.getByRole('slider', { name: 'Moment' }));
+    await hands.to(page.getByRole('slider', { name: 'Point in time' }));
     await hands.press('ArrowLeft');
     await page.getByRole('status').filter({ hasText: 'As it was then' }).waitFor({ state: 'attached' });
     await hands.press('Home');
     await page.getByText('10 % of users', { exact: true }).first().waitFor({ state: 'detached' });
-    await hands.enter(button('Restore this'));
+    await hands.enter(button('Restore this version'));
     await dialog.getByText('strategy removed in development').first().waitFor();
     await hands.enter(button('Roll back in production', dialog));
     await page.getByRole('status').filter({ hasText: 'As it is now' }).waitFor({ state: 'attached' });

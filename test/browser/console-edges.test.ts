@@ -62,9 +62,9 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(dialog, 'Save');
     const conflict = dialog.locator('.conflict');
     await isInSight(conflict, 'the conflict');
-    await isInSight(dialog.getByRole('button', { name: 'Take both' }), 'the way on');
+    await isInSight(dialog.getByRole('button', { name: 'Merge' }), 'the way on');
     await page.locator('.conflict:focus').waitFor();
-    await press(dialog, 'Take both');
+    await press(dialog, 'Merge');
     await press(dialog, 'Save');
     await dialog.waitFor({ state: 'detached' });
     await page.locator('.rollout-text').filter({ hasText: '50 % of users' }).waitFor();
@@ -139,13 +139,13 @@ describeConsole('the edges of a day in the console', (shared) => {
     await page.evaluate(DRAFT_KEPT);
     await page.reload();
     dialog = await editStrategy(page);
-    await dialog.getByText('This is what you typed before.').waitFor();
+    await dialog.getByText('Restored from your draft.').waitFor();
     assert.equal(await share(dialog).inputValue(), '35');
     await press(dialog, 'Start over');
     assert.equal(await share(dialog).inputValue(), '10');
     await press(dialog, 'Cancel');
     dialog = await editStrategy(page);
-    assert.equal(await dialog.getByText('This is what you typed before.').count(), 0);
+    assert.equal(await dialog.getByText('Restored from your draft.').count(), 0);
 
     await share(dialog).fill('36');
     await page.evaluate(DRAFT_KEPT);
@@ -192,7 +192,7 @@ describeConsole('the edges of a day in the console', (shared) => {
     await press(dialog, 'Add constraint');
     await dialog.getByLabel('Context field').and(page.locator(':focus')).waitFor();
     await press(dialog, 'Save');
-    await dialog.getByText('Name a context field.').waitFor();
+    await dialog.getByText('Choose a context field.').waitFor();
     assert.equal(await page.getByRole('dialog', { name: 'Change production?' }).count(), 0);
     await press(dialog, 'Remove constraint 1');
     await openTab(dialog, 'Rollout');
@@ -202,10 +202,10 @@ describeConsole('the edges of a day in the console', (shared) => {
     await share(dialog).fill('50');
     await press(dialog, 'Save');
     await dialog.locator('.conflict').getByText('switched on in production').waitFor();
-    await press(dialog, 'Take both');
+    await press(dialog, 'Merge');
     await press(dialog, 'Save');
     const question = page.getByRole('dialog', { name: 'Change production?' });
-    await question.getByText('It is on there; its strategies select 10 % of users.').waitFor();
+    await question.getByText('Currently on for 10 % of users.').waitFor();
     await press(question, 'Cancel');
     await ending(opened);
   });

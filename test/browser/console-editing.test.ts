@@ -51,7 +51,7 @@ describeConsole('editing in the console', (shared) => {
     await name.fill('made-in-the-console');
     await dialog.getByLabel('Type').selectOption('experiment');
     await dialog.getByText('An experiment flag made-in-the-console exists').waitFor();
-    await dialog.getByText('The same with curl').click();
+    await dialog.getByText('Show as curl').click();
     assert.match(
       (await dialog.locator('pre').textContent()) ?? '',
       /curl -X POST '.*\/api\/admin\/projects\/default\/features'/,
@@ -158,7 +158,7 @@ describeConsole('editing in the console', (shared) => {
     const { page } = opened;
     const titles = async () => (await strategiesOf('ordered')).map(({ title }: { title: string }) => title);
     await choose(page, 'More for Second in development', 'Move up Second in development');
-    await notice(page, 'another order');
+    await notice(page, 'were reordered');
     assert.deepEqual(await titles(), ['Second', 'First']);
 
     await choose(page, 'More for First in development', 'Disable First in development');
@@ -241,7 +241,7 @@ describeConsole('editing in the console', (shared) => {
     await dialog.getByText(/changed this/).waitFor();
     await dialog.getByText('By somebody else.').waitFor();
     await isAccessible(page, 'the conflict');
-    await press(dialog, 'Take both');
+    await press(dialog, 'Merge');
     assert.equal(await dialog.getByLabel('Description').inputValue(), 'By somebody else.');
     await press(dialog, 'Save');
     await dialog.waitFor({ state: 'detached' });
@@ -270,7 +270,7 @@ describeConsole('editing in the console', (shared) => {
       await theirs();
       await press(dialog, 'Save');
       await dialog.getByText('Ada changed this just now').waitFor();
-      await press(dialog, 'Take both');
+      await press(dialog, 'Merge');
       await press(dialog, 'Save');
       await dialog.waitFor({ state: 'detached' });
     };
@@ -322,9 +322,9 @@ describeConsole('editing in the console', (shared) => {
       await route.continue();
     });
     await role.selectOption({ value: '4' });
-    const question = dialogOf(page, 'Somebody else changed this meanwhile');
+    const question = dialogOf(page, 'Someone else changed this in the meantime');
     await question.getByText('Ada changed this').waitFor();
-    await press(question, 'Take both');
+    await press(question, 'Merge');
     await notice(page, 'The role is changed.');
     await ending(opened);
   });
@@ -347,7 +347,7 @@ describeConsole('editing in the console', (shared) => {
       .waitFor();
     await dialog.getByRole('group', { name: 'Variant 1' }).getByLabel('Payload').selectOption('json');
     await dialog.getByLabel('Value of the payload').fill('{"color":');
-    await dialog.getByText('This is no JSON yet.').waitFor();
+    await dialog.getByText('This is not valid JSON yet.').waitFor();
     await dialog.getByLabel('Value of the payload').fill('{"color":"blue"}');
     const second = dialog.getByRole('group', { name: 'Variant 2' });
     await press(second, 'Always for specific users');

@@ -160,7 +160,7 @@ describeConsole('finding in the console', (shared) => {
     await shared.server.call('POST', `${FEATURES}/explained/environments/development/on`);
     const opened = await shared.signedIn({ place: '#/projects/default/flags/explained' });
     const { page } = opened;
-    const card = page.getByRole('region', { name: 'Who sees what' });
+    const card = page.getByRole('region', { name: 'Test with a user' });
     await card.getByLabel('Context of the user, one field per line').fill('userId: ada\ncountry: SE');
     await card.getByRole('button', { name: 'Why?' }).click();
     await card.getByText('Off in development: no strategy selects this user.').waitFor();
@@ -194,11 +194,11 @@ describeConsole('finding in the console', (shared) => {
     const { page } = opened;
     const lead = page.locator('.lead');
     await lead.filter({ hasText: 'Third.' }).waitFor();
-    await page.getByRole('slider', { name: 'Moment' }).focus();
+    await page.getByRole('slider', { name: 'Point in time' }).focus();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'Second.' }).waitFor();
     // The list of events says the same.
-    const compared = page.getByRole('region', { name: 'Two moments' });
+    const compared = page.getByRole('region', { name: 'Two points in time' });
     await compared.getByText('description: Second. → Third.').waitFor();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'First.' }).waitFor();
@@ -207,7 +207,7 @@ describeConsole('finding in the console', (shared) => {
     await page.keyboard.press('ArrowLeft');
     await compared.getByText('description: First. → Second.').waitFor();
     await isAccessible(page, 'the flag as it was');
-    await page.getByRole('button', { name: 'Restore this' }).click();
+    await page.getByRole('button', { name: 'Restore this version' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
     await page.getByText('As it is now').waitFor();
     await lead.filter({ hasText: 'First.' }).waitFor();

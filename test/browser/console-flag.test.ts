@@ -17,7 +17,7 @@ describeConsole('the page of a flag', (shared) => {
     const opened = await shared.signedIn({ place: '#/projects/default/flags/staged' });
     const { page } = opened;
     const development = page.getByRole('region', { name: 'development', exact: true });
-    await development.getByText('Off. When it is on, it is for 35 % of users.').waitFor();
+    await development.getByText('Off. Would apply to 35 % of users.').waitFor();
     await development.getByText('differs from production in the strategies').click();
     await development.getByText('to go: everyone → Gradual rollout: 35 % of users').waitFor();
     const names = await page
@@ -44,7 +44,7 @@ describeConsole('the page of a flag', (shared) => {
       .waitFor();
     await page.getByRole('button', { name: 'Copy strategies… to production' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('2 changes in production, all at once or none:').waitFor();
+    await dialog.getByText('2 changes in production, applied together:').waitFor();
     await dialog.getByText('strategy added in production').waitFor();
     await isAccessible(page, 'the dialog');
     await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
@@ -73,7 +73,7 @@ describeConsole('the page of a flag', (shared) => {
     const production = page.getByRole('region', { name: 'production', exact: true });
     await production
       .getByText(
-        'Off. When it is on, it is for everyone, and for everyone, and for everyone, and by 4 more strategies.',
+        'Off. Would apply to everyone, and for everyone, and for everyone, and by 4 more strategies.',
       )
       .waitFor();
     assert.equal(await production.locator('.strategies').isVisible(), false);
@@ -145,7 +145,7 @@ describeConsole('the page of a flag', (shared) => {
       await released.promise;
       await route.continue();
     });
-    await page.getByRole('slider', { name: 'Moment' }).focus();
+    await page.getByRole('slider', { name: 'Point in time' }).focus();
     await page.keyboard.press('ArrowLeft');
     await asked.promise;
     await page.keyboard.press('ArrowRight');
@@ -168,10 +168,10 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('heading', { name: 'History' }).waitFor();
     const made = page.locator('.event').filter({ hasText: 'lost.b' }).filter({ hasText: 'created' });
     await made.getByRole('button', { name: 'Restore the project to here' }).waitFor();
-    const moment = page.getByRole('slider', { name: 'Moment' });
+    const moment = page.getByRole('slider', { name: 'Point in time' });
     await moment.focus();
     for (const _ of [1, 2]) await page.keyboard.press('ArrowLeft');
-    const differences = page.getByRole('list', { name: 'What differs between the two moments' });
+    const differences = page.getByRole('list', { name: 'Differences between the two points in time' });
     for (const name of ['lost.a', 'lost.b']) {
       const ofFlag = differences.getByRole('listitem').filter({ hasText: name });
       await ofFlag.getByText('description: then → now').waitFor();
@@ -180,7 +180,7 @@ describeConsole('the page of a flag', (shared) => {
     await page.keyboard.press('ArrowLeft');
     await differences.getByText('lost.b').waitFor({ state: 'detached' });
     await isAccessible(page, 'the history');
-    await page.getByRole('button', { name: 'Restore the project to this moment' }).click();
+    await page.getByRole('button', { name: 'Restore the project to this point in time' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('lost.a').waitFor();
     await dialog.getByText('lost.b').waitFor();

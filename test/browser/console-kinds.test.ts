@@ -92,7 +92,7 @@ describeConsole('the pages of kinds in the console', (shared) => {
     await page.getByLabel('Select bulk-bare').check();
     await page.getByRole('button', { name: 'Switch…' }).click();
     const form = page.getByRole('dialog', { name: 'Switch 3 flags' });
-    await form.getByText('Left off, without strategies there: bulk-bare.').waitFor();
+    await form.getByText('Not switched, because they have no strategies there: bulk-bare.').waitFor();
     await form.getByRole('button', { name: 'Switch', exact: true }).click();
     await page.getByText('2 flags are on in development.').waitFor();
     assert.equal((await call('GET', environmentPath('bulk-2'))).body.enabled, true);
@@ -189,9 +189,9 @@ describeConsole('the pages of kinds in the console', (shared) => {
     await page.locator('input[type=search]:focus').waitFor();
     await page.getByRole('heading', { name: 'Default' }).click();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'detached' });
     await ending(opened);
   });
 });

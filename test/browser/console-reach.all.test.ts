@@ -185,7 +185,7 @@ async function oneFlag(hands: Hands): Promise<void> {
   await hands.form(
     'createFeatureLink',
     'Add link',
-    { Address: 'https://shop.example/1', Title: 'Ticket' },
+    { URL: 'https://shop.example/1', Title: 'Ticket' },
     'Add link',
   );
   await hands.form('updateFeatureLink', 'Edit Ticket', { Title: 'The ticket' }, 'Save');
@@ -267,14 +267,14 @@ async function projects(hands: Hands): Promise<void> {
   await hands.open('projects/shop/settings', 'Settings');
   await hands.form('updateProject', 'Edit…', { Description: 'What customers see' }, 'Save');
   const rules = {
-    'Pattern of names': 'shop-.*',
+    'Naming pattern': 'shop-.*',
     'Links of new flags': 'Ticket: https://shop.example/{{feature}}',
   };
   await hands.form('updateProjectEnterpriseSettings', more('Rules for new flags…'), rules, 'Save');
   await hands.form('exportFeatures', more('Export flags…'), {}, 'Export');
   const content = JSON.stringify({ features: [{ name: 'shop-brought' }] });
   await more('Import flags…')();
-  await hands.reach('validateImport', () => hands.dialog.getByLabel('Content of an export').fill(content));
+  await hands.reach('validateImport', () => hands.dialog.getByLabel('Export content').fill(content));
   await hands.agree('importFeatures', 'Import');
   await hands.closed();
   await hands.form('addDefaultStrategyToProjectEnvironment', 'Edit development', {}, 'Save');
@@ -336,7 +336,7 @@ const BESIDES: Readonly<Record<string, (hands: Hands) => Promise<void>>> = {
     await tokensOf(hands, 'UserToken');
     await hands.secret('resetUserPassword', () => hands.chooseOf('kind-1', 'Password'), {}, 'Continue');
     await hands.chooseOf('kind-1', 'Password');
-    await hands.dialog.getByLabel('Way').selectOption('Set it here');
+    await hands.dialog.getByLabel('Method').selectOption('Set it here');
     await hands.dialog.getByLabel('New password').fill(PASSWORD);
     await hands.agree('changeUserPassword', 'Continue');
     await hands.closed();
@@ -406,7 +406,7 @@ async function service(hands: Hands): Promise<void> {
   const passwords = {
     'Current password': PASSWORD,
     'New password': OTHER_PASSWORD,
-    'New password again': OTHER_PASSWORD,
+    'Confirm new password': OTHER_PASSWORD,
   };
   await hands.form('changeMyPassword', 'Change password…', passwords, 'Change');
   await hands.open('server', 'Server');

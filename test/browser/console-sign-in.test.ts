@@ -107,8 +107,8 @@ describeConsole('people', (shared) => {
     const dialog = dialogOf(page, 'Change your password');
     await dialog.getByLabel('Current password').fill('wrong');
     await dialog.getByLabel('New password', { exact: true }).fill(OTHER_PASSWORD);
-    await dialog.getByLabel('New password again').fill(OTHER_PASSWORD);
-    await dialog.getByText('The same with curl').click();
+    await dialog.getByLabel('Confirm new password').fill(OTHER_PASSWORD);
+    await dialog.getByText('Show as curl').click();
     assert.equal((await dialog.locator('.curl pre').textContent())?.includes(OTHER_PASSWORD), false);
     await press(dialog, 'Change');
     await dialog.getByText('The old password is wrong.').waitFor();
@@ -116,7 +116,7 @@ describeConsole('people', (shared) => {
     assert.equal(await page.locator(':focus').getAttribute('name'), 'oldPassword', 'to type it again');
     await dialog.getByLabel('Current password').fill(PASSWORD);
     await press(dialog, 'Change');
-    await page.getByText('Your password is changed.').waitFor();
+    await page.getByText('Your password was changed.').waitFor();
     await elsewhere.page.getByText('You are signed out').waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'changing' }).waitFor();
@@ -151,9 +151,9 @@ describeConsole('people', (shared) => {
     const dialog = dialogOf(page, 'Change your password');
     await dialog.getByLabel('Current password').fill(PASSWORD);
     await dialog.getByLabel('New password', { exact: true }).fill(OTHER_PASSWORD);
-    await dialog.getByLabel('New password again').fill(OTHER_PASSWORD);
+    await dialog.getByLabel('Confirm new password').fill(OTHER_PASSWORD);
     await press(dialog, 'Change');
-    await page.getByText('Your password is changed.').waitFor();
+    await page.getByText('Your password was changed.').waitFor();
     const again = page.waitForResponse((one) => one.url().endsWith('/events/search') && one.ok());
     shown.resolve();
     await again;
@@ -215,7 +215,7 @@ describeConsole('people', (shared) => {
 
     await choose(page, 'More for linked', 'Password linked');
     const choice = dialogOf(page, 'Password of linked');
-    await choice.getByLabel('Way').selectOption('Set it here');
+    await choice.getByLabel('Method').selectOption('Set it here');
     await choice.getByLabel('New password').fill('short');
     await press(choice, 'Continue');
     await choice.getByRole('alert').filter({ hasText: 'at least 10 characters' }).waitFor();

@@ -73,7 +73,7 @@ describeConsole('undo in the console', (shared) => {
     });
     await page.getByLabel('Select all', { exact: false }).first().check();
     await press(page, 'Archive…');
-    await notice(page, 'At most 500 flags are archived at once; select fewer.');
+    await notice(page, 'At most 500 flags can be archived at once; select fewer.');
     assert.equal(readCount, 0);
     await ending(opened);
   });
@@ -153,7 +153,7 @@ describeConsole('undo in the console', (shared) => {
     await dialog.getByLabel('Name', { exact: true }).fill('Both of us');
     await call('PUT', `/segments/${id}`, { name: 'Both', description: 'By somebody else.', constraints });
     await press(dialog, 'Save');
-    await press(dialog, 'Take both');
+    await press(dialog, 'Merge');
     await press(dialog, 'Save');
     await dialog.waitFor({ state: 'detached' });
     await undo(page);

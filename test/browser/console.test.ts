@@ -261,7 +261,7 @@ describeConsole('the console', (shared) => {
     const { page } = opened;
     await page.getByRole('button', { name: `Roll back to here, event ${on}` }).click();
     const question = page.getByRole('dialog', { name: 'Change production?' });
-    await question.getByText('1 evaluation of it in the last hour').waitFor();
+    await question.getByText('1 evaluation in the last hour').waitFor();
     await question.locator('.button-danger').filter({ hasText: 'Roll back in production' }).click();
     await page.getByText(`Rolled back to event #${on}.`).waitFor();
     assert.equal(isOn('back-in-production', 'production'), true);

@@ -51,7 +51,7 @@ async function start() {
 
 /** Opens the page for somebody who has just signed in. */
 async function enter() {
-  if (!(await open())) throw new Error('This browser does not keep the cookie of the session.');
+  if (!(await open())) throw new Error('This browser blocks the session cookie.');
 }
 
 /** @param {string | null} problem why nobody is signed in, where that is to be said */

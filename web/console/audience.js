@@ -32,7 +32,7 @@ function groupOf(name, { rollout, userIds }) {
     return percentOf(rollout) === 100 ? 'everyone' : `${percentOf(rollout)} % of users`;
   if (name === 'default') return 'everyone';
   if (name === 'userWithId') return `the users ${said(String(userIds ?? ''))}`;
-  return `those whom the strategy type ${said(kindOf(name))} selects`;
+  return `users selected by the strategy type ${said(kindOf(name))} selects`;
 }
 
 /** Such as: country is one of NO, SE. @param {ConstraintInput} constraint @param {number} [valuesMax] */
@@ -71,7 +71,7 @@ const STRATEGIES_NAMED = 3;
 /** The audience of all strategies of an environment that are not disabled. @param {readonly StrategyInput[]} strategies */
 export function audienceOfAll(strategies) {
   const active = strategies.filter(({ disabled }) => disabled !== true);
-  if (active.length === 0) return 'nobody, because every strategy is disabled';
+  if (active.length === 0) return 'no users, because every strategy is disabled';
   const named = active.slice(0, STRATEGIES_NAMED).map((one) => audienceOf(one));
   const rest = active.length - named.length;
   return `${named.join(', and for ')}${rest > 0 ? `, and by ${counted(rest, 'more strategy', 'more strategies')}` : ''}`;
@@ -102,11 +102,13 @@ export async function affectedBy(
   const { yes = 0, no = 0 } = usage?.lastHourUsage.find((one) => one.environment === environment) ?? {};
   const isUsed = now !== undefined && (now.lastSeenAt !== null || flag.children.length > 0 || yes + no > 0);
   if (!isUsed || !hasEffect(now)) return null;
-  return `${stateText(now)} Applications reported ${yes + no === 0 ? 'no evaluation' : counted(yes + no, 'evaluation')} of it in the last hour.`;
+  return `${stateText(now)} ${yes + no === 0 ? 'No evaluations' : counted(yes + no, 'evaluation')} in the last hour.`;
 }
 
 /** @param {FlagEnvironment} now */
 function stateText(now) {
-  if (now.strategies.length === 0) return 'It has no strategies there.';
-  return `It is ${now.enabled ? 'on' : 'off'} there; its strategies select ${audienceOfAll(now.strategies)}.`;
+  if (now.strategies.length === 0) return 'No strategies there yet.';
+  return now.enabled
+    ? `Currently on for ${audienceOfAll(now.strategies)}.`
+    : `Currently off. Would apply to ${audienceOfAll(now.strategies)}.`;
 }

@@ -90,7 +90,7 @@ async function rollFlagBack(session, { project, flag, before, etag }) {
       etag,
     );
     await readAgain(session, at);
-    notice('done', events.length === 0 ? 'There was nothing to take back.' : 'Undone.');
+    notice('done', events.length === 0 ? 'Nothing to undo.' : 'Undone.');
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 412) throw error;
     await rollBack(session, { project, name: flag }, { eventId: before });

@@ -21,7 +21,7 @@ import { DEFAULT_COLUMNS } from './flag-order.js';
 
 /** The values of `seen`. @type {readonly (readonly [string, string])[]} */
 export const SEEN = [
-  ['', 'Used or not'],
+  ['', 'Any usage'],
   ['never', 'Never used'],
   ['7', 'Not used for 7 days'],
   ['30', 'Not used for 30 days'],

@@ -18,7 +18,7 @@ const SORTS = [
   ['newest', 'Newest first'],
   ['oldest', 'Oldest first'],
   ['name', 'By name'],
-  ['name-back', 'By name, backwards'],
+  ['name-back', 'By name, Z to A'],
   ['type', 'By type'],
   ['owner', 'By owner'],
   ['tags', 'By tag'],

@@ -52,9 +52,9 @@ const PROBLEMS = new Map([
     'The provider cannot be reached at the moment. Try again in a while, or sign in another way.',
   ],
   ['denied', 'The provider did not sign you in.'],
-  ['expired', 'The sign-in was begun in another browser or more than ten minutes ago. Begin it again.'],
-  ['failed', 'What the provider responded is not good. Try again; the log of the server says why.'],
-  ['busy', 'Many people are signing in at this moment. Try again in a few seconds.'],
+  ['expired', 'The sign-in was started in another browser or more than ten minutes ago. Start again.'],
+  ['failed', 'The provider sent an invalid response. Try again; the server log says why.'],
+  ['busy', 'Many people are signing in right now. Try again in a few seconds.'],
   ['refused', 'You may not sign in: none of your groups has a role here. Ask an Admin for one.'],
   ['taken', 'Another user has your email or your name already. Ask an Admin which of them you are.'],
 ]);

@@ -33,21 +33,21 @@ export function changeOwnPassword(session, after) {
       },
       {
         name: 'confirmPassword',
-        label: 'New password again',
+        label: 'Confirm new password',
         kind: 'password',
         required: true,
         autocomplete: 'new-password',
       },
     ],
     values: { oldPassword: '', password: '', confirmPassword: '' },
-    sentence: () => 'You stay signed in here, and are signed out everywhere else.',
+    sentence: () => 'You stay signed in here and are signed out everywhere else.',
     change: (body) => ({ method: 'POST', path: '/user/change-password', body }),
     send: (change, { password }) =>
       session.replaceSession(() => session.client.change(change), {
         username: username ?? email ?? '',
         password,
       }),
-    done: () => 'Your password is changed.',
+    done: () => 'Your password was changed.',
     after,
   });
 }
@@ -56,7 +56,7 @@ export function changeOwnPassword(session, after) {
 export async function endSessionOf({ id }, after) {
   try {
     await endOneSession(id);
-    notice('done', 'The session is ended.');
+    notice('done', 'The session has ended.');
   } catch (error) {
     noticeRefusal(error);
   }
@@ -69,7 +69,7 @@ export async function endEverySession(session) {
     title: 'End all your sessions?',
     agree: 'End all',
     danger: true,
-    body: 'You are signed out in every browser, in this one too. Your tokens go on working.',
+    body: 'You are signed out in every browser, including this one. Your tokens keep working.',
   });
   if (agreed) await session.signOutEverywhere();
 }

@@ -48,7 +48,7 @@ export function actionsOf(session) {
       () => editKind(session, personalTokens('/user/tokens', null), null),
     ],
     [session.isUser, 'Change your password', () => changeOwnPassword(session, () => undefined)],
-    [true, 'Keys', showKeys],
+    [true, 'Keyboard shortcuts', showKeys],
     [!session.open, 'Sign out', () => session.signOut()],
   ];
   return all.filter(([isOffered]) => isOffered).map(([, name, act]) => ({ name, act }));

@@ -29,8 +29,8 @@ export async function archiveFlag(session, { project, name }) {
     body: (
       <>
         <p>
-          <code>{name}</code> leaves the lists, and is off for applications until it is revived and switched
-          on again. It keeps its history, its strategies and its name.
+          <code>{name}</code> disappears from lists, and is off for applications until you revive it and
+          switch it on. Its history, strategies and name are kept.
         </p>
         <Facts of={facts} />
       </>
@@ -83,7 +83,7 @@ export async function archiveMany(session, project, features) {
   const [name = '', ...others] = features;
   if (others.length === 0) return archiveFlag(session, { project, name });
   if (features.length > FLAGS_MAX) {
-    notice('refused', `At most ${FLAGS_MAX} flags are archived at once; select fewer.`);
+    notice('refused', `At most ${FLAGS_MAX} flags can be archived at once; select fewer.`);
     return false;
   }
   // The list was read when the page was opened, and no event tells of use.
@@ -95,7 +95,7 @@ export async function archiveMany(session, project, features) {
     danger: true,
     body: (
       <>
-        <p>{`${namesOf(flags)} leave the lists, and are off for applications until they are revived and switched on again.`}</p>
+        <p>{`${namesOf(flags)} disappear from lists, and are off for applications until you revive them and switch them on.`}</p>
         <Facts of={factsOfMany(session, flags)} />
       </>
     ),
@@ -136,7 +136,7 @@ async function factsOf({ client }, project, name) {
       ? `Applications evaluated it ${counted(count, 'time')} in the last hour.`
       : lastSeenAt === null
         ? 'No application has used it yet.'
-        : `Applications used it last ${ago(lastSeenAt, Date.now())}.`,
+        : `Last used by applications ${ago(lastSeenAt, Date.now())}.`,
     children.length === 0
       ? 'No other flag depends on it.'
       : `${children.join(', ')} ${children.length === 1 ? 'depends' : 'depend'} on it, and must be archived first.`,

@@ -71,7 +71,9 @@ export function switchMany(session, project, flags, environments) {
         switched.length === 0
           ? ''
           : `${capitalized(position)} in ${environment}: ${namesOf(switched).join(', ')}.`,
-        others.length === 0 ? '' : `Left off, without strategies there: ${namesOf(others).join(', ')}.`,
+        others.length === 0
+          ? ''
+          : `Not switched, because they have no strategies there: ${namesOf(others).join(', ')}.`,
       ]
         .join(' ')
         .trim();
@@ -152,7 +154,7 @@ export function moveMany(session, project, features) {
     fields: [projectField(others)],
     values: { newProjectId: others[0]?.id ?? '' },
     sentence: ({ newProjectId }) =>
-      `From ${project} to ${newProjectId}, one after another, with strategies and history: ${features.join(', ')}. Tokens of ${project} alone no longer read what has moved.`,
+      `From ${project} to ${newProjectId}, one after another, with strategies and history: ${features.join(', ')}. Tokens of ${project} alone lose access to the moved flags.`,
     change: ({ newProjectId }) => move(features[0] ?? '', project, newProjectId),
     send: async (_, { newProjectId }) => {
       // Where one is refused, those before it have gone.

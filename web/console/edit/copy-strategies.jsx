@@ -37,7 +37,7 @@ export async function copyStrategies(session, at) {
       </SessionContext.Provider>
     ),
     change: (now) => ({ method: 'POST', path: to, body: now }),
-    done: ({ from }) => `${flag.name} has in ${name} the strategies of ${from}.`,
+    done: ({ from }) => `${flag.name} has the strategies of ${from} in ${name}.`,
     of: { project: flag.project, name: flag.name, etag, valuesIn: () => values },
     environment: () => name,
     affected: () => affectedBy(session, flag, name),
@@ -52,12 +52,12 @@ function Preview({ session, to, from, environment }) {
     [session, to, from],
   );
   if (error.value !== null) return messageOf(error.value);
-  if (loaded.value === null) return 'Looking what that changes…';
+  if (loaded.value === null) return 'Previewing the changes…';
   const { events } = loaded.value.value;
   if (events.length === 0) return `Nothing changes: ${environment} has these strategies already.`;
   return (
     <>
-      {`${counted(events.length, 'change')} in ${environment}, all at once or none:`}
+      {`${counted(events.length, 'change')} in ${environment}, applied together:`}
       <PlannedEvents events={events} />
     </>
   );

@@ -14,7 +14,7 @@ import { FLAG_TYPES } from '../words.js';
 /** @import { Field, Flag, Session } from '../types.d.ts' */
 
 const NAME_HINT =
-  'Letters, digits, “_”, “.”, “~” and “-”; unique over the whole service. It cannot be changed later.';
+  'Letters, digits, “_”, “.”, “~” and “-”; unique across all projects. Cannot be changed later.';
 
 /** @typedef {{ name: string, description: string, type: string, impressionData: boolean }} NewFlag */
 
@@ -40,7 +40,7 @@ export function createFlag(session, project) {
 
 const IMPRESSIONS = /** @type {const} */ ({
   name: 'impressionData',
-  label: 'Applications report each evaluation (impression data)',
+  label: 'Report each evaluation (impression data)',
   kind: 'check',
 });
 
@@ -64,8 +64,8 @@ export function copyFlag(session, { project, name }) {
       { name: 'name', label: 'Name of the copy', hint: NAME_HINT, required: true },
       {
         name: 'replaceGroupId',
-        label: 'Select different users than the original',
-        hint: 'Strategies that select users by the group of the old flag get the group of the new one.',
+        label: 'Bucket users differently than the original',
+        hint: 'Strategies in the group of the original flag move to the group of the new one.',
         kind: 'check',
       },
     ],
@@ -121,12 +121,12 @@ export function describeFlag(session, flag, etag) {
     fields: [
       { name: 'description', label: 'Description', kind: 'long-text' },
       { name: 'type', label: 'Type', kind: 'choice', options: FLAG_TYPES },
-      { name: 'stale', label: 'Stale: it should be removed from the code', kind: 'check' },
+      { name: 'stale', label: 'Stale: should be removed from the code', kind: 'check' },
       IMPRESSIONS,
     ],
     values: metadataOf(flag),
     sentence: ({ type, stale }) =>
-      `${code(name)} is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it stays as it is.`,
+      `${code(name)} is ${typeText(type)} flag${stale ? ', and stale' : ''}. Who gets it does not change.`,
     change: (body) => ({ method: 'PUT', path: flagPath(project, name), body }),
     done: () => `${name} is changed.`,
     of: { project, name, etag, valuesIn: metadataOf },
@@ -149,7 +149,7 @@ export async function deleteFlag(session, name) {
     title: 'Delete this flag for good?',
     agree: 'Delete for good',
     danger: true,
-    body: `${code(name)} cannot be brought back. Its name is free again; its events stay in the log.`,
+    body: `${code(name)} cannot be restored. Its name becomes available again; its events stay in the log.`,
   });
   if (!agreed) return;
   await session.client.change({ method: 'DELETE', path: path`/archive/${name}` });
@@ -166,7 +166,7 @@ export async function deleteFlags(session, project, names) {
     title: `Delete ${counted(names.length, 'archived flag')} for good?`,
     agree: 'Delete for good',
     danger: true,
-    body: `${names.slice(0, 8).join(', ')}${names.length > 8 ? ` and ${names.length - 8} more` : ''} cannot be brought back. Their events stay in the log.`,
+    body: `${names.slice(0, 8).join(', ')}${names.length > 8 ? ` and ${names.length - 8} more` : ''} cannot be restored. Their events stay in the log.`,
   });
   if (!agreed) return;
   try {
@@ -201,7 +201,7 @@ export function addTag(session, { project, name, tags }) {
     fields: TAG_FIELDS,
     values: { type: 'simple', value: '' },
     sentence: ({ type, value }) =>
-      `${code(name)} has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' besides those it has'}.`,
+      `${code(name)} has the tag ${said(type || '…')}: ${said(value || '…')}${tags.length === 0 ? '' : ' in addition to its current tags'}.`,
     change: (body) => ({ method: 'POST', path: path`/features/${name}/tags`, body }),
     done: ({ value }) => `${name} is tagged ${said(value)}.`,
     of: anyVersionOf({ project, name }),
@@ -236,11 +236,11 @@ export async function addDependency(session, { project, name, dependencies }) {
         label: 'Flag',
         suggestions: parents,
         required: true,
-        hint: 'One of the same project, which depends on none itself.',
+        hint: 'A flag of the same project without a dependency of its own.',
       },
       {
         name: 'enabled',
-        label: 'It must be',
+        label: 'Required state',
         kind: 'choice',
         options: [
           ['true', 'on'],
@@ -256,7 +256,7 @@ export async function addDependency(session, { project, name, dependencies }) {
     ],
     values: { feature: '', enabled: 'true', variants: '' },
     sentence: ({ feature, enabled }) =>
-      `${code(name)} is on for somebody only while ${code(feature || '…')} is ${enabled === 'true' ? 'on' : 'off'} for them.`,
+      `${code(name)} is on only for users for whom ${code(feature || '…')} is ${enabled === 'true' ? 'on' : 'off'} too.`,
     change: ({ feature, enabled, variants }) => ({
       method: 'POST',
       path: `${at}/dependencies`,
@@ -296,7 +296,7 @@ export function editLink(session, { project, name }, link) {
     title: link === null ? `Add a link to ${name}` : `Edit a link of ${name}`,
     agree: link === null ? 'Add link' : 'Save',
     fields: [
-      { name: 'url', label: 'Address', required: true, hint: 'A ticket, a discussion, a design.' },
+      { name: 'url', label: 'URL', required: true, hint: 'Such as a ticket, a discussion or a design.' },
       { name: 'title', label: 'Title' },
     ],
     values: { url: link?.url ?? '', title: link?.title ?? '' },
@@ -332,15 +332,15 @@ export function completeFlag(session, { project, name }) {
         label: 'Outcome',
         kind: 'choice',
         options: [
-          ['kept', 'Keep what it switched'],
-          ['discarded', 'Discard what it switched'],
+          ['kept', 'Keep the feature'],
+          ['discarded', 'Discard the feature'],
         ],
       },
       { name: 'statusValue', label: 'Variant to keep', when: ({ status }) => status === 'kept' },
     ],
     values: { status: 'kept', statusValue: '' },
     sentence: ({ status }) =>
-      `${code(name)} is completed, and what it switched is ${status}. Remove it from the code, then archive it. Nothing changes for users.`,
+      `${code(name)} is completed and its feature is ${status}. Remove it from the code, then archive it. Nothing changes for users.`,
     change: ({ status, statusValue }) => ({
       method: 'POST',
       path: `${at}/complete`,

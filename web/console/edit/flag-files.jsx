@@ -16,7 +16,7 @@ export function exportFlags(session, project, environments) {
     agree: 'Export',
     fields: [ENVIRONMENT(environments)],
     values: { environment: environments[0] ?? '' },
-    sentence: ({ environment }) => `A file holds the flags of ${project} as they are in ${environment}.`,
+    sentence: ({ environment }) => `Downloads the flags of ${project} as they are in ${environment}.`,
     change: ({ environment }) => ({
       method: 'POST',
       path: '/features-batch/export',
@@ -68,13 +68,13 @@ export function importFlags(session, project, environments) {
         kind: 'own',
         paths: ['data'],
         missing: ({ text }) =>
-          dataOf(text) === null ? [{ path: '/body/data', message: 'This is no export of flags.' }] : [],
+          dataOf(text) === null ? [{ path: '/body/data', message: 'This is not an export of flags.' }] : [],
         render: ({ id, values, set }) => (
           <>
             <input
               type="file"
               accept="application/json"
-              aria-label="File of an export"
+              aria-label="Export file"
               onChange={async ({ currentTarget: { files } }) => {
                 const file = files?.[0];
                 if (file !== undefined) set({ text: await file.text() });
@@ -85,7 +85,7 @@ export function importFlags(session, project, environments) {
               class="input"
               rows={5}
               spellcheck={false}
-              aria-label="Content of an export"
+              aria-label="Export content"
               value={values.text}
               onInput={({ currentTarget: { value } }) => set({ text: value })}
             />
@@ -96,7 +96,7 @@ export function importFlags(session, project, environments) {
     values: { environment: environments[0] ?? '', text: '' },
     sentence: (values) =>
       dataOf(values.text) === null ? (
-        'Choose the file of an export, or paste its content.'
+        'Choose an export file, or paste its content.'
       ) : (
         <SessionContext.Provider value={session}>
           <Check session={session} body={change(values).body} />
@@ -126,10 +126,10 @@ function Check({ session, body }) {
     [session, key],
   );
   if (error.value !== null) return messageOf(error.value);
-  if (loaded.value === null) return 'Looking what that changes…';
+  if (loaded.value === null) return 'Previewing the changes…';
   const { errors, permissions, warnings } = loaded.value.value;
   const found = [...errors, ...permissions, ...warnings];
-  if (found.length === 0) return 'The flags are made or changed as the file says, all at once or none.';
+  if (found.length === 0) return 'The flags in the file are created or updated, all or none.';
   return (
     <ul class="rollback-list">
       {found.map(({ message, affectedItems }) => (

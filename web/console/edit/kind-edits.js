@@ -33,7 +33,7 @@ export async function editKind(session, kind, item, refresh = () => undefined) {
     fields: fields(extra, isNew),
     values,
     sentence: ({ name }) =>
-      `The ${one} ${said(name || '…')} ${isNew ? 'will exist' : 'will be as this form says'}.`,
+      `The ${one} ${said(name || '…')} ${isNew ? 'will be created' : 'will be updated'}.`,
     change: (now) => ({
       method: isNew ? 'POST' : changeBy,
       path: isNew ? at : changeAt(item),

@@ -30,7 +30,7 @@ export function setPassword(session, user) {
     fields: [
       {
         name: 'way',
-        label: 'Way',
+        label: 'Method',
         kind: 'choice',
         options: [
           ['link', 'Create a link to set it'],
@@ -50,7 +50,7 @@ export function setPassword(session, user) {
     values: { way: 'link', password: '' },
     sentence: ({ way }) =>
       way === 'set'
-        ? `${said(whose)} signs in with this password, and is signed out wherever they are signed in now.`
+        ? `${said(whose)} signs in with this password and is signed out of all current sessions.`
         : `You get a link that works once, within 24 hours. Earlier links stop working; the password stays valid until a new one is chosen.`,
     change: ({ way, password }) =>
       way === 'set'

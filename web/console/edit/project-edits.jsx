@@ -29,13 +29,13 @@ export function createProject(session) {
       {
         name: 'id',
         label: 'Id',
-        hint: 'It stands in addresses and cannot be changed later. Empty: made from the name.',
+        hint: 'Used in URLs; cannot be changed. Leave empty to generate it.',
       },
       { name: 'description', label: 'Description', kind: 'long-text' },
     ],
     values: { name: '', id: '', description: '' },
     sentence: ({ name }) =>
-      `The project ${said(name || '…')} exists, without flags, with every environment that is on.`,
+      `The project ${said(name || '…')} will be created without flags, with every enabled environment.`,
     change: ({ id, ...values }) => ({
       method: 'POST',
       path: '/projects',
@@ -69,10 +69,10 @@ export async function describeProject(session, { id, name }) {
       { name: 'name', label: 'Name', required: true },
       { name: 'description', label: 'Description', kind: 'long-text' },
       { name: 'mode', label: 'Mode', kind: 'choice', options: MODES },
-      { name: 'defaultStickiness', label: 'Stickiness of new strategies' },
+      { name: 'defaultStickiness', label: 'Default stickiness' },
     ],
     values,
-    sentence: (now) => `The project ${code(id)} is called ${said(now.name || '…')}.`,
+    sentence: (now) => `The project ${code(id)} will be named ${said(now.name || '…')}.`,
     change: (body) => ({ method: 'PUT', path: at, body }),
     done: (now) => `The project ${said(now.name)} is changed.`,
     undo: (_, __, from) => ({ method: 'PUT', path: at, body: from }),
@@ -114,22 +114,22 @@ export async function editRules(session, { id, name }) {
     fields: [
       {
         name: 'pattern',
-        label: 'Pattern of names',
-        hint: 'A regular expression for the whole name. Empty: any.',
+        label: 'Naming pattern',
+        hint: 'A regular expression for the whole name. Leave empty to allow any name.',
       },
       { name: 'example', label: 'Example', when: ({ pattern }) => pattern !== '' },
-      { name: 'description', label: 'What the pattern means', when: ({ pattern }) => pattern !== '' },
+      { name: 'description', label: 'Explanation of the pattern', when: ({ pattern }) => pattern !== '' },
       {
         name: 'limit',
-        label: 'Flags at most',
-        hint: 'Empty: as many as the server takes.',
+        label: 'Maximum number of flags',
+        hint: 'Leave empty for no limit beyond that of the server.',
         paths: ['featureLimit'],
       },
       {
         name: 'links',
         label: 'Links of new flags',
         kind: 'lines',
-        hint: 'One on each line: a title, a colon, and an address with {{project}} or {{feature}} in it.',
+        hint: 'One per line: title, colon, URL. {{project}} and {{feature}} are replaced.',
         paths: ['linkTemplates'],
       },
     ],
@@ -154,7 +154,7 @@ export const deleteProject = (session, { id, name }) =>
   removeAfterAsking(session, {
     title: `Delete the project ${said(name)}?`,
     agree: 'Delete for good',
-    text: 'Its archived flags, its segments and its members’ roles go with it, and cannot be brought back. Flags that are not archived keep it from being deleted.',
+    text: 'This also deletes its archived flags, its segments and its members’ roles, and cannot be undone. A project with unarchived flags cannot be deleted.',
     change: { method: 'DELETE', path: path`/projects/${id}` },
     done: `The project ${said(name)} is deleted.`,
   });
@@ -252,7 +252,7 @@ export async function addGroup(session, project, roles, members) {
     ],
     values: { group: String(groups[0]?.id ?? ''), role: String(role?.id ?? '') },
     sentence: ({ group, role: held }) =>
-      `Everybody in ${said(groups.find(({ id }) => String(id) === group)?.name ?? '…')} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
+      `Everyone in ${said(groups.find(({ id }) => String(id) === group)?.name ?? '…')} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
     change: ({ group, role: held }) => ({
       method: 'POST',
       path: path`/projects/${project}/access`,
@@ -302,7 +302,7 @@ export function setProjectEnvironment(session, project, environment, isWanted) {
   return removeAfterAsking(session, {
     title: `Remove ${environment} from ${project}?`,
     agree: 'Remove for good',
-    text: `Every flag of ${project} loses its strategies and variants in ${environment}, and the default strategy there goes too. They cannot be brought back: added again, ${environment} begins without them.`,
+    text: `Every flag of ${project} loses its strategies and variants in ${environment}, and the default strategy there is deleted. This cannot be undone, even by adding ${environment} again.`,
     change: remove,
     done: `${project} no longer uses ${environment}.`,
   });

@@ -38,14 +38,14 @@ export async function changeAtOnce(session, { change, done, undo, pinned }) {
   return isMade;
 }
 
-const KEPT_THEIRS = new Error('the change was given up for that of somebody else');
+const KEPT_THEIRS = new Error('the change was given up for that of someone else');
 
 /** @param {Session} session @param {{ change: Change, pinned: Pinned<unknown> }} of */
 async function takeBoth({ client }, { change, pinned }) {
   const [{ etag }, events] = await Promise.all([client.read(pinned.at), eventsSince(client, pinned)]);
   const agreed = await ask({
-    title: 'Somebody else changed this meanwhile',
-    agree: 'Take both',
+    title: 'Someone else changed this in the meantime',
+    agree: 'Merge',
     body: <ByOthers events={events} />,
   });
   if (!agreed) throw KEPT_THEIRS;

@@ -24,12 +24,12 @@ export async function rollBack(session, of, { eventId, when }) {
   const { client } = session;
   const at = pathOf(of);
   const what = of.name === undefined ? 'project' : 'flag';
-  const stays = what === 'flag' ? '' : 'Flags that were made, archived or deleted since stay as they are. ';
+  const stays = what === 'flag' ? '' : 'Flags created, archived or deleted since then do not change. ';
   const body = { eventId };
   /** @type {{ events: LoggedEvent[] }} */
   const { events } = await client.post(`${at}/rollback?dryRun=true`, body);
   if (events.length === 0) {
-    notice('done', `The ${what} is already as it was then.`);
+    notice('done', `The ${what} already matches that point in time.`);
     return;
   }
   const production = await productionIn(session, events, of);
@@ -39,7 +39,7 @@ export async function rollBack(session, of, { eventId, when }) {
     danger: production !== null,
     body: (
       <>
-        <p>{`The ${what} becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. ${stays}This changes:`}</p>
+        <p>{`The ${what} will be restored to event #${eventId}${when === undefined ? '' : `, ${when}`}. ${stays}Changes:`}</p>
         <PlannedEvents events={events} />
         {production?.affected.map((who) => (
           <p key={who}>

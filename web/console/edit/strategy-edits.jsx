@@ -64,7 +64,7 @@ export async function editDefaultStrategy(session, project, { name, defaultStrat
     fields: strategyFields(choices),
     values,
     sentence: (now) =>
-      `New strategies of ${project} in ${name} begin as: on for ${audienceOf(inputFor(now))}. Those that exist stay as they are.`,
+      `New strategies of ${project} in ${name} begin as: on for ${audienceOf(inputFor(now))}. Existing ones do not change.`,
     change,
     done: () => `The default strategy in ${name} is changed.`,
     undo: defaultStrategy === undefined ? null : change(values),
@@ -147,7 +147,7 @@ async function edit(session, at, { title, agree, values, change, next, valuesIn 
 
 /** @param {Flag} flag @param {FlagEnvironment} environment @param {string} audience @param {boolean} disabled */
 function sentenceOf({ name }, { name: environment, enabled }, audience, disabled) {
-  if (disabled) return 'This strategy selects nobody while it is disabled.';
+  if (disabled) return 'A disabled strategy selects no users.';
   return `${code(name)} is on in ${environment} for ${audience}${enabled ? '' : ' once it is switched on there'}.`;
 }
 
@@ -246,7 +246,7 @@ export function moveUp(session, at, index) {
       path: `${strategiesPath(at)}/set-sort-order`,
       body: ids.map((id, sortOrder) => ({ id, sortOrder })),
     },
-    done: `The strategies in ${at.environment.name} are in another order.`,
+    done: `The strategies in ${at.environment.name} were reordered.`,
     sentence: 'The strategies will be tried in another order.',
     agree: 'Reorder',
   });

@@ -44,7 +44,7 @@ export function strategyFields({ types, segments, fields }) {
     {
       name: 'stickiness',
       label: 'Stickiness',
-      hint: 'The context field by which the same user always gets the same.',
+      hint: 'Keeps a user’s result consistent, keyed on this field.',
       suggestions: [...new Set([...STICKINESS, ...sticky])],
       paths: ['parameters/stickiness'],
       when: isRollout,
@@ -52,7 +52,7 @@ export function strategyFields({ types, segments, fields }) {
     {
       name: 'groupId',
       label: 'Group',
-      hint: 'Flags with the same group select the same users.',
+      hint: 'Flags in the same group bucket users identically.',
       paths: ['parameters/groupId'],
       when: isRollout,
     },
@@ -63,14 +63,14 @@ export function strategyFields({ types, segments, fields }) {
       when: (values) => parametersOf(types, values).length > 0,
       render: (control) => parameterControls(types, control),
     },
-    { name: 'disabled', label: 'Disabled: it selects nobody', kind: 'check' },
+    { name: 'disabled', label: 'Disabled', kind: 'check' },
   ];
   return [
     ...rollout.map((field) => ({ ...field, tab: ROLLOUT })),
     {
       name: 'constraints',
       tab: TARGETING,
-      label: 'Constraints: all of them must be true',
+      label: 'Constraints: all must be true',
       kind: 'own',
       render: ({ values, set, issuesAt }) => (
         <ConstraintsEditor
@@ -86,7 +86,7 @@ export function strategyFields({ types, segments, fields }) {
     {
       name: 'segments',
       tab: TARGETING,
-      label: 'Segments: users must be in all of them',
+      label: 'Segments: users must be in all',
       kind: 'own',
       when: () => segments.length > 0,
       render: (control) => segmentControls(segments, control),

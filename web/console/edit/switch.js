@@ -61,7 +61,7 @@ async function askForFirst(session, at, switchOn) {
     agree: `Switch on in ${environment.name}`,
     danger: who !== null,
     other: { text: 'Choose who…', act: () => addStrategy(session, at, switchOn) },
-    body: `${code(flag.name)} gets its first strategy in ${environment.name}, the one that new strategies begin as there.${who === null ? '' : ` ${who}`}`,
+    body: `${code(flag.name)} gets its first strategy in ${environment.name}: the default strategy there.${who === null ? '' : ` ${who}`}`,
   });
   if (!agreed) return null;
   return {

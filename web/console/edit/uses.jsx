@@ -16,7 +16,7 @@ function Uses({ session, at }) {
   const loaded = useResource(() => session.client.get(at), [session, at]);
   return whenLoaded(loaded, (/** @type {{ strategies: readonly StrategyUse[] }} */ { strategies }) =>
     strategies.length === 0 ? (
-      <Empty title="No strategy uses it">It can be deleted, and nobody notices.</Empty>
+      <Empty title="No strategy uses it">It can be deleted without affecting users.</Empty>
     ) : (
       <ul class="plain uses">
         {strategies.map(({ id, projectId, featureName, environment, strategyName }) => (

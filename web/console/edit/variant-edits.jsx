@@ -26,7 +26,7 @@ export function editVariants(session, flag, etag) {
         name: 'variants',
         label: 'Variants',
         kind: 'own',
-        hint: 'Those for whom the flag is on get one of them. A strategy with variants of its own decides instead.',
+        hint: 'Users for whom the flag is on get one of them. Variants of a strategy take precedence.',
         paths: [],
         missing: ({ variants }) => missingInVariants(variants),
         render: ({ values, set, issuesAt }) => (

@@ -94,7 +94,7 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
     <section class="conflict" role="alert" tabIndex={-1} data-fault>
       <ByOthers events={events} />
       {theirs === null ? (
-        <p>What you edited is gone, so your change cannot be kept.</p>
+        <p>What you edited was deleted, so your change cannot be saved.</p>
       ) : (
         both.map((name) => (
           <p key={name} class="event-field">
@@ -113,7 +113,7 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
         <Button act={close}>Keep only theirs</Button>
         {theirs === null ? null : (
           <Button looks="button button-main" act={() => resolve(merged, theirs, etag)}>
-            {both.length === 0 ? 'Take both' : 'Take both, mine where they differ'}
+            {both.length === 0 ? 'Merge' : 'Merge, preferring mine'}
           </Button>
         )}
       </div>
@@ -128,7 +128,7 @@ export function ByOthers({ events }) {
     <>
       <p class="conflict-title">
         {last === undefined ? (
-          'This was changed meanwhile'
+          'This was changed in the meantime'
         ) : (
           <>
             <Name text={last.createdBy} />

@@ -51,7 +51,7 @@ export const missingInConstraints = (constraints) =>
 
 /** @param {ConstraintInput} constraint */
 function missingIn({ contextName, operator, values = [], value = '' }) {
-  if (contextName.trim() === '') return 'Name a context field.';
+  if (contextName.trim() === '') return 'Choose a context field.';
   if (valueKindOf(operator) === 'many') return values.length === 0 ? 'Add at least one value.' : null;
   return value === '' ? 'Add a value.' : null;
 }
@@ -96,7 +96,7 @@ function ConstraintRow({ of, position, field, fieldList, change, issues }) {
       </div>
       <div class="row-options">
         <Check
-          text="Negate: true where this does not hold"
+          text="Negate: true if this does not match"
           checked={of.inverted === true}
           change={(inverted) => change({ ...of, inverted })}
         />

@@ -6,8 +6,8 @@
 export function Curl({ change, ifMatch }) {
   return (
     <details class="record curl">
-      <summary>The same with curl</summary>
-      <pre tabIndex={0} role="group" aria-label="The same with curl">
+      <summary>Show as curl</summary>
+      <pre tabIndex={0} role="group" aria-label="Show as curl">
         {curlOf(change, ifMatch)}
       </pre>
     </details>

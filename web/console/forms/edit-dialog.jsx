@@ -83,7 +83,7 @@ function EditDialog({ session, edit, close }) {
 /** @param {{ discard: () => void }} props */
 const Draft = ({ discard }) => (
   <p class="hint" role="status">
-    {'This is what you typed before. '}
+    {'Restored from your draft. '}
     <Button looks="quiet" act={discard}>
       Start over
     </Button>
@@ -127,7 +127,7 @@ function useForm(session, edit, close) {
     setRefusal(null);
     try {
       const missing = missingIn(edit, values);
-      if (missing.length > 0) throw new Refused(0, 'Something is missing.', missing);
+      if (missing.length > 0) throw new Refused(0, 'Fill in the required fields.', missing);
       if (await isOutdated(session, edit, base.etag)) return await showConflict();
       const changed = { ...edit, environment: edit.environment?.(values) };
       if (!(await mayChangeProduction(session, changed, edit.sentence(values)))) return;
@@ -234,7 +234,7 @@ function missingIn({ fields }, values) {
     .filter(({ when }) => when?.(values) !== false)
     .flatMap(({ name, label, required, paths, missing }) => [
       ...(required === true && String(values[name] ?? '').trim() === ''
-        ? [{ path: `/body/${paths?.[0] ?? name}`, message: `${label} is needed.` }]
+        ? [{ path: `/body/${paths?.[0] ?? name}`, message: `${label} is required.` }]
         : []),
       ...(missing?.(values) ?? []),
     ]);

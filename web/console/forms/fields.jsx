@@ -28,7 +28,7 @@ export function FieldRow({ field, values, set, issuesAt }) {
               chosen={/** @type {readonly string[]} */ (values[name])}
               change={change}
             />
-            {field.options?.length ? null : <span class="muted">There is nothing to choose from.</span>}
+            {field.options?.length ? null : <span class="muted">There are no options.</span>}
           </div>
         ) : (
           field.render?.({ id, values, set, issuesAt })

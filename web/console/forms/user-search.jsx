@@ -24,7 +24,7 @@ export function UserSearch({ session, control: { values, set } }) {
       <TextInput
         type="search"
         aria-label="Search users"
-        placeholder="A part of the name or the email"
+        placeholder="Part of the name or email"
         value={text}
         change={setText}
       />

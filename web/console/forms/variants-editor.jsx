@@ -73,9 +73,7 @@ function sumIssues(variants) {
   const sum = variants.reduce((before, { weight }) => before + weight, 0);
   if (variants.length === 0 || sum === WEIGHT_TOTAL) return [];
   const percent = (sum * 100) / WEIGHT_TOTAL;
-  return [
-    `The shares come to ${percent} %, not to 100 %. Leave one of them without “fixed”: it gets the rest.`,
-  ];
+  return [`The shares add up to ${percent} %, not 100 %. Uncheck “fixed” for one of them: it gets the rest.`];
 }
 
 /** @param {{ of: Variant, position: number, change: (variant: Variant | null) => void, issues: readonly string[] }} props */
@@ -160,7 +158,7 @@ function PayloadEditor({ of: { type, value }, change }) {
         value={value}
         onInput={onInput}
       />
-      <Issues of={type === 'json' && !isJson(value) ? ['This is no JSON yet.'] : []} />
+      <Issues of={type === 'json' && !isJson(value) ? ['This is not valid JSON yet.'] : []} />
     </>
   );
 }

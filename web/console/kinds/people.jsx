@@ -42,7 +42,7 @@ const INVITATION_DAYS = 7;
 export const INVITATIONS = {
   one: 'invitation',
   title: 'Invitations',
-  none: 'Send a link with which people join as Viewers, until it expires.',
+  none: 'Send a link that lets people join as Viewers until it expires.',
   right: 'admin',
   isForAdmins: true,
   at: '/invite-link/tokens',
@@ -52,11 +52,11 @@ export const INVITATIONS = {
   columns: [
     ['Root role', ({ role }) => role.name],
     ['Expires', ({ expiresAt }) => date(expiresAt)],
-    ['Joined', ({ users }) => users.map(userName).join(', ') || 'nobody yet'],
+    ['Joined', ({ users }) => users.map(userName).join(', ') || 'no one yet'],
     ['State', (one) => stateOf(one)],
   ],
   fields: () => [
-    { ...NAME, hint: 'For whom it is: a team, an occasion.' },
+    { ...NAME, hint: 'Such as a team or an event.' },
     { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', required: true },
   ],
   isWrittenOnce: true,
@@ -112,7 +112,7 @@ export const USERS = {
   prepare: readRoles,
   fields: (roles, isNew) => [
     { name: 'name', label: 'Name' },
-    { name: 'email', label: 'Email', hint: 'An email or a username is needed.' },
+    { name: 'email', label: 'Email', hint: 'An email or username is required.' },
     { name: 'username', label: 'Username' },
     {
       name: 'rootRole',
@@ -126,7 +126,7 @@ export const USERS = {
       label: 'Password',
       kind: 'password',
       autocomplete: 'new-password',
-      hint: 'Empty: you get a link to send them to set one.',
+      hint: 'Leave empty to get a link with which they set one.',
       when: () => isNew,
     },
   ],
@@ -156,7 +156,7 @@ export const USERS = {
   }),
   madeAt: (_, { id }) => path`/user-admin/${id}`,
   besides: INVITATIONS,
-  loses: 'Their personal tokens stop working at once, and their memberships end.',
+  loses: 'Their personal tokens stop working immediately, and their memberships end.',
   actions: (session, user) => [
     ['Password', 'role', () => setPassword(session, user)],
     tokensAction(session, path`/user-admin/${user.id}/tokens`, userName(user)),
@@ -167,7 +167,7 @@ export const USERS = {
 export const GROUPS = {
   one: 'group',
   title: 'Groups',
-  lead: 'People who get their roles together: in the service, or in projects.',
+  lead: 'Users who share roles, globally or in projects.',
   none: 'Create one for each team, and give the team a role in its projects.',
   right: 'admin',
   at: '/groups',
@@ -192,7 +192,7 @@ export const GROUPS = {
       label: 'Root role',
       kind: 'choice',
       options: [['', 'None'], ...rootRoleOptions(roles)],
-      hint: 'Every user of the group has it beside their own.',
+      hint: 'Granted in addition to each member’s own role.',
     },
     {
       name: 'users',
@@ -204,7 +204,7 @@ export const GROUPS = {
       name: 'mappingsSSO',
       label: 'Groups at the sign-on provider',
       kind: 'lines',
-      hint: 'One on each line. Their people join this group when they sign in.',
+      hint: 'One per line. Their members join this group when they sign in.',
     },
   ],
   valuesOf: (group) => ({
@@ -218,13 +218,13 @@ export const GROUPS = {
     users: users.map((/** @type {string} */ id) => ({ user: { id: Number(id) } })),
     mappingsSSO: linesOf(mappingsSSO),
   }),
-  loses: 'Its users stay, and lose the roles that they have by it.',
+  loses: 'Its users remain, but lose the roles that they have through it.',
 };
 
 /** The places in which a custom role holds, as the interface names it, and in words. */
 const ROLE_TYPES = /** @type {const} */ ([
-  ['custom', 'In projects'],
-  ['root-custom', 'In the whole service'],
+  ['custom', 'Project'],
+  ['root-custom', 'Global'],
 ]);
 
 /** The same key for the same permission. @param {{ name: string, environment?: string | null }} permission */
@@ -235,8 +235,8 @@ const permissionKey = ({ name, environment = null }) =>
 export const ROLES = {
   one: 'role',
   title: 'Roles',
-  lead: 'What people can do. The predefined roles stay as they are; custom ones hold exactly the permissions that you choose.',
-  none: 'Create one where none of the predefined roles fits.',
+  lead: 'What people can do. Predefined roles cannot be changed; custom roles have exactly the permissions that you choose.',
+  none: 'Create one if no predefined role fits.',
   right: 'admin',
   at: '/roles',
   listIn: ({ roles }) => roles,
@@ -244,7 +244,7 @@ export const ROLES = {
   nameOf: ({ name }) => name,
   columns: [
     ['Description', ({ description }) => description],
-    ['Scope', ({ type }) => (type === 'root' || type === 'root-custom' ? 'the whole service' : 'projects')],
+    ['Scope', ({ type }) => (type === 'root' || type === 'root-custom' ? 'global' : 'projects')],
     ['Kind', ({ type }) => (type.endsWith('custom') ? 'custom' : 'predefined')],
   ],
   isFixed: ({ type }) => type === 'root' || type === 'project',
@@ -252,7 +252,7 @@ export const ROLES = {
   fields: ({ permissions: { root, project, environments } }, isNew) => [
     NAME,
     DESCRIPTION,
-    { name: 'type', label: 'It holds', kind: 'choice', options: ROLE_TYPES, fixed: !isNew },
+    { name: 'type', label: 'Scope', kind: 'choice', options: ROLE_TYPES, fixed: !isNew },
     {
       name: 'root',
       label: 'Permissions',
@@ -294,15 +294,15 @@ export const ROLES = {
       return { name: permission, ...(environment === undefined ? {} : { environment }) };
     }),
   }),
-  loses: 'A role that somebody holds is not deleted.',
+  loses: 'A role in use cannot be deleted.',
 };
 
 /** @type {Kind<ServiceAccount, readonly Role[]>} */
 export const SERVICE_ACCOUNTS = {
   one: 'service account',
   title: 'Service accounts',
-  lead: 'Accounts of programs, such as Terraform or a pipeline: they have a role and tokens, and nobody signs in with them.',
-  none: 'Create one for each program that changes flags, so that the history says which it was.',
+  lead: 'Accounts for programs, such as Terraform or a pipeline. They have a role and tokens, and cannot sign in.',
+  none: 'Create one for each program that changes flags, so that the history shows which one it was.',
   right: 'admin',
   isForAdmins: true,
   at: '/service-account',
@@ -318,7 +318,7 @@ export const SERVICE_ACCOUNTS = {
   prepare: readRoles,
   fields: (roles, isNew) => [
     NAME,
-    { name: 'username', label: 'Username', hint: 'Empty: one is made up.', when: () => isNew },
+    { name: 'username', label: 'Username', hint: 'Leave empty to generate one.', when: () => isNew },
     { name: 'rootRole', label: 'Root role', kind: 'choice', options: rootRoleOptions(roles) },
   ],
   valuesOf: (account) => ({
@@ -329,7 +329,7 @@ export const SERVICE_ACCOUNTS = {
     ...{ name, rootRole: Number(rootRole) },
     ...(isNew && username !== '' ? { username } : {}),
   }),
-  loses: 'Its tokens stop working at once.',
+  loses: 'Its tokens stop working immediately.',
   actions: (session, { id, name, username }) => [
     tokensAction(session, path`/service-account/${id}/token`, name || username || ''),
   ],

@@ -39,7 +39,7 @@ export const ENVIRONMENTS = {
       name: 'type',
       label: 'Type',
       suggestions: ENVIRONMENT_TYPES,
-      hint: 'Changes of one that is “production” are asked about.',
+      hint: 'Changes to production environments need confirmation.',
       required: true,
     },
     {
@@ -64,7 +64,7 @@ export const ENVIRONMENTS = {
       `The environment ${said(name || '…')} ${environment === null ? 'exists, with' : 'has'} the type ${said(type || '…')}.`,
   }),
   madeAt: ({ name }) => path`/environments/${name}`,
-  loses: 'The strategies and switches of every flag there go with it, and cannot be brought back.',
+  loses: 'This also deletes the strategies and switches of every flag there, and cannot be undone.',
   actions: (session, environment, { environments }) => [
     switchItem(environment.enabled, () => turn(session, environment)),
     environments[0] === environment
@@ -102,7 +102,7 @@ function moveUp(session, all, moved) {
   return changeAtOnce(session, {
     change: order(next),
     undo: order(all),
-    done: `${moved.name} stands one place higher.`,
+    done: `${moved.name} moved up.`,
   });
 }
 
@@ -110,7 +110,7 @@ function moveUp(session, all, moved) {
 export const APPLICATIONS = {
   one: 'application',
   title: 'Applications',
-  lead: 'What asks this server for flags, as it reported itself.',
+  lead: 'Applications that read flags from this server, as their SDKs report them.',
   none: 'An application is listed here once its SDK has connected.',
   right: 'admin',
   at: '/metrics/applications',
@@ -127,10 +127,7 @@ export const APPLICATIONS = {
     ['Strategies', ({ strategies }) => strategies.join(', ')],
     ['First seen', ({ createdAt }) => <LastTime iso={createdAt} />],
   ],
-  fields: () => [
-    DESCRIPTION,
-    { name: 'url', label: 'Address', hint: 'Where its code or its description is.' },
-  ],
+  fields: () => [DESCRIPTION, { name: 'url', label: 'URL', hint: 'Link to its code or description.' }],
   readAt: ({ appName }) => path`/metrics/applications/${appName}`,
   valuesOf: (application) => ({
     name: application?.appName ?? '',
@@ -140,5 +137,5 @@ export const APPLICATIONS = {
   isReported: true,
   changeBy: 'POST',
   actions: (session, { appName }) => [['Details', 'application', () => showApplication(session, appName)]],
-  loses: 'It is listed again as soon as it asks again.',
+  loses: 'It is listed again when its SDK next connects.',
 };

@@ -73,7 +73,7 @@ export const SEGMENTS = {
     },
   }),
   madeAt: (_, { id }) => path`/segments/${id}`,
-  loses: 'It cannot be brought back. A segment that a flag uses is not deleted.',
+  loses: 'This cannot be undone. A segment in use cannot be deleted.',
   actions: (session, { id, name }) => [
     [
       'Uses',
@@ -96,8 +96,8 @@ function legalValueOf(line) {
 export const CONTEXT_FIELDS = {
   one: 'context field',
   title: 'Context fields',
-  lead: 'What applications tell about a user, and constraints compare.',
-  none: 'Define one for each fact about users by which you want to select them.',
+  lead: 'What applications send about a user, for constraints to compare.',
+  none: 'Define one for each user attribute that you want to target.',
   right: 'targeting',
   at: '/context',
   listIn: (fields) => fields,
@@ -124,9 +124,9 @@ export const CONTEXT_FIELDS = {
       name: 'legalValues',
       label: 'Values to choose from',
       kind: 'lines',
-      hint: 'One on each line, with a description after a colon if it needs one. Empty: any value.',
+      hint: 'One per line, optionally with a description after a colon. Leave empty for any value.',
     },
-    { name: 'stickiness', label: 'Rollouts can be sticky by it', kind: 'check' },
+    { name: 'stickiness', label: 'Can be used for stickiness', kind: 'check' },
   ],
   readAt: ({ name }) => path`/context/${name}`,
   valuesOf: (field) => ({
@@ -148,7 +148,7 @@ export const CONTEXT_FIELDS = {
   }),
   madeAt: ({ name }) => path`/context/${name}`,
   loses: ({ usedInFeatures }) =>
-    `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it go on working; forms do not offer it any more.`,
+    `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it keep working; forms no longer offer it.`,
   actions: (session, { name }) => [
     [
       'Uses',
@@ -163,7 +163,7 @@ export const CONTEXT_FIELDS = {
 export const TAG_TYPES = {
   one: 'tag type',
   title: 'Tag types',
-  lead: 'What the words before the colon of tags stand for.',
+  lead: 'What the part of a tag before the colon means.',
   none: 'Create one to say what a tag such as “team: checkout” means.',
   right: 'targeting',
   at: '/tag-types',
@@ -197,7 +197,7 @@ const parameterLine = ({ name, type, required }) => `${name}: ${type}${required 
 export const STRATEGY_TYPES = {
   one: 'strategy type',
   title: 'Strategy types',
-  lead: 'What strategies decide by. Applications bring the code of those that you define here.',
+  lead: 'Rules that strategies can use. Your applications implement those that you define here.',
   none: 'Define one that your applications evaluate themselves.',
   right: 'targeting',
   at: '/strategies',
@@ -211,13 +211,13 @@ export const STRATEGY_TYPES = {
   ],
   isFixed: ({ editable }) => !editable,
   fields: (_, isNew) => [
-    { ...NAME, fixed: !isNew, hint: 'As the code of the application names it.' },
+    { ...NAME, fixed: !isNew, hint: 'As the application’s code names it.' },
     DESCRIPTION,
     {
       name: 'parameters',
       label: 'Parameters',
       kind: 'lines',
-      hint: 'One on each line: its name, a colon, and string, number, percentage, list or boolean; then “, required” where it is.',
+      hint: 'One per line: name, colon, and string, number, percentage, list or boolean; add “, required” if it is.',
     },
   ],
   valuesOf: (type) => ({
@@ -232,7 +232,7 @@ export const STRATEGY_TYPES = {
       return { name: parameter, type, required: required !== undefined };
     }),
   }),
-  loses: 'A strategy type that a flag uses is not deleted.',
+  loses: 'A strategy type in use cannot be deleted.',
   actions(session, { name, deprecated }) {
     const deprecate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/deprecate` });
     const reactivate = /** @type {const} */ ({ method: 'POST', path: path`/strategies/${name}/reactivate` });

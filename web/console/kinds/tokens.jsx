@@ -34,7 +34,7 @@ const showToken = ({ secret }) =>
 export const personalTokens = (at, whose) => ({
   one: 'personal token',
   title: whose === null ? 'Your tokens' : 'Tokens',
-  none: `A program with one can do whatever ${whose === null ? 'you' : said(whose)} can.`,
+  none: `A program with one can do anything that ${whose === null ? 'you' : said(whose)} can.`,
   ...(whose === null ? {} : { right: /** @type {const} */ ('admin') }),
   at,
   listIn: ({ pats }) => pats,
@@ -53,11 +53,11 @@ export const personalTokens = (at, whose) => ({
   bodyOf: ({ description, expiresAt }) => ({ description, expiresAt: isoOf(expiresAt) }),
   edit: () => ({
     sentence: ({ expiresAt }) =>
-      `Anyone who has it can do whatever ${whose === null ? 'you' : said(whose)} can, until ${expiresAt.replace('T', ' ') || '…'}.`,
+      `Anyone who has it can do anything that ${whose === null ? 'you' : said(whose)} can, until ${expiresAt.replace('T', ' ') || '…'}.`,
     done: () => 'The token is created.',
     after: (response) => void showToken(response),
   }),
-  loses: 'Anyone who uses it is refused at once.',
+  loses: 'Anyone using it is refused immediately.',
 });
 
 /** @param {string | null} project null for the tokens of all projects */
@@ -119,7 +119,7 @@ export const apiTokens = (of) => ({
           sentence: ({ expiresAt }) =>
             `The token ${said(token.tokenName)} ${expiresAt === '' ? 'never expires' : `expires on ${expiresAt.replace('T', ' at ')}`}.`,
         },
-  loses: 'Applications that use it are refused at once.',
+  loses: 'Applications using it are refused immediately.',
 });
 
 const EXPIRES = /** @type {const} */ ({

@@ -21,10 +21,10 @@ function Application({ name }) {
   const loaded = useResource(() => client.get(path`/metrics/applications/${name}/overview`), [client, name]);
   return whenLoaded(loaded, (/** @type {ApplicationOverview} */ { environments, issues }) =>
     environments.length === 0 ? (
-      <Empty title="It has reported nothing yet">It tells where it runs once its SDK has connected.</Empty>
+      <Empty title="It has reported nothing yet">It shows where it runs once its SDK has connected.</Empty>
     ) : (
       <>
-        <Missing title="Strategy types that it does not know" names={issues.missingStrategies} />
+        <Missing title="Unknown strategy types" names={issues.missingStrategies} />
         {environments.map((one) => (
           <section key={one.name} class="part" aria-label={one.name}>
             <h3>{one.name}</h3>
@@ -66,7 +66,7 @@ function Instances({ name, environment }) {
         key: instanceId,
         cells: [instanceId, clientIp, sdkVersion ?? 'unknown', <TimeAgo iso={lastSeen} />],
       }))}
-      none="No instance was seen lately"
+      none="No recent instances"
     />
   ));
 }

@@ -28,10 +28,7 @@ export class Boundary extends Component {
       <div class="empty" role="alert">
         <p class="empty-title">This page could not be displayed</p>
         <p>{messageOf(error)}</p>
-        <p>
-          Nothing was changed. Another page of the menu, or this one without what follows “?” in its address,
-          may work.
-        </p>
+        <p>Nothing was changed. Try another page, or remove everything after “?” from the address.</p>
         <Button act={() => this.setState({ error: null })}>Try again</Button>
       </div>
     );

@@ -103,7 +103,7 @@ function EnvironmentCard({ flag, etag, of, may, isProd, differences, measure, us
 /** @param {FlagEnvironment} of */
 function summaryOf({ enabled, strategies }) {
   if (strategies.length === 0) return 'No strategies yet: the switch adds the first one.';
-  return `${enabled ? 'On for' : 'Off. When it is on, it is for'} ${audienceOfAll(strategies)}.`;
+  return `${enabled ? 'On for' : 'Off. Would apply to'} ${audienceOfAll(strategies)}.`;
 }
 
 /** @param {{ usage: FlagUsage['lastHourUsage'][number] | null, lastSeenAt: string | null }} props */

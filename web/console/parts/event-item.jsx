@@ -108,8 +108,8 @@ function EventRecord({ of: { id, type, data, preData } }) {
   const recorded = { type, ...(preData === null ? {} : { preData }), ...(data === null ? {} : { data }) };
   return (
     <details class="record">
-      <summary>Record</summary>
-      <pre tabIndex={0} role="group" aria-label={`What event ${id} recorded`}>
+      <summary>Details</summary>
+      <pre tabIndex={0} role="group" aria-label={`Details of event ${id}`}>
         {visibleLines(JSON.stringify(recorded, null, 2))}
       </pre>
     </details>

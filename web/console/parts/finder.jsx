@@ -109,7 +109,7 @@ function Finder({ session, close }) {
         aria-expanded={hits.length > 0}
         aria-controls={list}
         aria-activedescendant={hits.length > 0 ? `${list}-${chosen}` : undefined}
-        placeholder="A part of a name, a description or a tag"
+        placeholder="Part of a name, description or tag"
         value={text}
         change={type}
         onKeyDown={onKeyDown}

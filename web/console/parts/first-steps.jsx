@@ -70,7 +70,11 @@ function People({ session }) {
   return (
     <>
       {session.isUser ? (
-        <Step icon="key" title="Choose your password" text="Others may know the one that you were given.">
+        <Step
+          icon="key"
+          title="Choose your password"
+          text="Someone else may know the one that you were given."
+        >
           <Button act={() => changeOwnPassword(session, () => undefined)}>Change password…</Button>
         </Step>
       ) : session.may('admin') ? (

@@ -99,7 +99,7 @@ export function VariantCard({ flag, etag, may }) {
       action={variants.length === 0 ? 'Add' : 'Edit'}
       label={`${variants.length === 0 ? 'Add' : 'Edit'} variants`}
       act={may ? () => editVariants(session, flag, etag) : null}
-      note={variants.length === 0 ? 'None: everybody for whom it is on gets the same.' : null}
+      note={variants.length === 0 ? 'None: all users for whom it is on get the same.' : null}
     >
       {variants.length === 0 ? null : <VariantBar variants={variants} />}
     </Card>
@@ -112,7 +112,7 @@ export function LinkCard({ flag, may }) {
   return (
     <Card
       title="Links"
-      note={flag.links.length === 0 ? 'To no ticket, discussion or design.' : null}
+      note={flag.links.length === 0 ? 'No links yet.' : null}
       action="Add"
       label="Add link"
       act={may ? () => editLink(session, flag, null) : null}
@@ -185,7 +185,7 @@ export function DependencyCards({ flag, may }) {
   return (
     <Card
       title="Dependencies"
-      note={dependencies.length + children.length === 0 ? 'On no other flag.' : null}
+      note={dependencies.length + children.length === 0 ? 'No dependencies yet.' : null}
       action="Add"
       act={may ? () => addDependency(session, flag) : null}
     >

@@ -7,7 +7,7 @@ import { openPanel } from '../forms/panel.jsx';
 const KEYS = [
   ['Ctrl K or ⌘ K', 'Find flags, projects, pages and actions'],
   ['/', 'Search on this page'],
-  ['?', 'Show these keys'],
+  ['?', 'Show these shortcuts'],
   ['Tab, Shift Tab', 'Go to the next or the previous control'],
   ['Space', 'Switch the flag that has the focus'],
   ['Escape', 'Close a dialog; what you typed is kept'],
@@ -25,7 +25,7 @@ function keep(off) {
 addEventListener('hashchange', () => areOff && keep(true));
 
 /** The keys, and whether those of one letter work. */
-export const showKeys = () => openPanel(null, 'Keys', <Keys />);
+export const showKeys = () => openPanel(null, 'Keyboard shortcuts', <Keys />);
 
 function Keys() {
   const [isOn, setOn] = useState(!areOff);
@@ -43,7 +43,7 @@ function Keys() {
       </dl>
       <p>
         <Check
-          text="Keys of one letter work"
+          text="Enable single-letter shortcuts"
           checked={isOn}
           change={(on) => {
             keep(!on);

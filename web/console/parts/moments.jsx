@@ -61,8 +61,8 @@ function MomentSlider({ label, events, eventId, change }) {
 export function Moments({ events, project, flags, isPast, from, setFrom, to, setTo, status, restore, back }) {
   const oldestFirst = [...events].reverse();
   return (
-    <section class={`time${isPast ? ' time-past' : ''}`} aria-label="Two moments">
-      <MomentSlider events={oldestFirst} label="Moment" eventId={from} change={setFrom} />
+    <section class={`time${isPast ? ' time-past' : ''}`} aria-label="Two points in time">
+      <MomentSlider events={oldestFirst} label="Point in time" eventId={from} change={setFrom} />
       {isPast ? (
         <MomentSlider events={oldestFirst} label="Compared with" eventId={to} change={setTo} />
       ) : null}
@@ -72,7 +72,7 @@ export function Moments({ events, project, flags, isPast, from, setFrom, to, set
           <DifferenceList {...{ project, flags, from, to: to ?? events[0]?.id ?? from }} />
           <div class="actions">
             {restore}
-            <Button act={back}>Back to now</Button>
+            <Button act={back}>Back to current</Button>
           </div>
         </>
       ) : null}
@@ -99,9 +99,10 @@ function DifferenceList({ project, flags, from, to }) {
       </p>
     );
   const changed = compared.filter(({ differences }) => differences.length > 0);
-  if (changed.length === 0) return <p class="muted">There is no difference between the two moments.</p>;
+  if (changed.length === 0)
+    return <p class="muted">There is no difference between the two points in time.</p>;
   return (
-    <ul class="plain differences" aria-label="What differs between the two moments">
+    <ul class="plain differences" aria-label="Differences between the two points in time">
       {changed.map(({ name, differences }) => (
         <li key={name}>
           {flags.length < 2 && changed.length < 2 ? null : <FlagLink project={project} name={name} />}

@@ -38,7 +38,7 @@ export function ProjectTimeMachine({ project, events }) {
         first !== undefined && session.may('flags', project) ? (
           <RollBackButton
             {...{ of: { project }, event: first }}
-            text="Restore the project to this moment"
+            text="Restore the project to this point in time"
             looks="button"
             after={back}
           />

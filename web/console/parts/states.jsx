@@ -33,7 +33,7 @@ export function Failed({ error, retry }) {
   );
 }
 
-export const ForAdmins = () => <Empty title="This page is for Admins">They can give you another role.</Empty>;
+export const ForAdmins = () => <Empty title="This page is for Admins">An Admin can change your role.</Empty>;
 
 /** @param {{ title: string, children?: ComponentChildren }} props */
 export function Empty({ title, children }) {

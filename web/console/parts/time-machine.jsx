@@ -68,7 +68,7 @@ export function TimeMachine({ flag, events, past, setPast }) {
         past !== null && session.may('flags', flag.project) && !flag.archived ? (
           <RollBackButton
             {...{ of: flag, event: past.event }}
-            text="Restore this"
+            text="Restore this version"
             looks="button"
             after={back}
           />

@@ -131,7 +131,7 @@ function Shares({ counts }) {
   if (given.size === 0) return null;
   const total = sumOfValues([...given.values()]);
   return (
-    <ul class="plain variant-list" aria-label="Variants that were given">
+    <ul class="plain variant-list" aria-label="Variants served">
       {[...given].map(([name, count]) => (
         <li key={name}>
           <code class="variant-name">

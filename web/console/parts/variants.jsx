@@ -34,7 +34,7 @@ function VariantItem({ variant: { name, weight, weightType, stickiness, payload,
   const details = [
     `${(weight * 100) / WEIGHT_TOTAL} %`,
     weightType === 'fix' ? 'fixed' : null,
-    stickiness === 'default' ? null : `sticks by ${said(stickiness)}`,
+    stickiness === 'default' ? null : `sticky by ${said(stickiness)}`,
     ...overrides.map(
       ({ contextName, values }) =>
         `always for ${said(contextName)} ${values.map((one) => said(one)).join(', ')}`,

@@ -29,14 +29,14 @@ export function WhyCard({ flag }) {
     setAnswer(await client.post(`${flagPath(flag.project, flag.name)}/explain`, body).catch(messageOf));
   }
   return (
-    <section class="card" aria-label="Who sees what">
-      <h2>Who sees what</h2>
+    <section class="card" aria-label="Test with a user">
+      <h2>Test with a user</h2>
       <form class="why" onSubmit={ask}>
         <label for={id}>Context of the user, one field per line</label>
         <textarea id={id} class="input" rows={2} spellcheck={false} value={context} onInput={onInput} />
         <div class="actions">
           <Filter
-            label="Environment of the question"
+            label="Environment to test"
             options={names.map(asOption)}
             value={environment}
             change={setEnvironment}
@@ -97,7 +97,7 @@ const REASONS = {
 
 /** @param {Explanation['decidedBy']} decidedBy */
 const reasonOf = ({ kind, feature = '' }) =>
-  REASONS[kind] ?? `the flag ${feature} that it depends on is not as it must be.`;
+  REASONS[kind] ?? `the flag ${feature} that it depends on is not in the required state.`;
 
 /** @param {{ of: StrategyResult, contextValues: Explanation['contextValues'] }} props */
 function StrategyAnswer({ of: { name, title, result, constraints, segments, rollout }, contextValues }) {

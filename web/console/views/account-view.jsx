@@ -27,7 +27,7 @@ export function AccountView() {
     return (
       <>
         <ListingHead title="Your account" />
-        <Empty title="Nobody signs in here">Authentication is off: anyone can do everything.</Empty>
+        <Empty title="Sign-in is off">Authentication is off: anyone can do everything.</Empty>
       </>
     );
   }

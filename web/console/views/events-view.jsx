@@ -145,7 +145,7 @@ function HistoryHead({ project }) {
   return (
     <ListingHead
       title="History"
-      lead="What happened to the project and its flags. All of its flags can be brought back to any of these moments, as one change."
+      lead="Changes to the project and its flags. All of its flags can be restored to any of these points in time, as one change."
       crumb={<ProjectCrumb project={project} />}
     />
   );
@@ -156,7 +156,7 @@ function Tools({ isOfProject, list: { total, events } }) {
   const { projects } = useSession();
   return (
     <div class="tools">
-      <QuerySearch label="Search events" placeholder="Search in everything recorded" />
+      <QuerySearch label="Search events" placeholder="Search all recorded changes" />
       {isOfProject ? null : (
         <QueryFilter name="project" label="Project" any="All projects" options={asOptions(projects.value)} />
       )}
@@ -203,7 +203,7 @@ function Filters() {
   return (
     <>
       <QueryFilter name="type" any="Any type" options={types.map((type) => [type, deedOfType(type)])} />
-      <QueryFilter name="createdBy" any="By anybody" options={asOptions(creators)} />
+      <QueryFilter name="createdBy" any="By anyone" options={asOptions(creators)} />
       <QueryFilter
         name="environment"
         any="Any environment"

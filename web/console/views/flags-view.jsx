@@ -162,7 +162,7 @@ function Head({ project, overview, may }) {
   const session = useSession();
   const { name, description, health, members, features } = overview;
   const isFavorite = session.projects.value.find(({ id }) => id === project)?.favorite === true;
-  const meaning = 'Flags that are neither stale nor past the lifetime expected of their type';
+  const meaning = 'Flags that are neither stale nor past the expected lifetime of their type';
   return (
     <div class="view-head">
       <div class="title-row">

@@ -120,7 +120,7 @@ function Figures({ insights: { health, stats, featureTypeCounts, members }, stat
               ]),
           ),
           ['API tokens', number(resources.apiTokens)],
-          ['Segments of its own', number(resources.segments)],
+          ['Project segments', number(resources.segments)],
         ]}
       />
     </>
@@ -199,7 +199,7 @@ function Applications({ of: { applications }, outdated }) {
           ],
           actions: <RowAction text="Details" of={name} act={() => showApplication(session, name)} />,
         }))}
-        none="No application has asked for flags of this project yet"
+        none="No application has read flags of this project yet"
       />
     </Part>
   );

@@ -31,7 +31,7 @@ export function PlaygroundView() {
       name: 'context',
       label: 'Context of the users',
       kind: 'lines',
-      hint: 'One field on each line, such as “country: NO”. Several values with commas between them are tried one by one.',
+      hint: 'One field per line, such as “country: NO”. Separate several values with commas to try each.',
     },
     {
       name: 'project',
@@ -83,9 +83,9 @@ export function PlaygroundView() {
 /** @type {readonly (readonly [string, string])[]} */
 const RESULTS = [
   ['', 'All'],
-  ['on', 'On for somebody'],
-  ['off', 'Off for somebody'],
-  ['mixed', 'Not the same for all'],
+  ['on', 'On for someone'],
+  ['off', 'Off for someone'],
+  ['mixed', 'Different results'],
 ];
 
 /** @param {{ of: AdvancedPlayground }} props */
@@ -99,8 +99,8 @@ function Answer({ of: { features } }) {
   return (
     <section class="part" aria-label="Result">
       <div class="tools">
-        <SearchBox label="Filter the result" placeholder="A part of a name" value={text} change={setText} />
-        <Filter label="Which of them" options={RESULTS} value={result} change={setResult} />
+        <SearchBox label="Filter the result" placeholder="Part of a name" value={text} change={setText} />
+        <Filter label="Show" options={RESULTS} value={result} change={setResult} />
         <span class="muted" role="status">
           {counted(found.length, 'flag')}
           {found.length > SHOWN_MAX ? `, of which the first ${SHOWN_MAX} are shown` : ''}

@@ -65,7 +65,7 @@ function SignOn({ oidc, saml }) {
   return (
     <Part
       title="Sign-on"
-      lead="How people sign in besides by a password. The settings OIDC_… of the server decide it, and a restart takes them over."
+      lead="Sign-in besides passwords, as set by the OIDC_… settings of the server. They take effect at a restart."
     >
       <Facts of={facts} />
     </Part>
@@ -78,7 +78,7 @@ function Origins({ of, refresh }) {
   return (
     <Part
       title="Allowed origins"
-      lead="Pages of these origins can read flags in a browser. “*” stands for any page."
+      lead="Pages of these origins can read flags in a browser. “*” allows any page."
       action={<Button act={() => editOrigins(session, of, refresh)}>Edit origins…</Button>}
     >
       <ul class="plain">
@@ -110,7 +110,7 @@ function editOrigins(session, origins, after) {
         name: 'origins',
         label: 'Origins',
         kind: 'lines',
-        hint: 'One on each line, such as the scheme, host and port of a shop.',
+        hint: 'One per line: scheme, host and port.',
         paths: ['frontendApiOrigins'],
       },
     ],
@@ -133,7 +133,7 @@ function Maintenance({ enabled, refresh }) {
   const end = { ...begin, body: { enabled: false } };
   const turn = () =>
     enabled
-      ? changeAtOnce(session, { change: end, done: 'Changes are taken again.' })
+      ? changeAtOnce(session, { change: end, done: 'Changes are accepted again.' })
       : removeAfterAsking(session, {
           title: 'Start maintenance?',
           agree: 'Start maintenance',

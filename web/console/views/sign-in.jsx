@@ -116,10 +116,10 @@ function SignInAgain({ offered, enter, leave, close }) {
   return (
     <Modal title="Sign in again" close={close} isFirm>
       <div class="sign-in-again">
-        <p>Your session has ended. What you typed stays as it is.</p>
+        <p>Your session has ended. What you typed is kept.</p>
         <Ways offered={offered} enter={() => enter().then(close)} isAgain />
         <Button looks="quiet" act={leave}>
-          Leave, and discard it
+          Leave and discard it
         </Button>
       </div>
     </Modal>
