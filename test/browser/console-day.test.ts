@@ -163,7 +163,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.enter(button('Copy strategies… to production'));
     await dialog.getByText('3 changes in production').waitFor();
     await hands.enter(button('Copy', dialog));
-    await notice('one-page has in production the strategies of development.');
+    await notice('one-page has the strategies of development in production.');
     await evaluateInProduction(shared.server, 'one-page');
     await hands.to(page.getByRole('switch', { name: 'one-page in production' }));
     await hands.press('Space');
