@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
-import type { Actor, DecideContext } from '../domain/state/decision.ts';
+import type { DecideContext } from '../domain/state/decision.ts';
 import type { DomainEvent, RecordedEvent } from '../domain/state/events.ts';
 import {
   RESPONSE_LIFETIME_MS,
@@ -77,11 +77,6 @@ export class CommandDecider {
     assert(this.memoryBudgetBytes >= 0, 'a budget is a number of bytes');
   }
 
-  /** Commands are decided on all changes, durable or not. */
-  get #world(): World {
-    return this.#recorder.world;
-  }
-
   /** Whether no command can change anything, so that there is nothing to wait for. */
   get refusesAll(): boolean {
     return this.#elsewhere !== null;
@@ -100,37 +95,33 @@ export class CommandDecider {
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
   decide(submission: Submission<unknown>, queuedAt: number, turnTime: TurnTime): Outcome<unknown> | Decided {
     const { command, actor, retry } = submission;
-    const unwanted = submission.mayStart?.(this.#world) ?? null;
+    // All changes, durable or not.
+    const { world } = this.#recorder;
+    const unwanted = submission.mayStart?.(world) ?? null;
     if (unwanted !== null) return { kind: 'refusal', refusal: unwanted };
-    const earlier = this.#earlierOutcome(retry, turnTime.at);
+    const earlier = retry === undefined ? null : earlierOutcome(world, retry, turnTime.at);
     if (earlier !== null) return earlier;
     if (isRefusal(command)) return { kind: 'refusal', refusal: command };
     const refusal =
-      this.#refusalBefore(turnTime.monotonic - queuedAt) ?? submission.precondition?.(this.#world) ?? null;
+      this.#refusalBefore(turnTime.monotonic - queuedAt) ?? submission.precondition?.(world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };
     const { createdAt: now, clockMs } = turnTime;
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
     const { memoryBudgetBytes } = this;
-    const { revision } = this.#world.directory;
     const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
-    const part = submission.seenBy?.(this.#world) ?? null;
+    const part = submission.seenBy?.(world) ?? null;
     const seen = part === null ? null : decide(part, command, context);
     const isOver = seen !== null && (isRefusal(seen) || seen.length === 0);
-    const decision = isOver ? seen : decide(this.#world, command, context);
-    assert(this.#world.directory.revision === revision, 'a decision changes nothing');
+    const decision = isOver ? seen : decide(world, command, context);
+    assert(this.#recorder.world === world, 'a decision changes nothing');
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
-    return this.#encode(actor, decision, turnTime.at);
+    if (decision.length === 0) return UNCHANGED;
+    return this.#encode(decision, this.#recorder.change(actor, tagged(world, decision), turnTime.at));
   }
 
   /** Encodes the frame before anything of it is applied, so that a change which cannot be recorded never happens. */
-  #encode(actor: Actor, events: readonly DomainEvent[], at: number): Outcome<unknown> | Decided {
-    if (events.length === 0) return UNCHANGED;
-    const change = this.#recorder.change(
-      actor,
-      events.map((event) => this.#withTags(event)),
-      at,
-    );
-    assert(at >= this.#recorder.lastAt, 'a change is not older than the one before');
+  #encode(events: readonly DomainEvent[], change: Change): Outcome<unknown> | Decided {
+    assert(change.at >= this.#recorder.lastAt, 'a change is not older than the one before');
     try {
       return { events, change, payload: this.#encoder.encode(change, CHANGE_BYTES_MAX) };
     } catch (error) {
@@ -154,28 +145,28 @@ export class CommandDecider {
     }
     return null;
   }
+}
 
-  /** The outcome that a retry gets; null for a request that was not seen before. */
-  #earlierOutcome(retry: Retry<unknown> | undefined, now: number): Outcome<unknown> | null {
-    if (retry === undefined) return null;
-    const remembered = this.#world.directory.responses.get(retry.key);
-    if (remembered === undefined || remembered.at + RESPONSE_LIFETIME_MS <= now) return null;
-    assert(remembered.at <= now, 'a response that is remembered was made before');
-    if (remembered.fingerprint === retry.fingerprint) {
-      return { kind: 'response', response: retry.fromMemory(remembered) };
-    }
-    const message =
-      'The Idempotency-Key was sent with another request before; a new request needs a new key.';
-    return { kind: 'refusal', refusal: invalidOperation(message) };
+/** The outcome that a retry gets; null for a request that was not seen before. */
+function earlierOutcome(world: World, retry: Retry<unknown>, now: number): Outcome<unknown> | null {
+  const remembered = world.directory.responses.get(retry.key);
+  if (remembered === undefined || remembered.at + RESPONSE_LIFETIME_MS <= now) return null;
+  assert(remembered.at <= now, 'a response that is remembered was made before');
+  if (remembered.fingerprint === retry.fingerprint) {
+    return { kind: 'response', response: retry.fromMemory(remembered) };
   }
+  const message = 'The Idempotency-Key was sent with another request before; a new request needs a new key.';
+  return { kind: 'refusal', refusal: invalidOperation(message) };
+}
 
-  /** An event about a flag carries the flag's tags as they were before it. */
-  #withTags(event: DomainEvent): RecordedEvent {
+/** The events, each about a flag with the flag's tags as they were before it. */
+function tagged(world: World, events: readonly DomainEvent[]): readonly RecordedEvent[] {
+  return events.map((event) => {
     // A new flag has no tags, and looking for what is not there is dear among many flags.
     if (event.featureName === null || event.type === 'feature-created') return event;
-    const tags = this.#world.projects.get(event.project)?.flags.get(event.featureName)?.flag.tags;
+    const tags = world.projects.get(event.project)?.flags.get(event.featureName)?.flag.tags;
     return tags === undefined || tags.length === 0 ? event : { ...event, tags };
-  }
+  });
 }
 
 /** Returns the response that a retry of the command will get; undefined where the retry is decided anew. */

@@ -25,15 +25,17 @@ export interface SchedulerOptions<T> {
 }
 
 export class Scheduler<T> {
-  readonly #mailboxes = new Map<string, Mailbox<T>>();
-  /** Names of the actors whose mailbox holds something, in the order of their next turns. */
-  #ready: string[] = [];
+  /** Commands before each actor that has some, in the order of their next turns. */
+  readonly #mailboxes = new Map<string, T[]>();
   readonly #options: SchedulerOptions<T>;
+  readonly #lengthMax: number;
   #turnIsDue = false;
   #queuedCount = 0;
 
   constructor(options: SchedulerOptions<T>) {
     this.#options = options;
+    this.#lengthMax = options.mailboxLengthMax ?? MAILBOX_LENGTH_MAX;
+    assert(this.#lengthMax > 0, 'a mailbox has room for a command');
   }
 
   /** Commands that wait in all mailboxes. */
@@ -48,17 +50,13 @@ export class Scheduler<T> {
     return deepest;
   }
 
-  /** False when the actor's mailbox is full. */
+  /** False when the actor's mailbox is full: a flood then costs bounded memory, and clients learn that they should slow down (invariant 8). */
   offer(actor: string, item: T): boolean {
-    let mailbox = this.#mailboxes.get(actor);
-    if (mailbox === undefined) {
-      mailbox = new Mailbox(this.#options.mailboxLengthMax);
-      this.#mailboxes.set(actor, mailbox);
-    }
-    if (!mailbox.offer(item)) return false;
+    const mailbox = this.#mailboxes.get(actor);
+    if (mailbox === undefined) this.#mailboxes.set(actor, [item]);
+    else if (mailbox.length >= this.#lengthMax) return false;
+    else mailbox.push(item);
     this.#queuedCount += 1;
-    if (mailbox.length === 1) this.#ready.push(actor);
-    assert(this.#ready.length <= this.#queuedCount, 'an actor is ready only while a command of it waits');
     this.wake();
     return true;
   }
@@ -91,44 +89,26 @@ export class Scheduler<T> {
   /** Goes through all mailboxes, to see that their counts are right; for the simulation. */
   audit(): void {
     let queued = 0;
-    for (const [actor, mailbox] of this.#mailboxes) {
-      const { length } = mailbox;
-      assert(
-        length > 0 && this.#ready.includes(actor),
-        `the mailbox of "${actor}" is kept, and never served`,
-      );
+    for (const [actor, { length }] of this.#mailboxes) {
+      assert(length > 0 && length <= this.#lengthMax, `the mailbox of "${actor}" holds ${length} commands`);
       queued += length;
-      assert(length <= mailbox.lengthMax, `the mailbox of "${actor}" holds more than it may`);
     }
     assert.equal(queued, this.#queuedCount, 'the count of commands that wait');
-    assert.equal(new Set(this.#ready).size, this.#ready.length, 'an actor has one turn in a round');
   }
 
-  /** One command of each actor that has one. */
+  /** One command of each actor that has one. Those whose turn does not come any more are the first in the next round. */
   #round(): void {
-    const actors = this.#ready;
-    assert(actors.length > 0, 'while a command waits, its actor is ready');
-    assert(
-      actors.length === this.#mailboxes.size,
-      'each actor whose mailbox holds something is served once a round',
-    );
-    this.#ready = [];
-    for (const [index, actor] of actors.entries()) {
-      if (index > 0 && this.#options.isTurnOver()) {
-        // Those whose turn has not come are the first in the next one.
-        this.#ready = [...actors.slice(index), ...this.#ready];
-        return;
-      }
+    let isFirst = true;
+    for (const actor of [...this.#mailboxes.keys()]) {
+      if (!isFirst && this.#options.isTurnOver()) return;
+      isFirst = false;
       const mailbox = this.#mailboxes.get(actor);
-      const item = mailbox?.take();
-      assert(
-        mailbox !== undefined && item !== undefined,
-        'an actor is ready only while its mailbox holds something',
-      );
+      const item = mailbox?.shift();
+      assert(mailbox !== undefined && item !== undefined, 'a mailbox is kept while it holds something');
       this.#queuedCount -= 1;
       assert(this.#queuedCount >= 0, 'no more commands are taken than were offered');
-      if (mailbox.length > 0) this.#ready.push(actor);
-      else this.#mailboxes.delete(actor);
+      this.#mailboxes.delete(actor);
+      if (mailbox.length > 0) this.#mailboxes.set(actor, mailbox);
       this.#options.run(actor, item);
     }
   }
@@ -146,9 +126,6 @@ export function addressOf(command: Command | Refusal): string {
   return 'project' in command && typeof command.project === 'string' ? command.project : DIRECTORY;
 }
 
-// The bounded queue of commands before one actor. A full mailbox refuses at once, so that a flood costs memory for
-// at most MAILBOX_LENGTH_MAX commands and clients learn that they should slow down (invariant 8).
-
 /**
  * The number of commands that may wait for one actor. On the slowest useful disk (100 syncs a second, 64 commands
  * each) this is less than a fifth of a second of work. A longer queue would respond only after clients have given up.
@@ -161,42 +138,4 @@ export function mailboxFull(address: string): Refusal {
     'ServiceUnavailableError',
     `Too many commands are waiting for ${whose}; try again in a moment.`,
   );
-}
-
-export class Mailbox<T> {
-  readonly #items: (T | undefined)[] = [];
-  #head = 0;
-  readonly lengthMax: number;
-
-  constructor(lengthMax: number = MAILBOX_LENGTH_MAX) {
-    assert(lengthMax > 0, 'a mailbox has room for a command');
-    this.lengthMax = lengthMax;
-  }
-
-  get length(): number {
-    return this.#items.length - this.#head;
-  }
-
-  /** False, and nothing queued, when the mailbox is full. */
-  offer(item: T): boolean {
-    if (this.length >= this.lengthMax) return false;
-    this.#items.push(item);
-    assert(this.length <= this.lengthMax, 'a mailbox holds no more than its limit');
-    return true;
-  }
-
-  take(): T | undefined {
-    if (this.#head === this.#items.length) return undefined;
-    const item = this.#items[this.#head];
-    assert(item !== undefined, 'a mailbox gives back what was put into it, each item once');
-    this.#items[this.#head] = undefined;
-    this.#head += 1;
-    // Taken items are dropped in bulk: a mailbox that is never quite empty must not grow with all it ever held.
-    if (this.#head === this.#items.length || this.#head > this.lengthMax) {
-      this.#items.splice(0, this.#head);
-      this.#head = 0;
-    }
-    assert(this.#head < this.#items.length || this.#items.length === 0, 'an empty mailbox holds no memory');
-    return item;
-  }
 }

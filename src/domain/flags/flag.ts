@@ -68,9 +68,8 @@ const UNTOUCHED_PARTS = { enabled: false, strategies: [], variants: [] } as cons
 
 /** The flag's configuration in `environment`; the default one when it was never touched. */
 export function environmentOf(flag: Flag, environment: string): FlagEnvironment {
-  return (
-    flag.environments.find((one) => one.name === environment) ?? { name: environment, ...UNTOUCHED_PARTS }
-  );
+  for (const one of flag.environments) if (one.name === environment) return one;
+  return { name: environment, ...UNTOUCHED_PARTS };
 }
 
 /** Looks up many environments of a flag; `environmentOf` searches the list each time. */

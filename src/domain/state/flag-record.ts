@@ -76,11 +76,13 @@ export class FlagRecord {
     if (environments === flag.environments) return environmentBytes;
     const sizes: number[] = [];
     for (const after of environments) {
-      const at = flag.environments.findIndex(({ name }) => name === after.name);
+      let at = 0;
+      while (at < flag.environments.length && flag.environments[at]!.name !== after.name) at += 1;
       const before = flag.environments[at];
-      sizes.push(
-        before === undefined ? itemSize(after) : environmentBytes[at]! + memoryGrowth(before, after),
-      );
+      if (before === undefined) sizes.push(itemSize(after));
+      else if (before.strategies === after.strategies && before.variants === after.variants)
+        sizes.push(environmentBytes[at]!);
+      else sizes.push(environmentBytes[at]! + memoryGrowth(before, after));
     }
     return sizes;
   }

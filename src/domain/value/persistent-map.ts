@@ -84,6 +84,10 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   #index: IndexNode = NO_KEYS;
   #size = 0;
   #nextSerial = 0;
+  /** The key that was found last, and where: one request looks for one flag many times. */
+  #lastKey: K | undefined = undefined;
+  #lastChunk = 0;
+  #lastPlace = 0;
   #edit: Edit;
   /** For what readers derive from the map; its successors have the same one. */
   readonly slot: Slot;
@@ -114,26 +118,32 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
   }
 
   has(key: K): boolean {
-    return find(this.#index, key) !== undefined;
+    return this.#finds(key);
   }
 
   get(key: K): V | undefined {
+    return this.#finds(key) ? this.#chunks[this.#lastChunk]!.values[this.#lastPlace] : undefined;
+  }
+
+  /** Whether the map has the key, whose place it notes. */
+  #finds(key: K): boolean {
+    if (key === this.#lastKey) return true;
     const serial = find(this.#index, key);
-    if (serial === undefined) return undefined;
-    const chunk = this.#chunks[chunkAt(this.#firsts, serial)]!;
-    return chunk.values[placeOf(chunk, serial)];
+    if (serial === undefined) return false;
+    this.#lastChunk = chunkAt(this.#firsts, serial);
+    this.#lastPlace = placeOf(this.#chunks[this.#lastChunk]!, serial);
+    this.#lastKey = key;
+    return true;
   }
 
   /** The map with the value, in the place of the key where it has one. */
   with(key: K, value: V, edit: Edit = {}): PersistentMap<K, V> {
-    const serial = find(this.#index, key);
-    if (serial === undefined) return this.#withNew(key, value, edit);
-    const at = chunkAt(this.#firsts, serial);
+    if (!this.#finds(key)) return this.#withNew(key, value, edit);
+    const at = this.#lastChunk;
     const before = this.#chunks[at]!;
-    const place = placeOf(before, serial);
-    if (before.values[place] === value) return this;
+    if (before.values[this.#lastPlace] === value) return this;
     const chunk = withOwnValues(before, edit);
-    (chunk.values as V[])[place] = value;
+    (chunk.values as V[])[this.#lastPlace] = value;
     const map = this.#own(edit);
     map.#put(at, chunk);
     return map;
@@ -153,6 +163,7 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     map.#firsts = firstsOf(map.#chunks);
     map.#index = withoutKey(map.#index, key, edit);
     map.#size -= 1;
+    map.#lastKey = undefined;
     return map;
   }
 
@@ -193,6 +204,9 @@ export class PersistentMap<K extends Key, V> implements ReadonlyMap<K, V> {
     map.#index = this.#index;
     map.#size = this.#size;
     map.#nextSerial = this.#nextSerial;
+    map.#lastKey = this.#lastKey;
+    map.#lastChunk = this.#lastChunk;
+    map.#lastPlace = this.#lastPlace;
     return map;
   }
 

@@ -27,24 +27,19 @@ export type Params = { readonly [Name in ParamName]: string };
 
 /** Looks up a value when it is read: an object with the names of each route takes longer to make. */
 class PathParams {
-  readonly #names: readonly ParamName[];
-  readonly #values: readonly string[];
+  readonly names: readonly ParamName[];
+  readonly values: readonly string[];
 
   constructor(names: readonly ParamName[], values: readonly string[]) {
-    this.#names = names;
-    this.#values = values;
-  }
-
-  of(name: ParamName): string | undefined {
-    for (let at = 0; at < this.#names.length; at += 1) if (this.#names[at] === name) return this.#values[at];
-    return undefined;
+    this.names = names;
+    this.values = values;
   }
 
   static canRead(name: ParamName): void {
     if (name in PathParams.prototype) return;
     Object.defineProperty(PathParams.prototype, name, {
       get(this: PathParams) {
-        return this.of(name);
+        return this.values[this.names.indexOf(name)];
       },
     });
   }

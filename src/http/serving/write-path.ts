@@ -13,7 +13,7 @@ import type { Actor } from '../../domain/state/decision.ts';
 import { findNamed } from '../../domain/state/directory-records.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
-import type { World } from '../../domain/state/world.ts';
+import type { DirectoryState, World } from '../../domain/state/world.ts';
 import { bytesOf, NO_HEADERS, ResponseHeaders } from '../transport/response.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { type Caller, secretIn } from './access.ts';
@@ -62,10 +62,12 @@ export class WritePath {
 
   write(call: Call, bound: BoundRoute, prepared: PreparedWrite): void {
     const { route, context, located } = prepared;
+    const { directory } = this.world;
     const command = isRefusal(located) ? located : route.command(context, located);
-    if (!(command instanceof Promise)) return this.#submit(call, bound, prepared, command);
+    const parts = { path: this, call, bound, prepared, directory };
+    if (!(command instanceof Promise)) return this.#submit(parts, command);
     command.then(
-      (late) => this.#sender.guarded(call, () => this.#submit(call, bound, prepared, late)),
+      (late) => this.#sender.guarded(call, () => this.#submit(parts, late)),
       (error: unknown) => this.#sender.fail(call, error),
     );
   }
@@ -81,14 +83,15 @@ export class WritePath {
     );
   }
 
-  #submit(call: Call, bound: BoundRoute, prepared: PreparedWrite, command: Command | Refusal): void {
-    const { route, context } = prepared;
+  #submit(parts: Omit<WriteParts, 'command' | 'retry'>, command: Command | Refusal): void {
+    const { call } = parts;
+    const { route, context } = parts.prepared;
     const retry = retryOf(call.request, context.caller, route);
     const isUnkeyed = retry === undefined || isRefusal(retry);
     if (isRefusal(command) && isUnkeyed) return this.#sender.refuseSettled(call, command);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
     call.trace?.queued();
-    this.#engine.submit(new Write({ path: this, call, bound, prepared, command, retry }));
+    this.#engine.submit(new Write({ ...parts, command, retry }));
   }
 
   respond(call: Call, outcome: Outcome<HttpResponse>): void {
@@ -114,6 +117,8 @@ interface WriteParts {
   readonly call: Call;
   readonly bound: BoundRoute;
   readonly prepared: PreparedWrite;
+  /** The directory with which the route let the caller in. */
+  readonly directory: DirectoryState;
   readonly command: Command | Refusal;
   readonly retry: Retry<HttpResponse> | undefined;
 }
@@ -143,14 +148,18 @@ class Write implements Submission<HttpResponse> {
 
   /**
    * Asks, when the turn of a command has come, whether anybody still waits for it and its caller may do all that it needs:
-   * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in.
+   * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in. All rights are
+   * in the directory, so where it is still the one with which the route did, they are as they were.
    */
   mayStart(world: World): Refusal | null {
-    const { path, call, bound, prepared, command } = this.#parts;
+    const { path, call, bound, prepared, directory, command } = this.#parts;
     call.trace?.begun();
     if (!call.responder.isAwaited) return NOT_WANTED;
     const { route, params } = prepared;
-    const found = path.callers.identify(call.request, bound, route, params);
+    const found =
+      world.directory === directory
+        ? this.#caller
+        : path.callers.identify(call.request, bound, route, params);
     if (isRefusal(found)) {
       const former = path.callers.identifyWithoutProject(call.request, bound, route, params);
       return isRefusal(command) && former !== null ? null : found;
